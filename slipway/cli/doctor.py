@@ -78,12 +78,22 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
     }
 
 
+def _mend(one: Finding, columns: int | None) -> list[str]:
+    """What it means stands behind the command where both fit, else below it: the command is to be copied alone."""
+    if not one.mend:
+        return []
+    both = f"    mend: {one.mend}     {one.means}".rstrip()
+    if columns is None or len(both) <= columns or not one.means:
+        return [both]
+    return [f"    mend: {one.mend}", f"          {one.means}"]
+
+
 def _show(seen: Picture, findings: tuple[Finding, ...]) -> None:
     for one in findings:
         sign = screen.styled(one.grade.sign, sys.stdout, fg=_COLOURS.get(one.grade.value, "cyan"), bold=True)
         screen.out(f"{sign} {one.sentence}")
-        if one.mend:
-            screen.out(f"    mend: {one.mend}" + (f"     {one.means}" if one.means else ""))
+        for line in _mend(one, screen.columns()):
+            screen.out(line)
     counts = {grade: sum(one.grade.value == grade for one in findings) for grade in ("broken", "warning", "note")}
     said = [
         *([f"{counts['broken']} broken"] if counts["broken"] else []),

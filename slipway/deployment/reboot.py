@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 
-from slipway.cloud.clusters import Operation, PersistentResource
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
@@ -21,7 +21,10 @@ _FIRST_S, _LONGEST_S, _SAID_EVERY_S = 1.0, 10.0, 60.0
 
 
 def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) -> None:
-    """Raises ResourceError where a reboot could cost somebody a job, or the service would refuse it."""
+    """Raises ResourceError where a reboot could cost somebody a job, or the service would refuse it. One that is going
+    on costs no more."""
+    if going_on(cluster):
+        return
     on = [job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended]
     if on:
         several = len(on) > 1
@@ -45,6 +48,11 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
         )
 
 
+def going_on(cluster: PersistentResource) -> bool:
+    """Whether a reboot that was asked for before is not over: it is waited for, and none asked for beside it."""
+    return cluster.state in _BUSY
+
+
 def jobs_of_region(vertex: Vertex) -> tuple[VertexJob, ...]:
     """All of every kind that have not ended. Raises CloudError."""
     return tuple(job for kind in KINDS.values() for job in vertex.active_jobs(kind))
@@ -63,14 +71,15 @@ class Watching:
 def reboot(vertex: Vertex, name: str, cluster: PersistentResource, stack: str, watching: Watching) -> float:
     """After how many seconds it runs again. Raises ResourceError where it ends otherwise, Timeout, CloudError."""
     began = watching.now()
+    before, operation = going_on(cluster), None
     try:
-        operation: Operation | None = vertex.reboot_persistent_resource(cluster.id)
+        if not before:
+            operation = vertex.reboot_persistent_resource(cluster.id)
     except CloudError as error:
         # Without an answer it may have begun: its state tells.
         if error.not_accepted or vertex.persistent_resource(cluster.id).state not in _BUSY:
             raise
-        operation = None
-    watching.say(f"rebooting {name} ({cluster.id})")
+    watching.say(f"{name} ({cluster.id}) is rebooting already" if before else f"rebooting {name} ({cluster.id})")
     told = began
     for turn in count():
         found = vertex.persistent_resource(cluster.id)
@@ -83,7 +92,7 @@ def reboot(vertex: Vertex, name: str, cluster: PersistentResource, stack: str, w
             raise Timeout(
                 f"cluster {name} is still rebooting after {span(spent)}",
                 why="it goes on without this command",
-                fix="slipway pools shows its state",
+                fix="the same command waits for it; slipway pools shows its state",
             )
         if watching.now() - told >= _SAID_EVERY_S:
             told = watching.now()

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from slipway.doctor.commands import always_quoted, remove
 from slipway.doctor.finding import KINDS, Finding
-from slipway.doctor.picture import Backend, Lock, Picture
+from slipway.doctor.picture import WAITS, Backend, Lock, Picture
 from slipway.formatting import counted, join, size, span
 from slipway.live import Unknown
 
@@ -67,26 +67,24 @@ def _pending(found: Backend, picture: Picture) -> Finding:
 
 
 def submissions(picture: Picture) -> Iterator[Finding]:
+    parts = (part for part in (picture.recent, picture.jobs) if not isinstance(part, Unknown))
+    jobs = {job.name: job for part in parts for job in part}
     for one in picture.submissions:
         since = picture.now - one.when
-        if since < _ABANDONED:
+        job = jobs.get(one.job)
+        if since < _ABANDONED or (one.job and not one.waited) or (job is not None and job.state not in WAITS):
             continue
-        subject, ago = f"submission {one.request_id}", span(since.total_seconds())
+        words = f"submission {one.request_id} of {one.template} was interrupted {span(since.total_seconds())} ago"
+        words += " while it waited" if one.job else " as it was sent"
         resume = shlex.join(["slipway", "submit", one.template, *one.words, "--request-id", one.request_id])
-        resume += picture.of_catalog
-        if one.job and one.waited:
-            words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago while it waited"
-            does = "goes on with it; where it was to wait or to fall back, add --wait-for and --then as they were"
-        elif one.job:
-            continue
-        else:
-            words = f"submission {one.request_id} of {one.template} was interrupted {ago} ago as it was sent"
-            does = "finds its job, or sends it once"
-        if one.known:
-            yield KINDS["submission-abandoned"].of(subject, words, resume, does)
-        else:
+        mend, does = resume + picture.of_catalog, "finds its job, or sends it once"
+        if not one.known:
             mend = f"submit {one.template} with --request-id {one.request_id} and the parameters and flags that it had"
-            yield KINDS["submission-abandoned"].of(subject, words, mend, does)
+        elif one.job:
+            mend = f"submit it with the --wait-for and --then that it had, besides: {mend}"
+        if one.job:
+            does = "it goes on: waits, and falls back where it was to"
+        yield KINDS["submission-abandoned"].of(f"submission {one.request_id}", words, mend, does)
 
 
 def packages(picture: Picture) -> Iterator[Finding]:

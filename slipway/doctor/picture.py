@@ -20,6 +20,9 @@ from slipway.quota.report import QuotaReport
 from slipway.stack.yaml_file import Document
 from slipway.state import State
 
+WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
+"""The states of a job that has no machines yet."""
+
 
 @dataclass(frozen=True)
 class Lock:

@@ -12,7 +12,7 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourceP
 from slipway.cloud.jobs import VertexJob
 from slipway.doctor.commands import submitted
 from slipway.doctor.finding import KINDS, Finding
-from slipway.doctor.picture import Picture
+from slipway.doctor.picture import WAITS, Picture
 from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL
@@ -20,7 +20,6 @@ from slipway.live import Unknown
 from slipway.prices import Price, dollars, hourly
 
 _IDLE = timedelta(days=1)
-_WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
 
 
 def pools(picture: Picture) -> Iterator[Finding]:
@@ -100,7 +99,7 @@ def _room(job: VertexJob, cluster: PersistentResource) -> str:
 def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     each = (hourly(one.machine, picture.region, job.capacity_type) * one.count for one in job.machines)
     costs = sum(each, Price())
-    waits = job.state in _WAITS
+    waits = job.state in WAITS
     does = "waits for machines of its own" if waits else "runs on machines of its own"
     words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
     template = picture.catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if picture.catalog else None

@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from email.utils import format_datetime
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TextIO
@@ -18,6 +19,7 @@ from typing import TextIO
 import uvicorn
 
 from local.cloud import identities
+from local.cloud.clock import Clock
 from local.cloud.server.app import build_app
 from local.cloud.server.cloud_file import PORT_TAKEN, Record, read_record, this_process, write_record
 from local.cloud.server.connections import Connections
@@ -71,7 +73,7 @@ def serve(state_folder: Path, port: int) -> None:
             timeout_keep_alive=75,
             timeout_graceful_shutdown=2,
         )
-        _Server(config).run(sockets=[listener])
+        _Server(config, world.clock).run(sockets=[listener])
     finally:
         for loop in loops:
             loop.stop()
@@ -84,8 +86,9 @@ class _Server(uvicorn.Server):
     """Sleeps until it is told to end. The library's own wakes ten times a second to see whether it was, which is most
     of what an idle cloud costs."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, clock: Clock) -> None:
         super().__init__(config)
+        self._clock = clock
         self._told = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -95,6 +98,13 @@ class _Server(uvicorn.Server):
             # The date that answers bear is set in each round.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._told.wait(), 1)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Answers bear the cloud's own time, which somebody may have moved ahead of the machine's."""
+        ended = await super().on_tick(counter)
+        date = format_datetime(self._clock.now(), usegmt=True).encode()
+        self.server_state.default_headers = [(b"date", date), *self.config.encoded_headers]
+        return ended
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)

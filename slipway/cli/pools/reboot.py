@@ -1,7 +1,7 @@
 """Reboot a cluster on which no job runs or waits, and wait for its end.
 
-It keeps its id; its autoscaled pools start at their minimum, and scarce machines may not come again. Exit code: 0 it
-runs again, 4 it has jobs or ended in ERROR, 9 timeout.
+One that is rebooting already is waited for. It keeps its id; its autoscaled pools start at their minimum, and scarce
+machines may not come again. Exit code: 0 it runs again, 4 it has jobs or ended in ERROR, 9 timeout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.cloud.failures import NotFound
 from slipway.context import Context
-from slipway.deployment.reboot import Watching, jobs_of_region, reboot, refuse
+from slipway.deployment.reboot import Watching, going_on, jobs_of_region, reboot, refuse
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import nearest, quoted, seconds, span
 
@@ -39,7 +39,7 @@ def command(cluster: str, yes: bool, timeout: str | None, catalog: str | None, o
             fix=f"pulumi up --stack {context.catalog.stack} makes it again",
         ) from error
     refuse(one.name, found, jobs_of_region(context.vertex))
-    if not yes:
+    if not yes and not going_on(found):
         _ask(one)
     with screen.interruptible(f"cluster {one.name} may be rebooting, which goes on", "slipway pools"):
         watching = Watching(screen.note, time.monotonic, time.sleep, limit)

@@ -6,7 +6,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from slipway.cli.doctor import document
+import pytest
+
+from slipway.cli.doctor import _mend, document
 from slipway.context import Clock, Context
 from slipway.doctor.examination import examine
 from slipway.doctor.finding import KINDS
@@ -117,6 +119,14 @@ def test_the_document_has_every_field_of_a_finding() -> None:
         }
     ]
     assert len(body["shape"]) == 12 and body["notLookedAt"] == []
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(None, 1), (200, 1), (60, 2)])
+def test_what_a_mend_means_never_stands_in_the_way_of_copying_it(columns: int | None, lines: int) -> None:
+    (one,) = examine(picture(commits=("1234567 x",)))
+    shown = _mend(one, columns)
+    assert len(shown) == lines and shown[0].startswith("    mend: pulumi up --stack prod")
+    assert shown[-1].endswith("it deploys them; slipway review says what changes")
 
 
 def test_the_guide_has_every_kind_with_its_grade() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.cloud.clusters import Operation, PersistentResource
-from slipway.deployment.reboot import Watching, reboot
+from slipway.deployment.reboot import Watching, reboot, refuse
 from slipway.errors import Timeout
 from tests.slipway.creation.vertex import OPERATION, RUNS, Script, Step, Waits, cluster, unanswered
 
@@ -41,6 +41,8 @@ def test_a_cluster_with_a_job_is_not_rebooted_and_an_idle_one_is(stack: Stack) -
         failed = stack.run("pools", "reboot", "cpu", "--yes")
     assert failed.code == 4 and "error: cluster cpu ended in ERROR after its reboot" in failed.err
     assert "why: Resources are insufficient" in failed.err and f"pulumi up --stack {stack.name}" in failed.err
+    shown = stack.run("pools")
+    assert f"fix: pulumi up --stack {stack.name}, or slipway pools reboot cpu, which keeps its id" in shown.err
     stack.grant(ADMIN, granted=False)
 
 
@@ -57,10 +59,12 @@ class Rebooted(Script):
         return answer
 
 
-def watched(posts: list[Step], looks: list[Step], timeout: float | None = None) -> tuple[Rebooted, list[str], float]:
+def watched(
+    posts: list[Step], looks: list[Step], timeout: float | None = None, state: str = "RUNNING"
+) -> tuple[Rebooted, list[str], float]:
     vertex, waits, said = Rebooted(posts, looks), Waits(), [""][:0]
     watching = Watching(said.append, waits.now, lambda seconds: waits.slept.append(seconds), timeout)
-    took = reboot(vertex, "cpu", PersistentResource(RUNS.name, "RUNNING", {}, ()), "dev", watching)
+    took = reboot(vertex, "cpu", PersistentResource(RUNS.name, state, {}, ()), "dev", watching)
     return vertex, said, took
 
 
@@ -81,3 +85,10 @@ def test_a_wait_that_is_over_says_that_the_reboot_goes_on() -> None:
     with pytest.raises(Timeout, match="still rebooting after 20 s") as caught:
         watched([OPERATION], [cluster("REBOOTING")], timeout=20)
     assert caught.value.exit_code == 9 and "slipway pools" in caught.value.fix
+
+
+def test_the_same_command_waits_for_a_reboot_that_is_going_on_and_asks_for_no_other() -> None:
+    going = PersistentResource(RUNS.name, "REBOOTING", {}, ())
+    refuse("cpu", going, ())
+    vertex, said, _ = watched([OPERATION], [cluster("REBOOTING"), RUNS], state="REBOOTING")
+    assert vertex.sent == [] and said == ["cpu (cpu-1a2b3c4) is rebooting already"]

@@ -18,7 +18,7 @@ from slipway.doctor.finding import Grade
 from slipway.doctor.picture import Backend, Lock, Package, Submission
 from slipway.live import Unknown
 from slipway.state import State
-from tests.slipway.doctor.picture import CPU, found, published, state
+from tests.slipway.doctor.picture import BUSY, CPU, found, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, template
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,6 +66,11 @@ def test_submissions_that_nobody_waits_for() -> None:
     assert said.mend == "slipway submit hello --request-id hello-1"
     waits = found(submissions=(replace(one, job="projects/1/jobs/2", waited=True),))["submission-abandoned"]
     assert waits.sentence.endswith("while it waited")
+    assert waits.mend.endswith(
+        "with the --wait-for and --then that it had, besides: slipway submit hello --request-id hello-1"
+    )
+    runs = replace(one, job=BUSY.name, waited=True)
+    assert found(submissions=(runs,)) == {}, "its machines have come, or it has ended: there is nothing to wait for"
     assert found(submissions=(replace(one, when=NOW),)) == {}, "it may be at work"
 
 
