@@ -110,7 +110,7 @@ def main() -> None:
             log.info,
             log.warn,
             deployment.report.awaited,
-            Published.of(state, catalog.catalog_bucket, grace.left, now),
+            Published.of(state, catalog.catalog_bucket, grace.left, now, revision),
         ),
         become=become,
         created_before=isinstance(state, State) and state.creation,

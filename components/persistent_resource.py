@@ -10,7 +10,7 @@ from pulumi_gcp import vertex
 
 from components.creation import Creation
 from slipway.cloud.clusters import ResourcePool
-from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.cluster import PROTECT, CurrentCluster, PoolSpec
 from slipway.generations.retiring import RetiringCluster
 
 TYPE = "slipway:components:PersistentResource"
@@ -85,7 +85,9 @@ class PersistentResource(pulumi.ComponentResource):
                 creation.taken_over(id, full) if creation and not current.import_ else None,
             ),
         )
-        self.register_outputs({"id": self.resource.name})
+        # The state tells it where the published catalog is lost.
+        kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
+        self.register_outputs({"id": self.resource.name, **kept})
 
 
 class RetiringResource(pulumi.ComponentResource):

@@ -7,7 +7,7 @@ stack that has any. Asking the engine is somebody else's; where that fails there
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slipway.errors import ConfigError
@@ -22,7 +22,7 @@ _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _SUBMITS = "submit-"
 _ADOPTED_BUCKETS = ("catalog.", "work.")
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
-_OFFERED = "slipway:components:PersistentResource"
+_GENERATION = "slipway:components:PersistentResource"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class State:
     What waits for its deletion (the old half of a replacement) is not in it: the engine does not tell. `catalog_bucket`
     has the catalog that it published; `creation`: it has the object that lists the clusters made last. `submitters`:
     members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids of clusters
-    that somebody else made, of which the engine knows no more than that.
+    that somebody else made, of which the engine knows no more than that. `protected`: the names of clusters that may
+    not be changed, by id, as they were deployed last.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -79,6 +80,7 @@ class State:
     preferences: tuple[StatePreference, ...] = ()
     spared: frozenset[str] = frozenset()
     adopted: tuple[str, ...] = ()
+    protected: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -112,8 +114,9 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
         ),
         preferences=tuple(_preference(one) for one in _of(found, _PREFERENCE)),
-        adopted=tuple(one.name for one in _of(found, _OFFERED) if one.outputs.get("adopted") is True),
+        adopted=tuple(one.name for one in _of(found, _GENERATION) if one.outputs.get("adopted") is True),
         spared=frozenset(one.text("name") for one in _of(found, _BUCKET) if one.outputs.get("forceDestroy") is False),
+        protected={one.name: name for one in _of(found, _GENERATION) if (name := one.text("protected"))},
     )
 
 

@@ -118,4 +118,14 @@ SeasonOfCluster = Annotated[Season, Across(_read_season, _write_season)]
 Since = Annotated[
     datetime | None, Across(lambda body: _read_moment(body, "since"), lambda when: _write_moments(since=when))
 ]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A cluster whose entry is gone: since when, and after how many seconds it is late (its `retireWithin`)."""
+
+    retire_within: float
+    since: Since
+
+
 Metrics = Annotated[tuple[tuple[str, str], ...], Across(_read_metrics, _write_metrics)]

@@ -19,6 +19,7 @@ from slipway.catalog.forms import (
     Hourly,
     MachineOfPool,
     Metrics,
+    Removed,
     SeasonOfCluster,
     Since,
     Text,
@@ -42,8 +43,7 @@ _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bo
 
 @dataclass(frozen=True)
 class Pool(PoolSpec):
-    """A resource pool as deployed. `price_per_hour` is one machine's. How many it was made with is not published:
-    `replicas` are the fewest it can have."""
+    """A resource pool as deployed. `price_per_hour` is one machine's. `replicas` are the fewest it can have."""
 
     name: Annotated[str, KEY_OF_ENTRY]
     machine: MachineOfPool
@@ -57,10 +57,9 @@ class Pool(PoolSpec):
 @dataclass(frozen=True)
 class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
-    file says of it (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, `retire_within` in
-    seconds. `season` is three keys: `from`, `until` and `idleLimit`, in seconds. `alternatives`: pools that may come in
-    place of these, in order, where it is as asked for first; else `alternative` says which it is. `adopted`: somebody
-    else made it."""
+    file says (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, times in seconds. `season`:
+    `from`, `until`, `idleLimit`. `alternatives`: pools that may come in place of these, in order, where it is as asked
+    for first; else `alternative` says which it is. `adopted`: somebody else made it."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
@@ -80,6 +79,7 @@ class Cluster:
     alternatives: tuple[Mapping[str, Pool], ...] | None = None
     alternative: int | None = None
     adopted: bool | None = None
+    create_within: float | None = None
 
 
 @dataclass(frozen=True)
@@ -141,19 +141,16 @@ class Parameter:
 @dataclass(frozen=True)
 class Offer:
     """A template compiled for one capacity type and one case of its parameters.
-
     `cluster` and `pools` are set for the capacity type `pool`; on a cluster that is dormant `dormant` names that, and
-    they are empty. `pools` and `roles` have one value for each of the
-    request's workerPoolSpecs, empty where a worker pool is skipped.
+    they are empty. `pools` and `roles`: one value for each workerPoolSpec of the request, empty where it is skipped.
 
     `request` is the body to post for a job of `kind`, with placeholders (`slipway.catalog.placeholders`). `why` says
     why it is not available, and for one that `lacks_quota` that was so at the last deployment.
 
     It applies where each parameter of `when` has one of its values; for any values, the offers of a kind that apply are
-    those of one variant. `wait`: the seconds after which a submission falls back to the next offer, None for never.
-    `note`: where an older page says something else about the type. The price is that of all machines at the usual
-    replicas. What a newer version wrote may have a `capacity_type` or `kind` that this one does not know; it is not
-    available then.
+    those of one variant. `wait`: seconds until a submission falls back to the next offer, None for never. `note`: where
+    an older page says something else about the type. The price is that of all machines at the usual replicas. A newer
+    version's may have a `capacity_type` or `kind` that this one does not know; it is not available then.
     """
 
     capacity_type: Annotated[str, PLAIN_NAME]
@@ -196,9 +193,8 @@ class Template:
     """`kinds`: as what it may be submitted, the usual one first; `code_flag`: also with code of one's own.
 
     `package` is the gs:// URI of its code, empty for an `image`. `code_why`: who forbids code of one's own. `offers`
-    are in order of preference. `requirements` are those of its packages.
-    `checkpoints`: its code goes on from where it was when it is started again. `source`: `templates/x.py:5`, its file
-    and line in the catalog's commit.
+    are in order of preference. `requirements` are those of its packages. `checkpoints`: its code goes on from where it
+    was when it is started again. `source`: `templates/x.py:5`, its file and line in the catalog's commit.
     """
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
@@ -223,8 +219,9 @@ class Template:
 
 @dataclass(frozen=True)
 class Catalog:
-    """What one stack offers. `retiring`: ids of clusters that finish their jobs and go. `trainer`: the address of the
-    account that jobs run as; `trainers`: others by name. `dormant`: declared, and not there. `reservations` by path."""
+    """What one stack offers. `retiring`: ids of clusters that finish their jobs and go; `removed`: those that no entry
+    names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`:
+    declared, and not there. `under_way`: the commit of a later deployment that did not come to its end."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -240,11 +237,13 @@ class Catalog:
     dormant: Mapping[str, DormantCluster] = field(default_factory=dict)
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     trainers: Mapping[str, str] = field(default_factory=dict)
+    removed: Mapping[str, Removed] | None = None
+    under_way: str | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property
     def revision(self) -> Revision:
-        """What it was deployed from; of no commit for a catalog that does not tell."""
+        """Of no commit for a catalog that does not tell."""
         return Revision(self.commit, self.dirty)
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:

@@ -17,6 +17,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
+from slipway.creation.withdrawal import replacing
 from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, Reader, jobs
 from slipway.deployment.plan import plan
@@ -57,10 +58,10 @@ def command(catalog: str | None, output: str) -> None:
             wraps=("WHEN", "$/h", "$ UNTIL THEN", "WHY"),
             names=2,
         )
-    else:
+    elif not replacing(found):
         screen.note(f"nothing is due in stack {found.stack}: a deployment of what is published changes no cluster")
     for name, dormant in found.dormant.items():
-        if all(one.name != name for one in due):
+        if dormant.why == "in-place" or all(one.name != name for one in due):
             screen.note(dormant.words)
     if late := [one.id for one in due if one.overdue]:
         screen.note(f"! {join(late)} should have retired by now")
@@ -73,9 +74,12 @@ def command(catalog: str | None, output: str) -> None:
 def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
     """What a deployment of what is published does, and what later ones do. Pure.
 
+    What is being replaced in place is left out: which cluster that is to be, the catalog does not tell.
+
     Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
     """
-    clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *catalog.dormant.values())
+    rests = (one for one in catalog.dormant.values() if one.why != "in-place")
+    clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *rests)
     specs = tuple(map(declared, clusters))
     for cluster, spec in zip(clusters, specs, strict=True):
         known = cluster_id(spec.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, spec))

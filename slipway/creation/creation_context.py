@@ -23,7 +23,8 @@ class NewCluster:
     """A cluster to be made. `known_by` are the labels that prove it ours; `failed` are earlier ones to clear away.
 
     `machines` in words are what it needs. `within`: seconds for which it is tried again, where the stack file says so.
-    `alternatives` may be made in its place, in this order; `ordinal` is an alternative's own, 0 for none.
+    `alternatives` may be made in its place, in this order; `ordinal` is an alternative's own, 0 for none. `meanwhile`
+    says what there is until it is made: its predecessor, or none.
     """
 
     id: str
@@ -34,6 +35,7 @@ class NewCluster:
     within: float | None = None
     alternatives: tuple[NewCluster, ...] = ()
     ordinal: int = 0
+    meanwhile: str = ""
 
     @property
     def called(self) -> str:

@@ -18,9 +18,11 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
-from slipway.creation.withdrawal import withdrawn
+from slipway.creation.withdrawal import begun, withdrawn
+from slipway.deployment.checkout import UNKNOWN
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join, span
+from slipway.labels import Revision
 from slipway.live import Unknown
 from slipway.state import State
 
@@ -32,17 +34,33 @@ _NEXT_RUN = "run pulumi up again: it goes on from there"
 @dataclass(frozen=True)
 class Published:
     """The catalog as people find it, if it is there. `left` tells for how many more seconds a cluster must not have
-    been offered, by its id, before it may go."""
+    been offered, by its id, before it may go. `commit` is what is being deployed, by which the scheduled deployment may
+    go on where this one is cut off; empty where that can't be had again."""
 
     at: Location
     left: Callable[[str], float]
     now: datetime
+    commit: str = ""
 
     @classmethod
-    def of(cls, known: State | Unknown, bucket: str, left: Callable[[str], float], now: datetime) -> Published:
+    def of(
+        cls, known: State | Unknown, bucket: str, left: Callable[[str], float], now: datetime, revision: Revision
+    ) -> Published:
         """`bucket` is where it will be, which may be another one than it is in now."""
         before = known.catalog_bucket if isinstance(known, State) else ""
-        return cls(Location(before or bucket, NAME), left, now)
+        again = not revision.dirty and revision.commit != UNKNOWN
+        return cls(Location(before or bucket, NAME), left, now, revision.commit if again else "")
+
+    def mark_begun(self, storage: Storage, warn: Callable[[str], None]) -> None:
+        """Notes in the catalog which deployment did not come to its end."""
+        try:
+            found = document.read(storage.read(self.at), str(self.at))
+            if self.commit and found.under_way != self.commit:
+                storage.write(self.at, document.write(begun(found, self.commit)).encode(), "application/json")
+        except (NotFound, ConfigError):
+            pass  # Nothing was published yet, or not by this version: a person has to deploy first.
+        except CloudError as error:
+            warn(f"the scheduled deployment does not try this again: the catalog can't be written ({error.why})")
 
 
 class InPlace:
@@ -80,7 +98,8 @@ class InPlace:
             catalog = document.read(before, str(self._published.at))
         except (NotFound, ConfigError):
             return b""
-        self._write(document.write(withdrawn(catalog, self._ids, self._published.now)).encode())
+        without = withdrawn(catalog, self._ids, self._published.now)
+        self._write(document.write(begun(without, self._published.commit)).encode())
         self._cloud.say(f"replaced in place: {join(self._ids)}, which the catalog does not offer for the time being")
         return before
 
@@ -92,7 +111,7 @@ class InPlace:
             return
         try:
             catalog = document.read(before, str(self._published.at))
-            again = withdrawn(catalog, self._going, self._published.now)
+            again = begun(withdrawn(catalog, self._going, self._published.now), self._published.commit)
             self._write(before if not self._going else document.write(again).encode())
         except CloudError as error:
             self._cloud.warn(f"the catalog does not offer {join(self._ids)} until the next pulumi up: {error.why}")

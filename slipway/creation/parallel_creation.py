@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
@@ -52,7 +53,12 @@ def creator(
         cloud = CreationContext(connection.vertex(project, region), use, say, warn)
         if published:
             InPlace(plan.replaced, published, connection.storage, cloud).run()
-        return create_all([asked[id_] for id_ in ids], cloud, policy)
+        try:
+            return create_all([asked[id_] for id_ in ids], cloud, policy)
+        except SlipwayError:
+            if published:
+                published.mark_begun(connection.storage, warn)
+            raise
 
     return create
 
@@ -111,7 +117,17 @@ def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewClus
         within,
         tuple(_new(other, stack, plan, insists) for other in item.alternatives),
         spec.alternative,
+        _meanwhile(spec.name, plan),
     )
+
+
+def _meanwhile(name: str, plan: Plan) -> str:
+    """What submitters have until it is made."""
+    gone = [one.id for one in plan.replaced if one.labels[NAME_LABEL] == name]
+    if gone:
+        return f"until then there is no cluster {name}: {join(gone)}, which it replaces, went before"
+    stay = [id_ for id_ in sorted(plan.old) if re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{7}}(-[0-9]+)?", id_)]
+    return f"until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:

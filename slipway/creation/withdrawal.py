@@ -10,6 +10,11 @@ from typing import Any
 from slipway.catalog.model import Catalog, Cluster, DormantCluster, Offer
 
 
+def begun(catalog: Catalog, commit: str) -> Catalog:
+    """The same, with the commit of a deployment that has begun; empty where nobody else has it, so as to go on."""
+    return replace(catalog, under_way=commit or None)
+
+
 def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalog:
     """The same without the clusters of these ids, which are dormant then; their offers say so."""
     going = {
@@ -30,7 +35,12 @@ def before_withdrawal(catalog: Catalog) -> Catalog:
     came = {name: one for name, one in catalog.dormant.items() if one.why == "in-place"}
     clusters = {**catalog.clusters, **{name: Cluster(**_fields(one)) for name, one in came.items()}}
     dormant = {name: one for name, one in catalog.dormant.items() if name not in came}
-    return replace(catalog, clusters=clusters, dormant=dormant)
+    return replace(catalog, clusters=clusters, dormant=dormant, under_way=None)
+
+
+def replacing(catalog: Catalog) -> frozenset[str]:
+    """The names of clusters that a deployment which did not finish was replacing in place."""
+    return frozenset(name for name, one in catalog.dormant.items() if one.why == "in-place")
 
 
 def _offer(offer: Offer, going: Mapping[str, DormantCluster]) -> Offer:

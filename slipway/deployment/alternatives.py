@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
 from slipway.deployment.plan import Plan
 from slipway.formatting import join
 from slipway.live import Live
@@ -98,7 +98,8 @@ def told(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: st
 
 
 def going_back(spec: ClusterSpec) -> str:
+    where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
     return (
         f"it stays until the stack file says otherwise: take {spec.called.removeprefix('as its ')} out of "
-        f"`alternatives` of {spec.name} to have it made as asked for first, beside this one"
+        f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
     )

@@ -168,8 +168,9 @@ def plan_deployment(
         stack.name, revision, plan, placements, report, stack.region, now, context.catalog_bucket, due, instead
     )
     retiring = (item.cluster.id for item in plan.retiring)
+    removed = {item.cluster.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
-    catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant))
+    catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed))
     told = facts(stack, plan, catalog, report)
     broken = violations(told)
     return Deployment(

@@ -103,7 +103,8 @@ class OrphanCleanup:
 
     def _must_not_be_protected(self) -> None:
         catalog = self._here.catalog() if self._bucket else None
-        if refusal := undeletable(self._specs, catalog, self._stack):
+        known = {} if isinstance(self._known, Unknown) else self._known.protected
+        if refusal := undeletable(self._specs, catalog, self._stack, known):
             raise PolicyError(refusal.what, why=refusal.why, fix=refusal.fix)
 
     def _orphans(self) -> tuple[Orphan, ...]:

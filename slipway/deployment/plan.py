@@ -18,7 +18,7 @@ from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
 from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
-from slipway.generations.old_generations import goes_first, not_withdrawable, overdue, successor, why_keep
+from slipway.generations.old_generations import goes_first, not_withdrawable, overdue, removed, successor, why_keep
 from slipway.generations.protection import Refusal, in_the_way, protected
 from slipway.generations.retiring import RetiringCluster, Why
 from slipway.labels import NAME_LABEL
@@ -109,12 +109,12 @@ def plan(
     current: list[CurrentCluster] = []
     for spec in wanted:
         one = current_generation(spec, identify, clusters, ours, live.catalog)
-        gone = given_up(one, clusters, live, now)
-        if isinstance(gone, Unknown):
+        asleep = given_up(one, clusters, live, now)
+        if isinstance(asleep, Unknown):
             decides = f"the published catalog, which tells whether {spec.name} was given up,"
-            problems.append(f"can't read {decides} from {gone}")
-        elif gone:
-            dormant.append(gone)
+            problems.append(f"can't read {decides} from {asleep}")
+        elif asleep:
+            dormant.append(asleep)
         else:
             current.append(one)
     problems += [
@@ -132,7 +132,7 @@ def plan(
     replaced: list[PersistentResource] = []
     current += (adopted(spec, adoption, clusters.get(adoption.id)) for spec, adoption in others)
     named = [(spec, "") if spec.adopted else as_deployed(spec, identify, ours, live.catalog) for spec in declared]
-    refusals = list(protected(named, ours, live.catalog, stack))
+    refusals = list(protected(named, ours, live.catalog, stack, (known or State()).protected))
     for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
         if any(item.id == cluster.id for item in current):
             continue
@@ -148,8 +148,9 @@ def plan(
             replaced.append(cluster)
             deleted.append(cluster.id)
         elif why:
-            late = overdue(cluster, follows, dormant, clusters, now)
-            retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, late))
+            gone = removed(cluster, declared, live.catalog, now)
+            late = overdue(cluster, follows, dormant, clusters, now, gone)
+            retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, late, gone))
             if first and follows is not None and not _retired_before(cluster, live.catalog):
                 refusals.append(in_the_way(retiring[-1], follows, stack))
         else:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
+from slipway.catalog.forms import Removed
 from slipway.cluster import CurrentCluster
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
@@ -84,8 +85,9 @@ def catalog_of(
     revision: Revision,
     templates: Mapping[str, model.Template],
     dormant: Iterable[DormantCluster] = (),
+    removed: Mapping[str, Removed] | None = None,
 ) -> model.Catalog:
-    """The whole of it. `retiring` are ids of clusters."""
+    """The whole of it. `retiring` are ids of clusters, `removed` the limits of those that have no entry any more."""
     return model.Catalog(
         stack=stack.name,
         project=stack.project,
@@ -97,6 +99,7 @@ def catalog_of(
         trainers=context.trainers,
         clusters={one.spec.name: published(one, stack.region) for one in clusters},
         retiring=tuple(retiring),
+        removed=removed or None,
         templates=templates,
         catalog_bucket=context.catalog_bucket,
         dormant={one.spec.name: published_dormant(one, stack.region) for one in dormant},

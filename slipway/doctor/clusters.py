@@ -116,14 +116,17 @@ def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[F
 
 
 def _retires(cluster: PersistentResource, picture: Picture, successor: PersistentResource | None) -> Iterator[Finding]:
-    """Counted from its successor's making, or from the end of its season; of one that the stack file names no more
-    nobody knows since when."""
+    """Counted from its successor's making, or from the end of its season; of one that the stack file names no more,
+    from when that was deployed where it had a limit, else nobody knows since when."""
     name, subject = cluster.labels[NAME_LABEL], f"cluster {cluster.id}"
     whole = picture.catalog
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
     within = timedelta(seconds=declared.retire_within) if declared and declared.retire_within else _RETIRES_WITHIN
     since = successor.create_time if successor else rests.since if rests else None
+    gone = (whole.removed or {}).get(cluster.id) if whole and declared is None else None
+    if gone:
+        within, since = timedelta(seconds=gone.retire_within), gone.since
     if since is not None and picture.now - since <= within:
         return
     costs, jobs = dollars(picture.per_hour(*cluster.pools)), picture.jobs_on(cluster)

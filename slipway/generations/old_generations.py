@@ -4,12 +4,13 @@ and why. Pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import IN_PLACE, CurrentCluster
+from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
 from slipway.formatting import join
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.retiring import Why
@@ -73,11 +74,33 @@ def overdue(
     dormant: Iterable[DormantCluster],
     clusters: Mapping[str, PersistentResource],
     now: datetime | None,
+    gone: Removed | None = None,
 ) -> bool:
-    """Counted from its successor's creation, or from when it was not asked for any more."""
+    """Counted from its successor's creation, or from when it was not asked for any more; `gone` is of an entry that the
+    stack file does not have."""
     rests = next((one for one in dormant if one.spec.name == cluster.labels[NAME_LABEL]), None)
     if follows is not None:
         within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
+    elif rests is not None:
+        within, since = rests.spec.retire_within, rests.since
     else:
-        within, since = (rests.spec.retire_within, rests.since) if rests is not None else (None, None)
+        within, since = (timedelta(seconds=gone.retire_within), gone.since) if gone else (None, None)
     return now is not None and since is not None and within is not None and now - since > within
+
+
+def removed(
+    cluster: PersistentResource,
+    declared: Iterable[ClusterSpec],
+    catalog: PublishedCatalog | Unknown | None,
+    now: datetime | None,
+) -> Removed | None:
+    """By when it should be gone, where no entry says so any more: as the catalog remembers it, or from now on by the
+    limit of the entry that was deployed last. None for one that is asked for, and where there is no limit."""
+    name = cluster.labels[NAME_LABEL]
+    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+    if whole is None or any(spec.name == name for spec in declared):
+        return None
+    if known := (whole.removed or {}).get(cluster.id):
+        return known
+    last = whole.clusters.get(name) or whole.dormant.get(name)
+    return Removed(last.retire_within, now) if last and last.retire_within and now else None

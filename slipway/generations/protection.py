@@ -9,6 +9,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster
+from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
 from slipway.generations.published_clusters import declared
@@ -27,6 +28,8 @@ _SPELLED = {
     "generation": "generation",
     "adopted": "id",
 }
+_GONE = "the entry itself, which is gone"
+_NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Refusal:
     for_good: bool = False
 
     def __str__(self) -> str:
-        return f"{self.what}\n  why: {self.why}\n  fix: {self.fix}"
+        return str(PolicyError(self.what, why=self.why, fix=self.fix))
 
 
 def key_of(stack: str, name: str) -> str:
@@ -52,11 +55,13 @@ def protected(
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
     stack: str,
+    known: Mapping[str, str] = _NONE,
 ) -> Iterator[Refusal]:
     """A refusal for each protected cluster that the stack file changes. `named`: its clusters with their fingerprints.
 
     It was protected when it was deployed last, which the published catalog tells: what the stack file says now may be a
-    part of the same edit. Where that catalog can't be read, the file's own word counts, against what lives.
+    part of the same edit. Where that catalog can't be read, the engine's state tells, which has the names of protected
+    clusters (`known`, by id), and the file's own word counts, both against what lives.
     """
     asked = {spec.name: (spec, fingerprint) for spec, fingerprint in named}
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
@@ -68,14 +73,18 @@ def protected(
     for name, (spec, fingerprint) in asked.items():
         living = [one for one in ours.values() if one.labels[NAME_LABEL] == name and not one.failed]
         mine = cluster_id(name, fingerprint)
-        if spec.replacement == PROTECT and living and not any(is_id_of(one.id, mine) for one in living):
+        kept = spec.replacement == PROTECT or any(one.id in known for one in living)
+        if kept and living and not any(is_id_of(one.id, mine) for one in living):
             yield _refusal(name, living[0].id, ["what makes another cluster of it"], stack)
+    for id_, name in known.items():
+        if name not in asked and id_ in ours and not ours[id_].failed:
+            yield _refusal(name, id_, [_GONE], stack)
 
 
 def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
     """The keys that are edited; empty when it stays the cluster that it is."""
     if asked is None:
-        return ["the entry itself, which is gone"]
+        return [_GONE]
     spec, fingerprint = asked
     before = declared(was)
     if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before.season:
@@ -90,7 +99,7 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
 def _refusal(name: str, id_: str, changed: list[str], stack: str) -> Refusal:
     return Refusal(
         f"cluster {name} is protected and stays as it is, so nothing was changed",
-        why=f"{key_of(stack, name)}: this edits {join(changed)}, which would end {id_} (`replacement: protect`)",
+        why=f"{key_of(stack, name)}: this edits {join(changed)}: that would end {id_} (`replacement: protect`)",
         fix="put the entry back as it was\n"
         "or change it on purpose, in two deployments: put the entry back with `replacement: rollover` (or in-place) "
         "and nothing else edited, pulumi up; then make this edit",
@@ -98,10 +107,16 @@ def _refusal(name: str, id_: str, changed: list[str], stack: str) -> Refusal:
     )
 
 
-def undeletable(file: Iterable[ClusterSpec], catalog: PublishedCatalog | Unknown | None, stack: str) -> Refusal | None:
-    """Why a stack is not taken down: by the word of its file, or of what it deployed last."""
+def undeletable(
+    file: Iterable[ClusterSpec],
+    catalog: PublishedCatalog | Unknown | None,
+    stack: str,
+    known: Mapping[str, str] = _NONE,
+) -> Refusal | None:
+    """Why a stack is not taken down: by the word of its file, or of what it deployed last: the catalog's, or where that
+    can't be read the state's (`known`: protected clusters' names by id)."""
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-    deployed = [one.name for one in whole.clusters.values() if one.replacement == PROTECT] if whole else []
+    deployed = [one.name for one in whole.clusters.values() if one.replacement == PROTECT] if whole else known.values()
     names = sorted({*deployed, *(one.name for one in file if one.replacement == PROTECT)})
     if not names:
         return None

@@ -40,6 +40,7 @@ def declared(cluster: model.Cluster) -> ClusterSpec:
         alternatives=tuple(tuple(pools.values()) for pools in cluster.alternatives or ()),
         alternative=cluster.alternative or 0,
         adopted=Adoption(cluster.id) if cluster.adopted else None,
+        create_within=None if cluster.create_within is None else timedelta(seconds=cluster.create_within),
     )
 
 
@@ -65,6 +66,7 @@ def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
         or None,
         "alternative": spec.alternative or None,
         "adopted": True if spec.adopted else None,
+        "create_within": spec.create_within.total_seconds() if spec.create_within else None,
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 
@@ -43,13 +44,15 @@ _WORDS = {
 @dataclass(frozen=True)
 class RetiringCluster:
     """A cluster of ours. `name` is what people called it; `overdue`: its successor is older than the stack's
-    `retireWithin`."""
+    `retireWithin`. `removed`: since when no entry names it and what limit that had, which nothing but the catalog
+    remembers."""
 
     cluster: PersistentResource
     name: str
     jobs: tuple[VertexJob, ...]
     why: Why
     overdue: bool = False
+    removed: Removed | None = None
 
     @property
     def kind(self) -> str:

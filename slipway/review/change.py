@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.facts import Facts
@@ -48,6 +49,12 @@ class Change:
     @property
     def new(self) -> Catalog | None:
         return self.after.catalog if self.after else None
+
+    @property
+    def published(self) -> Catalog | None:
+        """The catalog as people find it, where a deployment that did not finish may have taken clusters out of it."""
+        found = self.live.catalog
+        return found.whole if isinstance(found, PublishedCatalog) else None
 
     @property
     def jobs(self) -> tuple[VertexJob, ...]:

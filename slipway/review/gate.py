@@ -60,13 +60,23 @@ deployed has a kind of its own beside those that follow from it."""
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
     """What a scheduled deployment has no business to do: what main has and nobody deployed, what somebody changed by
-    hand, and all that can't be told."""
+    hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with."""
     for review in reviews:
         for sentence in review.incomplete:
             yield Obstacle(review.stack, f"Incomplete: {sentence}")
         for one in review.consequences:
-            if (one.kind, one.grade) not in ANNOUNCED:
+            if (one.kind, one.grade) not in ANNOUNCED and not _begun(one, review):
                 yield Obstacle(review.stack, _said(one), *one.key)
+
+
+def _begun(one: Consequence, review: Review) -> bool:
+    """Whether it is what a deployment began that did not come to its end. What blocks may be so for what lives now,
+    but for the machines of a cluster that is being replaced in place: those are gone, or as good as gone."""
+    if review.begun is None or one.kind == "drift":
+        return False
+    what, _, name = one.subject.partition(" ")
+    own = what in ("cluster", "pool") and name.partition("/")[0] in review.begun and one.kind != "jobs-cancelled"
+    return one.grade is not Grade.BLOCKING or own
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[Obstacle]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from slipway.creation.withdrawal import replacing
 from slipway.formatting import short
 from slipway.review.change import Change
 from slipway.review.clusters.adoption import adoption
@@ -14,6 +15,7 @@ from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters, still_retiring
 from slipway.review.clusters.deletions import deletions
 from slipway.review.clusters.jobs import unfinished
+from slipway.review.clusters.modes import modes
 from slipway.review.clusters.seasons import due, seasons
 from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.kinds import FOLLOWING
@@ -39,6 +41,7 @@ _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
 Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
+    modes,
     adoption,
     alternatives,
     seasons,
@@ -68,7 +71,8 @@ class Review:
     `quota` and `policy` say in a few words how the stack stands with them once it is deployed, `standing` what is
     wrong already, or due by itself, and not this change's doing, a sentence each. `plan`: what the engine would do, a
     line each. `notes`: what else a reader should know of how the review was made.
-    `on_main`: the keys of consequences that come with what main has and nobody has deployed yet.
+    `on_main`: the keys of consequences that come with what main has and nobody has deployed yet. `begun`: where a
+    deployment of the same commit did not come to its end, the names of clusters that it was replacing in place.
     """
 
     stack: str
@@ -81,6 +85,7 @@ class Review:
     plan: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     on_main: frozenset[tuple[str, str]] = frozenset()
+    begun: frozenset[str] | None = None
 
     @property
     def yours(self) -> tuple[Consequence, ...]:
@@ -118,8 +123,11 @@ def review(change: Change) -> Review:
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()
     amounts, stands = told(_amounts), told(_quota)
     standing = [
-        line for look in (standing_violations, still_retiring, standing_alternatives, due) for line in told(look)
+        line
+        for look in (_unfinished, standing_violations, still_retiring, standing_alternatives, due)
+        for line in told(look)
     ]
+    begun = _begun(change)
     return Review(
         stack=change.stack,
         consequences=tuple(consequences),
@@ -130,7 +138,20 @@ def review(change: Change) -> Review:
         standing=tuple(standing),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
+        begun=begun,
     )
+
+
+def _unfinished(change: Change) -> Iterator[str]:
+    if _begun(change) is not None:
+        yield "a deployment of this commit did not come to its end, and the next one goes on with it"
+
+
+def _begun(change: Change) -> frozenset[str] | None:
+    published, new = change.published, change.new
+    if published is None or new is None or new.dirty or not new.commit or published.under_way != new.commit:
+        return None
+    return replacing(published)
 
 
 def _amounts(change: Change) -> Iterator[Money]:

@@ -8,7 +8,7 @@ from functools import cache
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
-from slipway.deployment.live_plan import asked_for
+from slipway.deployment.live_plan import asked_for, refuse
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.workspace_plan import other_logical
 from slipway.errors import ResourceError, SlipwayError
@@ -156,6 +156,7 @@ def _deployment(built: Built, there: Live, known: State, revision: Revision) -> 
 def _refuse(decided: Plan) -> None:
     if decided.problems:
         raise ResourceError("what to deploy can't be decided", why="\n".join(decided.problems))
+    refuse(decided.refusals, preview=True)
 
 
 def _state(of: Deployment, clusters: Mapping[str, object]) -> State:

@@ -109,3 +109,9 @@ def test_a_cluster_is_known_in_its_place_alone() -> None:
     assert known.has("acme", "us-central1", "cpu-1a2b3c4")
     assert not known.has("acme", "europe-west4", "cpu-1a2b3c4")
     assert not known.has("acme", "us-central1", "cpu-1a2b3c4-2")
+
+
+def test_what_is_protected_is_told_by_its_name() -> None:  # B3
+    generation = "slipway:components:PersistentResource"
+    stack = resource(generation, "a-1a2b3c4", id="a-1a2b3c4", protected="a") | resource(generation, "b-1", id="b-1")
+    assert read(stack).protected == {"a-1a2b3c4": "a"}

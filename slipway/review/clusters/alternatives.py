@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from slipway.catalog.model import Cluster, Pool
+from slipway.cluster import IN_PLACE
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, price
@@ -42,9 +43,10 @@ def standing_alternatives(change: Change) -> Iterator[str]:
     """Clusters that are there as an alternative, and how to go back."""
     for one in change.new.clusters.values() if change.new else ():
         if one.alternative:
+            where = "in the place of this one, which goes first" if one.replacement == IN_PLACE else "beside this one"
             yield (
                 f"`{one.name}` is there as its alternative {one.alternative}, and stays until the stack file says "
-                f"otherwise: take that out of `alternatives` to have it made as asked for first, beside this one"
+                f"otherwise: take that out of `alternatives` to have it made as asked for first, {where}"
             )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from slipway.catalog.model import Cluster, DormantCluster
+from slipway.creation.withdrawal import replacing
 from slipway.facts import Kept
-from slipway.formatting import join, span
+from slipway.formatting import span
 from slipway.generations.current_generation import is_ours
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
@@ -25,9 +26,9 @@ def clusters(change: Change) -> Iterator[Consequence]:
         if one.old is None or one.new is None:
             yield from _removed(one, change) if one.old else _created(one, change)
         elif one.stays:
-            yield from (*_protection(one, one.old, one.new), *_made_again(one, change))
+            yield from _made_again(one, change)
         else:
-            yield from (*_followed(one, one.old, one.new, change), *_protection(one, one.old, one.new))
+            yield from _followed(one, one.old, one.new, change)
         yield from _finishing(one, change)
     yield from _orphans(change)
     yield from _overdue(change)
@@ -83,8 +84,13 @@ def _made_again(one: Succession, change: Change) -> Iterator[Consequence]:
     steps = change.preview.steps if change.preview else None
     unseen = steps is not None and not any(step.op == "create" and step.name == one.new.id for step in steps)
     if one.gone and not unseen:
-        words = f"`{one.name}` is made again: somebody deleted `{one.new.id}`"
+        who = "a deployment that did not come to its end" if _withdrawn(one, change) else "somebody"
+        words = f"`{one.name}` is made again: {who} deleted `{one.new.id}`"
         yield KINDS["cluster-created"].of(f"cluster {one.name}", words, cost=float(price(one.new).known))
+
+
+def _withdrawn(one: Succession, change: Change) -> bool:
+    return change.published is not None and one.name in replacing(change.published)
 
 
 def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]:
@@ -102,7 +108,8 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
         if one.there:
             takes = f"submissions switch to `{new.id}`, which is there already{ending}"
         elif one.gone:
-            takes = f"`{new.id}` is made and gets its submissions"
+            goes_on = f"`{old.id}` went already to make room for it; " if _withdrawn(one, change) else ""
+            takes = f"{goes_on}`{new.id}` is made and gets its submissions"
         else:
             takes = f"a second cluster is made, submissions switch to it{ending}"
         yield KINDS["cluster-new-generation"].of(
@@ -165,25 +172,6 @@ def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
         finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
         words = f"{finish} on `{one.old.id}`, which takes no others"
         yield KINDS["jobs-finish-on-old"].of(f"cluster {one.name}", words, details=listed)
-
-
-def _protection(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
-    name = one.name
-    if not old.display_name:  # A catalog of an earlier version, which did not tell.
-        return
-    found = []
-    if old.replacement != new.replacement:
-        found.append(Edit("replacement", old.replacement, new.replacement))
-    if old.retire_within != new.retire_within:
-        sides = (span(one.retire_within) if one.retire_within else "" for one in (old, new))
-        found.append(Edit("retireWithin", *sides))
-    if found:
-        yield KINDS["cluster-protection"].of(
-            f"cluster {name}",
-            f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if one.stays else ''}",
-            grade=None if old.replacement != new.replacement else Grade.CHANGE,
-            field=key_of(name, found),
-        )
 
 
 def _orphans(change: Change) -> Iterator[Consequence]:

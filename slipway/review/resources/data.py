@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from slipway.creation.withdrawal import replacing
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.formatting import join
 from slipway.review.change import Change
@@ -25,10 +26,11 @@ def data(change: Change) -> Iterator[Consequence]:
     yield from _moved(change)
     yield from _accounts(change)
     for one in touched(change):
-        if one.type == OBJECT and one.parent == CATALOG and one.fate is Fate.DELETED:
+        if _of_catalog(one) and one.fate is Fate.DELETED:
             words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
             yield KINDS["resource-deleted"].of("catalog", words)
-        yield from _drift(one)
+        if not (_of_catalog(one) and _unfinished(change)):  # it wrote the catalog itself
+            yield from _drift(one)
     yield from _drift_of_access(change)
 
 
@@ -124,9 +126,18 @@ def _drift(one: Touched) -> Iterator[Consequence]:
         if back := _put_back(one, one.now):
             words = f"Somebody changed {what} by hand, and this deployment undoes that: it {named(back)}"
             yield KINDS["drift"].of(subject, words, details=back if len(back) > 1 else ())
-    elif one.type == OBJECT and one.parent == CATALOG and _overwritten(one):
+    elif _of_catalog(one) and _overwritten(one):
         words = f"Somebody overwrote the catalog {what} by hand, and this deployment publishes it anew"
         yield KINDS["drift"].of(subject, words)
+
+
+def _of_catalog(one: Touched) -> bool:
+    return one.type == OBJECT and one.parent == CATALOG
+
+
+def _unfinished(change: Change) -> bool:
+    published = change.published
+    return published is not None and bool(published.under_way or replacing(published))
 
 
 def _put_back(one: Touched, now: Resource) -> list[str]:

@@ -118,3 +118,15 @@ def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:
     other = replace(catalog, dormant={"cpu": replace(catalog.dormant["cpu"], generation=9)})
     with pytest.raises(ConfigError, match="does not tell all"):
         upcoming(other, NOTHING, NOW)
+
+
+def test_what_is_being_replaced_in_place_is_not_said_to_come_back(stack: Stack) -> None:  # N1
+    """The catalog has the old one, and the next deployment makes another."""
+    fingerprint = fingerprint_of(stack.name, PROJECT, REGION, CPU)
+    gone = DormantCluster(CPU, cluster_id("cpu", fingerprint), "in-place", NOW)
+    stack.catalog.update(clusters={}, dormant={"cpu": codec.write(published_dormant(gone, REGION))}, templates={})
+    stack.publish()
+    told = stack.run("schedule")
+    assert "is made" not in told.out and "nothing is due" not in told.said
+    assert "cluster cpu is being replaced in place since 2026-11-20 00:00 UTC" in told.said
+    assert stack.run("schedule", "--output", "json").json["due"] == []

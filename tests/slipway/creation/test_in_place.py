@@ -18,13 +18,17 @@ from slipway.cloud.session import Session
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import InPlace, Published
+from slipway.creation.withdrawal import begun
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.labels import Revision
 from slipway.live import Unknown, Use
-from tests.slipway.deployment.test_replacement import ALIVE, OLD, catalog_with
+from slipway.state import State
+from tests.slipway.deployment.test_replacement import ALIVE, OLD
+from tests.slipway.deployment.world import catalog_with
 
 from .vertex import Script, Step, Waits, cluster, gone, refused, unanswered
 
-NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+NOW, AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC), Location("b", "catalog.json")
 PUBLISHED = document.write(catalog_with(OLD).whole).encode()  # type: ignore[arg-type]
 JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ALIVE.id)
 RUNS, STOPS = cluster("RUNNING", id_=ALIVE.id), cluster("STOPPING", id_=ALIVE.id)
@@ -88,7 +92,7 @@ class Story:
         cloud = CreationContext(
             self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
         )
-        InPlace(clusters, Published(Location("b", "catalog.json"), self.left, NOW), self.bucket, cloud).run()
+        InPlace(clusters, Published(AT, self.left, NOW, "3f9c2e1"), self.bucket, cloud).run()
         return self
 
     def fails(self, kind: type[SlipwayError]) -> Any:
@@ -101,6 +105,7 @@ def test_it_leaves_the_catalog_is_waited_for_and_goes() -> None:
     story = Story([RUNS, STOPS, STOPS, gone()]).run()
     assert story.vertex.sent == [f"DELETE {ALIVE.id}"]
     assert story.bucket.offered == set(), "until its successor runs"
+    assert document.read(story.bucket.content or b"", "x").under_way == "3f9c2e1", "whoever has that may go on"
     assert story.offered == [{"cpu"}, set(), set(), set(), set()], "asked before, at each look, and at last"
     assert story.waits.slept[:3] == [10, 10, 5]
     assert f"deleting {ALIVE.id} in 25 s: a job that was sent while it was still offered" in story.said[1]
@@ -162,3 +167,20 @@ def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
     story.bucket.write = once  # type: ignore[method-assign]
     story.fails(PolicyError)
     assert f"the catalog does not offer {ALIVE.id} until the next pulumi up" in story.warned[0]
+
+
+def test_a_deployment_that_gives_up_notes_its_commit_so_that_the_scheduled_one_tries_again() -> None:  # N2
+    def note(content: bytes | None, revision: Revision, refuses: bool = False) -> tuple[bytes | None, list[str]]:
+        bucket, warned = Bucket(content), [""][:0]
+        bucket.refuses = refuses
+        Published.of(State(catalog_bucket="b"), "other", lambda _: 0, NOW, revision).mark_begun(bucket, warned.append)
+        return bucket.content, warned
+
+    noted, said = note(PUBLISHED, Revision("3f9c2e1", dirty=False))
+    assert document.read(noted or b"", "x") == begun(document.read(PUBLISHED, "x"), "3f9c2e1") and said == []
+    assert note(noted, Revision("3f9c2e1", dirty=False), refuses=True) == (noted, []), "once is enough"
+    for other in (Revision("3f9c2e1", dirty=True), Revision("unknown", dirty=False)):
+        assert note(PUBLISHED, other) == (PUBLISHED, []), "nobody else has that"
+    assert note(None, Revision("3f9c2e1", dirty=False)) == (None, [])
+    kept, said = note(PUBLISHED, Revision("3f9c2e1", dirty=False), refuses=True)
+    assert kept == PUBLISHED and "the scheduled deployment does not try this again" in said[0]

@@ -6,16 +6,18 @@ from itertools import product
 
 import pytest
 
+from slipway.catalog import document
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import PersistentResource
-from slipway.cluster import CurrentCluster
+from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.plan import plan
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.retiring import Why
+from slipway.generations.retiring import RetiringCluster, Why
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 
-from .world import PROJECT, REGION, STACK, cluster, creates, job, live, planned, spec
+from .world import PROJECT, REGION, STACK, catalog_with, cluster, creates, job, live, planned, spec
 
 A, B = spec(high=4), spec(high=6)
 HASH_A = fingerprint_of(STACK, PROJECT, REGION, A)
@@ -234,3 +236,25 @@ def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6
     assert late.retiring[0].overdue and late.deleted == ()
     early = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now - timedelta(days=2))
     assert not early.retiring[0].overdue
+
+
+def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  # B6
+    """The catalog remembers it from the deployment on that removes it; what had none is never late."""
+    now, week = datetime(2026, 11, 20, tzinfo=UTC), timedelta(days=7)
+    catalog = catalog_with(replace(A, retire_within=week))
+    assert catalog.whole is not None
+
+    def at(when: datetime, known: PublishedCatalog | None, *declared: ClusterSpec) -> RetiringCluster:
+        seen = live(cluster(ID_A, HASH_A), jobs=(job(ID_A),), catalog=known)
+        (found,) = plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=when).retiring
+        return found
+
+    first = at(now, catalog)
+    assert first.removed == Removed(week.total_seconds(), now) and not first.overdue
+    after = replace(catalog.whole, clusters={}, retiring=(ID_A,), removed={ID_A: first.removed})
+    published = document.published(document.write(after).encode(), "x")
+    assert not at(now + timedelta(days=6), published).overdue
+    late = at(now + timedelta(days=8), published)
+    assert late.overdue and late.removed == first.removed
+    assert at(now, published, B).removed is None, "it is asked for again, by another"
+    assert at(now, catalog_with(A)).removed is None and at(now, None).removed is None

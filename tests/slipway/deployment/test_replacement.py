@@ -5,50 +5,24 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
-from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.creation.withdrawal import before_withdrawal, withdrawn
+from slipway.cluster import ClusterSpec
+from slipway.creation.withdrawal import before_withdrawal, begun, replacing, withdrawn
 from slipway.deployment.deployment import without
 from slipway.deployment.live_plan import refuse
+from slipway.deployment.plan import Plan, plan
 from slipway.errors import PolicyError
-from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.old_generations import not_withdrawable
 from slipway.generations.protection import undeletable
-from slipway.generations.published_clusters import published
 from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
+from slipway.state import State
 
-from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
+from .world import PROJECT, REGION, STACK, catalog_with, cluster, hash_of, id_of, job, live, planned, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 UNREAD = Unknown("denied", "storage.objects.get", "roles/storage.objectViewer")
-
-
-def hash_of(one: ClusterSpec) -> str:
-    return fingerprint_of(STACK, PROJECT, REGION, one)
-
-
-def id_of(one: ClusterSpec) -> str:
-    return cluster_id(one.name, hash_of(one))
-
-
-def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:
-    """What was deployed of these."""
-    whole = model.Catalog(
-        stack=STACK,
-        project=PROJECT,
-        region=REGION,
-        commit="",
-        dirty=False,
-        work_bucket="w",
-        trainer="t",
-        clusters={one.name: published(CurrentCluster(one, id_of(one), hash_of(one), True), REGION) for one in clusters},
-        retiring=retiring,
-        templates={},
-    )
-    return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
 
 
 OLD, NEW = spec(high=4), replace(spec(high=6), replacement="in-place")
@@ -140,8 +114,9 @@ def test_what_is_withdrawn_is_not_offered_and_comes_back_as_it_was() -> None:
         "cluster cpu is being replaced in place since 2026-11-21 09:00 UTC; pulumi up offers it again when its "
         "successor runs"
     )
-    again = before_withdrawal(without_it)
-    assert again.clusters == whole.clusters and not again.dormant
+    assert replacing(without_it) == {"cpu"} and not replacing(whole)
+    again = before_withdrawal(begun(without_it, "3f9c2e1"))
+    assert again.clusters == whole.clusters and not again.dormant and again.under_way is None
 
 
 PROTECTED = replace(OLD, replacement="protect")
@@ -202,3 +177,24 @@ def test_a_stack_with_a_protected_cluster_is_not_taken_down() -> None:  # B3
         assert "pulumi up, and take the stack down after that" in refusal.fix
     for read in (catalog_with(OLD), UNREAD, None):
         assert undeletable((OLD,), read, STACK) is None, "what can't be read stands in nobody's way"
+
+
+STATE = State(protected={ALIVE.id: "cpu"})
+
+
+def from_state(*declared: ClusterSpec, catalog: PublishedCatalog | None = None) -> Plan:
+    return plan(declared, live(ALIVE, catalog=catalog), stack=STACK, project=PROJECT, region=REGION, known=STATE)
+
+
+def test_without_a_catalog_the_state_remembers_what_is_protected() -> None:  # B3
+    """Whatever the file says now: an entry that is gone or renamed, an edit that drops the protection as well."""
+    dropped = replace(spec(high=6), replacement="rollover")
+    for declared in ((), (replace(PROTECTED, name="other", display_name=""),), (dropped,)):
+        for catalog in (None, PublishedCatalog(damage="gone bad")):
+            (refusal,) = from_state(*declared, catalog=catalog).refusals
+            assert refusal.for_good and ALIVE.id in refusal.why
+    assert not from_state(OLD).refusals and not from_state(PROTECTED).refusals
+    assert not from_state(catalog=catalog_with(OLD)).refusals, "where there is one, it was written last"
+    kept = undeletable((), None, STACK, STATE.protected)
+    assert kept is not None and "cluster cpu is protected" in kept.what
+    assert undeletable((), catalog_with(OLD), STACK, STATE.protected) is None

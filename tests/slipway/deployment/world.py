@@ -9,10 +9,11 @@ from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan, plan
+from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.published_clusters import published_dormant
+from slipway.generations.published_clusters import published, published_dormant
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
@@ -59,6 +60,31 @@ def remembering(*dormant: DormantCluster) -> model.Catalog:
     """A catalog that has these and nothing else."""
     listed = {one.spec.name: published_dormant(one, REGION) for one in dormant}
     return model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=listed)
+
+
+def hash_of(one: ClusterSpec) -> str:
+    return fingerprint_of(STACK, PROJECT, REGION, one)
+
+
+def id_of(one: ClusterSpec) -> str:
+    return cluster_id(one.name, hash_of(one))
+
+
+def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:
+    """What was deployed of these."""
+    whole = model.Catalog(
+        stack=STACK,
+        project=PROJECT,
+        region=REGION,
+        commit="",
+        dirty=False,
+        work_bucket="w",
+        trainer="t",
+        clusters={one.name: published(CurrentCluster(one, id_of(one), hash_of(one), True), REGION) for one in clusters},
+        retiring=retiring,
+        templates={},
+    )
+    return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
 
 
 @dataclass

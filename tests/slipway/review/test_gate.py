@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from slipway.prices import Price
 from slipway.review.consequence import Consequence, Grade, Section
-from slipway.review.gate import unapproved, worse
+from slipway.review.gate import unannounced, unapproved, worse
 from slipway.review.money import Amount, Money
 from slipway.review.rendering.redaction import redacted
 from slipway.review.review import Review
@@ -83,3 +83,24 @@ def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people(
     assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
     found = [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])]
     assert found == ["member user:anna@acme.example", "member user:bob@acme.example"]
+
+
+def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -> None:  # N1, N2
+    """The same commit: its edits, and what it takes from the cluster that is being replaced in place already."""
+    edits = (
+        one("cluster-new-generation", "cluster cpu", Grade.WARNING),
+        one("default-changed", "template nap", Grade.WARNING),
+        one("cluster-in-place", "cluster cpu"),
+        one("pool-gone", "pool cpu/all"),
+    )
+    others = (
+        one("drift", "bucket b", Grade.WARNING),
+        one("jobs-cancelled", "cluster cpu"),
+        one("cluster-retires", "cluster gpu"),
+        one("template-gone", "template cpu"),
+    )
+    told = Review("prod", (*edits, *others), incomplete=("jobs can't be read",), begun=frozenset({"cpu"}))
+    assert [shut.kind for shut in unannounced([told])] == ["", *(other.kind for other in others)]
+    stock_out = replace(told, consequences=edits, incomplete=(), begun=frozenset())
+    assert [shut.kind for shut in unannounced([stock_out])] == ["cluster-in-place", "pool-gone"]
+    assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits)

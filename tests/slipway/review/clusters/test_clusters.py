@@ -5,14 +5,20 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog, DormantCluster
+from slipway.creation.withdrawal import withdrawn
+from slipway.live import Live
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.deletions import deletions
+from slipway.review.clusters.modes import modes
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.preview import Preview
 from tests.slipway.review.builders import (
     CPU,
     H100,
+    NOW,
     UNREAD,
     change,
     cluster,
@@ -32,7 +38,7 @@ TUNE, EVAL = job("tune-27b-x1", on=OLD), job("eval-9d", on=OLD, user="ci", minut
 
 
 def said(change: Change) -> dict[str, Consequence]:
-    found = [*clusters(change), *deletions(change)]
+    found = [*clusters(change), *modes(change), *deletions(change)]
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
 
@@ -225,6 +231,29 @@ def test_how_it_is_replaced_and_when_to_warn_change_in_place() -> None:
     assert found.grade == Grade.CHANGE
     other = said(change(facts(replace(OLD, replacement="protect")), facts(OLD), clusters=[living(OLD)]))
     assert other["cluster-protection"].grade == Grade.WARNING
+    patient = replace(OLD, create_within=7200.0)
+    found = said(change(facts(OLD), facts(patient), clusters=[living(OLD)]))["cluster-protection"]  # N2
+    assert found.sentence == "`h100`: `createWithin` none → `2 h`; nothing that runs changes"
+    assert (found.grade, found.field) == (Grade.CHANGE, "slipway:persistentResources.h100.createWithin")
+
+
+def test_how_a_dormant_one_is_replaced_is_told_as_well() -> None:
+    rests, kept_ = (DormantCluster(**vars(replace(OLD, replacement=mode))) for mode in ("rollover", "protect"))
+    (one,) = modes(change(facts(dormant={"h100": rests}), facts(dormant={"h100": kept_})))
+    assert (one.kind, one.grade) == ("cluster-protection", Grade.WARNING)
+
+
+def test_what_a_deployment_deleted_that_did_not_finish_is_not_laid_to_somebody() -> None:  # N1
+    """Of one that is replaced in place: gone on with, or reverted."""
+    withdrawn_ = published(withdrawn(facts(OLD).catalog, {OLD.id}, NOW))
+    told = said(replace(change(facts(OLD), facts(NEW), clusters=[]), live=withdrawn_))["cluster-new-generation"]
+    assert f"`{OLD.id}` went already to make room for it; `{NEW.id}` is made" in told.sentence
+    back = said(replace(change(facts(OLD), facts(OLD), clusters=[]), live=withdrawn_))["cluster-created"]
+    assert back.sentence == f"`h100` is made again: a deployment that did not come to its end deleted `{OLD.id}`"
+
+
+def published(catalog: Catalog) -> Live:
+    return Live((), (), {}, PublishedCatalog(whole=catalog))
 
 
 def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs() -> None:  # N1

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.document import PublishedCatalog
+from slipway.creation.withdrawal import begun
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.data import data
@@ -140,3 +142,17 @@ def test_a_grant_taken_by_hand_is_its_members() -> None:
     inputs = {"member": TEAM, "role": "roles/viewer", "project": PROJECT}
     (one,) = refreshed(MEMBER, inputs, None, inputs)
     assert (one.kind, one.subject) == ("drift", f"member {TEAM}")
+
+
+def test_a_catalog_that_an_unfinished_deployment_wrote_is_nobodys_doing() -> None:  # N1
+    state = {"bucket": "b", "name": "catalog.json", "content": "[secret]"}
+    urn = f"urn:pulumi:prod::slipway::{OBJECT}::x"
+    old, now = (Resource(state, {"md5hash": one}) for one in "ab")
+    preview = Preview(
+        (Step("update", urn, OBJECT, "x", CATALOG, now, Resource(state)),),
+        {urn: Step("refresh", urn, OBJECT, "x", CATALOG, old, now)},
+    )
+    seen = change(facts(), facts(), preview=preview)
+    assert [one.kind for one in data(seen)] == ["drift"]
+    noted = PublishedCatalog(whole=begun(facts().catalog, "3f9c2e1"))
+    assert not list(data(replace(seen, live=replace(seen.live, catalog=noted))))

@@ -1,0 +1,42 @@
+"""What the stack file says of how a cluster is changed, made and let go, and what makes no other cluster of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.catalog.model import Cluster, DormantCluster
+from slipway.formatting import join, span
+from slipway.review.change import Change
+from slipway.review.clusters.clusters import key_of
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.kinds import KINDS
+from slipway.review.words import Edit
+
+
+def modes(change: Change) -> Iterator[Consequence]:
+    """Of clusters that are deployed and asked for, dormant ones too."""
+    if change.old is None or change.new is None:
+        return
+    before, after = ({**one.clusters, **one.dormant} for one in (change.old, change.new))
+    for name, old in before.items():
+        new = after.get(name)
+        # A catalog of an earlier version did not tell them.
+        if new is not None and old.display_name and (found := list(_edits(old, new))):
+            same = old.id == new.id or isinstance(new, DormantCluster)
+            yield KINDS["cluster-protection"].of(
+                f"cluster {name}",
+                f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}",
+                grade=None if old.replacement != new.replacement else Grade.CHANGE,
+                field=key_of(name, found),
+            )
+
+
+def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    if old.replacement != new.replacement:
+        yield Edit("replacement", old.replacement, new.replacement)
+    for key, before, after in (
+        ("retireWithin", old.retire_within, new.retire_within),
+        ("createWithin", old.create_within, new.create_within),
+    ):
+        if before != after:
+            yield Edit(key, *(span(one) if one else "" for one in (before, after)))

@@ -1,0 +1,93 @@
+"""How a cluster is replaced: a change of the mode, edits under each, and entries that go, with jobs on the machines."""
+
+from tests.review.case import STACK, Case, Edit, World, hurts, stack, stops, tells
+from tests.review.cases.clusters import BUSY, H100, H100_ENTRY, NOT_ON_THE_POOL
+
+ROLLOVER = "replacement: rollover"
+LARGER = stack(H100, "replicas: { min: 2, max: 6 }")
+IN_PLACE, PROTECT = (stack(ROLLOVER, f"replacement: {mode}") for mode in ("in-place", "protect"))
+GONE = {mode: Edit(STACK, H100_ENTRY.replace(ROLLOVER, f"replacement: {mode}"), "") for mode in ("in-place", "protect")}
+
+CASES = (
+    Case(
+        "A cluster is to be replaced in place from now on, and nothing of it is edited",
+        (IN_PLACE,),
+        (hurts("cluster-protection", "cluster h100", "rollover", "in-place", "nothing that runs changes"),),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster's protection is dropped",
+        (stack("replacement: protect", ROLLOVER),),
+        (hurts("cluster-protection", "cluster h100", "protect", "rollover", "nothing that runs changes"),),
+        given=(PROTECT,),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster is made in place of the old one, while a job runs there",
+        (LARGER,),
+        (
+            stops("cluster-in-place", "cluster h100", "deleted first", "refuses that until", "tune-27b-x1", "ada"),
+            hurts("capacity-found-anew", "h100", "there is no `h100` meanwhile"),
+            tells("capacity-raised", "h100/workers", "4 → 6"),
+        ),
+        given=(IN_PLACE,),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster is made in place of the old one, which is idle: its H100 may be gone for good",
+        (LARGER,),
+        (
+            stops("cluster-in-place", "cluster h100", "deleted first", "may not come again"),
+            hurts("capacity-found-anew", "h100", "there is no `h100` meanwhile"),
+        ),
+        given=(IN_PLACE,),
+    ),
+    Case(
+        "The mode is changed to in-place in the same edit that replaces the cluster",
+        (Edit(STACK, H100_ENTRY, H100_ENTRY.replace(ROLLOVER, "replacement: in-place").replace("max: 4", "max: 6")),),
+        (
+            stops("cluster-in-place", "cluster h100", "deleted first", "tune-27b-x1"),
+            hurts("cluster-protection", "cluster h100", "in-place"),
+        ),
+        may=("capacity-found-anew",),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster that is replaced in place leaves the stack file while a job runs on it",
+        (GONE["in-place"], NOT_ON_THE_POOL),
+        (
+            stops("cluster-retires", "cluster h100", "a3-highgpu-8g"),
+            tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
+            hurts("offer-gone", "lora", "27b"),
+        ),
+        may=("run-cost",),
+        given=(IN_PLACE,),
+        world=BUSY,
+    ),
+    Case(
+        "A protected cluster is edited",
+        (LARGER,),
+        (stops("preview-failed", "", "h100 is protected", "pools.workers"),),
+        given=(PROTECT,),
+        world=BUSY,
+    ),
+    Case(
+        "A protected cluster is edited, and its protection dropped in the same edit",
+        (stack("replacement: protect", "replacement: in-place\n      generation: 2"),),
+        (stops("preview-failed", "", "h100 is protected", "generation", "in two deployments"),),
+        given=(PROTECT,),
+    ),
+    Case(
+        "A protected cluster leaves the stack file",
+        (GONE["protect"], NOT_ON_THE_POOL),
+        (stops("preview-failed", "", "h100 is protected", "the entry itself, which is gone"),),
+        given=(PROTECT,),
+        world=BUSY,
+    ),
+    Case(
+        "A cluster gets more time to be made, and another limit for what retires",
+        (stack("retireWithin: 2w\n", "retireWithin: 3d\n      createWithin: 2h\n"),),
+        (tells("cluster-protection", "cluster h100", "createWithin", "2 h", "retireWithin"),),
+        world=World(jobs=BUSY.jobs),
+    ),
+)
