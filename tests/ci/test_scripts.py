@@ -96,6 +96,7 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
         "RUNNER_TEMP": str(tmp_path / "temp"),
         "GITHUB_OUTPUT": str(tmp_path / "temp" / "output"),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "temp" / "summary"),
+        "SAID": str(tmp_path / "temp" / "up.txt"),
     }
     steps = [step for name in ("actions/stack", "preview", "up-stack") for step in workflows[name].steps()]
     return Runner(folder, environ, {step["name"]: step["run"] for step in steps if "run" in step})
@@ -162,5 +163,7 @@ def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
     assert refused.returncode != 0
     # The words by which docs/ci.md tells people to know it.
     assert "the stack is currently locked by 1 lock(s)" in refused.stdout + refused.stderr
+    assert runner.step("What to do", PYTHONPATH=str(ROOT)).returncode == 0
+    assert "release the lock: docs/runbook.md" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
     assert runner.step("Release the lock of a dead run").returncode == 0
     assert runner.step("Up", CONFIG_FILE=runner.config_file()).returncode == 0
