@@ -92,3 +92,15 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
 def reason(offer: Offer) -> str:
     """Why the catalog says that an offer is not available."""
     return offer.why or "not available; the catalog does not say why"
+
+
+def remedy(catalog: Catalog, cluster: str, does: str) -> str:
+    """What to type where a cluster, by its id, failed or is gone; `does` says what a deployment does about one of the
+    stack's own. One that is adopted is its owner's to mend."""
+    found = catalog.cluster_named(cluster)
+    if found is None or not found.adopted:
+        return f"pulumi up --stack {catalog.stack}{does}"
+    return (
+        f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {found.name}; or take that entry "
+        "out of its stack file"
+    )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slipway.catalog.lookup import reason
+from slipway.catalog.lookup import reason, remedy
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.cloud.jobs import VertexJob
@@ -116,7 +116,7 @@ class Preflight:
             raise ResourceError(
                 f"cluster {name} is gone",
                 why=f"{id_}: {problem.message}",
-                fix=f"make it again: pulumi up --stack {catalog.stack}",
+                fix=remedy(catalog, id_, ", which makes it again"),
             ) from problem
         except (Unreachable, Unauthenticated):
             raise
@@ -126,7 +126,7 @@ class Preflight:
             raise ResourceError(
                 f"cluster {name} is in {cluster.state} and takes no jobs",
                 why=f"{id_}: {cluster.error or 'the service gives no reason'}",
-                fix=f"pulumi up --stack {catalog.stack}   (makes a new one)",
+                fix=remedy(catalog, id_, "   (makes a new one)"),
             )
         return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs), self._now)
 

@@ -83,6 +83,9 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     (pool,) = checkout.slipway("pools", "--output", "json").json["pools"]
     assert (pool["cluster"], pool["clusterId"]) == ("theirs", theirs), pool
 
+    refused = checkout.slipway("pools", "reboot", "theirs", "--yes")
+    assert refused.code == 4 and f"somebody else made {theirs}" in refused.err
+
     # The entry goes; the cluster and the job on it stay.
     said = up(checkout, cpu=LIKE_IT)
     assert f"{theirs} is not offered as theirs any more, and is kept, as it was adopted, and so is the job" in said

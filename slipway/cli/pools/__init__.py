@@ -13,6 +13,7 @@ from itertools import islice
 
 import click
 
+from slipway.catalog.lookup import remedy
 from slipway.catalog.model import Catalog, Cluster
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
@@ -197,10 +198,10 @@ def _show(table: list[Row], context: Context) -> None:
 
 def _fix(row: Row, catalog: Catalog) -> str:
     """A deployment makes another in the place of a failed one. The service also reboots it, where no job is on it."""
-    up = f"pulumi up --stack {catalog.stack}"
-    if row.state == _GONE:
-        return f"{up}, which makes it again"
-    if catalog.cluster_named(row.cluster.id) is None:
+    up, found = f"pulumi up --stack {catalog.stack}", catalog.cluster_named(row.cluster.id)
+    if row.state == _GONE or (found and found.adopted):
+        return remedy(catalog, row.cluster.id, ", which makes it again")
+    if found is None:
         return f"{up}, which clears it away"
     return up + ("" if row.jobs else f", or slipway pools reboot {row.name}, which keeps its id")
 

@@ -30,6 +30,12 @@ def command(cluster: str, yes: bool, timeout: str | None, catalog: str | None, o
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
     one = _named(context.catalog, cluster)
+    if one.adopted:
+        raise ResourceError(
+            f"cluster {one.name} is adopted, so it is not rebooted",
+            why=f"somebody else made {one.id}, and nothing of stack {context.catalog.stack} changes it",
+            fix=f"ask them; they type gcloud ai persistent-resources reboot {one.id} --region={context.catalog.region}",
+        )
     try:
         found = context.vertex.persistent_resource(one.id)
     except NotFound as error:

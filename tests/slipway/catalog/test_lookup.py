@@ -4,8 +4,8 @@ import pytest
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.capacity import CAPACITY_TYPES as TABLE
-from slipway.catalog.lookup import find_kind, find_template, named, standing
-from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.lookup import find_kind, find_template, named, remedy, standing
+from slipway.catalog.model import Catalog, Cluster, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.prices import UNKNOWN
@@ -121,3 +121,10 @@ def test_names_are_those_of_the_table_of_rules() -> None:
         "hyperparameter-tuning-job",
         "training-pipeline",
     }
+
+
+def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13
+    clusters = {"cpu": Cluster("cpu", "cpu-1a2b3c4", {}), "theirs": Cluster("theirs", "team-a", {}, adopted=True)}
+    catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t", clusters, (), {})
+    assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again") == "pulumi up --stack prod, which makes it again"
+    assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a, which stack prod")
