@@ -35,7 +35,7 @@ read one policy with the same request. They are not among those that were tried.
 | stuck | the same command does not come through |
 | other | something else differs |
 | silent | all is as it should be, but the first error did not say what to do |
-| absent | its call did not come in that run, so nothing was tried; all is as it should be |
+| absent | its call did not come, or nothing that is to be killed ran then: nothing was tried; all is as it should be |
 """
 
 

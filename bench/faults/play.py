@@ -20,6 +20,7 @@ from slipway.cloud.foreign_words import meanings
 from tests.checkouts.shell import wait_for
 
 _MOST_AGAIN = 4
+_NO_KILLS = tuple(fault for fault in points.FAULTS if not fault.startswith("kill-"))
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
 # What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it.
@@ -110,7 +111,7 @@ class Player:
         began = time.monotonic()
         journey, here = clean.journey, self._ready(clean.journey)
         first = self._struck(here, journey, point)
-        reached = here.proxy.struck
+        reached = here.proxy.struck and (point.fault in ("kill-cloud", *_NO_KILLS) or here.killed)
         here.proxy.begin()
         self._recover(here, point)
         journey.between(here)
@@ -128,7 +129,7 @@ class Player:
         if outcome == "survived" and not told(first, point):
             outcome, why = "silent", "the first error does not say what to do"
         elif outcome == "survived" and not reached:
-            outcome, why = "absent", "its call did not come"
+            outcome, why = "absent", "its call did not come, or there was nothing to kill"
         said = first.said if outcome != "survived" else ""
         if outcome in ("stuck", "killed", "orphaned"):
             said += f"\n--- again ---\n{again.said}"

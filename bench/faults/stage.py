@@ -104,6 +104,7 @@ class Stage:
     checkout: Checkout
     # The sessions of their replicas.
     kept_jobs: frozenset[int] = field(default_factory=frozenset)
+    killed: bool = False
 
     def run(self, command: tuple[str, ...], role: str, extra: Mapping[str, str], longest: float = _LONGEST_S) -> Ran:
         """A command until it ends; after `longest` seconds it is killed with all that it started, and `stuck`."""
@@ -129,9 +130,16 @@ class Stage:
                     process.wait(10)
 
     def kill_of_command(self, fault: str) -> Callable[[], None]:
-        """Kills engine, program, plugin or command, whichever the fault names, when it is called."""
-        wanted = fault.removeprefix("kill-")
-        return lambda: kill([one for one in leftovers.marked(self.checkout.state) if part_of(one) == wanted])
+        """Kills engine, program, plugin or command, whichever the fault names, when it is called; `killed` is whether
+        there was one."""
+        wanted, self.killed = fault.removeprefix("kill-"), False
+
+        def strike() -> None:
+            found = [one for one in leftovers.marked(self.checkout.state) if part_of(one) == wanted]
+            self.killed = bool(found)
+            kill(found)
+
+        return strike
 
     def keep(self) -> None:
         """Remember how all is now; jobs that run live on through every `put_back`."""
