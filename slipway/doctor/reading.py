@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, TypeVar
@@ -104,7 +105,7 @@ class _Reading:
                 recent=recent,
                 recent_since=since,
                 quota=quota,
-                backend=backend if isinstance(backend, Backend) else None,
+                backend=self._dated(backend) if isinstance(backend, Backend) else None,
                 submissions=tuple(self._submissions(catalog)),
                 packages=second["packages"].result() if catalog is not None else (),
                 gaps=second["roles"].result(),
@@ -168,6 +169,17 @@ class _Reading:
             return ()
         return commits_since(self.place.checkout, catalog.commit, (self.place.document.file, *_DEPLOYED))
 
+    def _dated(self, backend: Backend) -> Backend:
+        """Locks of this machine's processes bear the time of its clock."""
+        if isinstance(backend.locks, Unknown) or not self.clock:
+            return backend
+        ahead = self.context.now - self.now
+        locks = (
+            replace(lock, since=lock.since - ahead) if lock.since and lock.alive is not None else lock
+            for lock in backend.locks
+        )
+        return replace(backend, locks=tuple(locks))
+
     def _submissions(self, catalog: Catalog | None) -> Iterable[Submission]:
         """Those of this machine's journal that were interrupted, and that no process holds."""
         context, place = self.context, self.place
@@ -194,7 +206,7 @@ class _Reading:
         elif catalog is not None and catalog.commit in ("", "unknown"):
             yield "whether the catalog is that of the newest commit: it was deployed from no commit"
         if catalog is None:
-            yield "quota and packages: which of them matter stands in the catalog"
+            yield "quota, packages and whether everybody may use something: which of them matter stands in the catalog"
 
 
 def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | None:
