@@ -104,8 +104,9 @@ def plan(
     own = [cluster for cluster in live.clusters if cluster.id not in foreign]
     problems = taken_ids(wanted, identify, own, ours, live.catalog)
     bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]
+    kept, place = {one.name for one in known.clusters} if known else set(), f"{region} of {project}"
     for spec, adoption in others:
-        problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=f"{region} of {project}")
+        problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=place, kept=kept)
     current: list[CurrentCluster] = []
     for spec in wanted:
         one = current_generation(spec, identify, clusters, ours, live.catalog)

@@ -6,7 +6,7 @@ loses nothing. What the entry says is held against what lives at each deployment
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
@@ -41,9 +41,11 @@ def obstacles(
     *,
     stack: str,
     place: str,
+    kept: Container[str] = (),
 ) -> Iterator[str]:
     """Why a cluster can't be adopted as its entry says, a sentence each, with where to mend it. `clusters` by id;
-    `generated`: the first ids of what this stack makes; `place`: the region and project, in words."""
+    `generated`: the first ids of what this stack makes; `kept`: ids that the engine has as its own; `place`: the region
+    and project, in words."""
     id_, cluster = adoption.id, clusters.get(adoption.id)
     whose = cluster.labels.get(STACK_LABEL) if cluster else None
     if cluster is None:
@@ -56,6 +58,10 @@ def obstacles(
     elif whose:
         words = f"{id_} belongs to stack {whose} ({STACK_LABEL}), which deletes it when it is done with it"
         yield _at(spec, "id", f"{words}: two stacks can't have one cluster; submit to it by stack {whose}, or {_OUT}")
+    elif id_ in kept:
+        words = f"{id_} is in the state of this stack, so the engine would delete it as one of its own"
+        out = "pulumi state delete URN makes the engine forget it (pulumi stack --show-urns tells the URN)"
+        yield _at(spec, "id", f"{words}; {out}; or {_OUT}")
     elif any(is_id_of(id_, base) for base in generated):
         words = f"{id_} is an id that this stack gives to clusters of its own, and somebody else made this one"
         yield _at(spec, "id", f"{words}; raise `generation` of the cluster that would have it, or {_OUT}")

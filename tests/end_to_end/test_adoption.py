@@ -1,5 +1,5 @@
-"""A cluster and buckets that somebody else made are adopted, used and left, with the real engine, and live on as they
-are. # N13"""
+"""A cluster, buckets and an account that somebody else made are adopted, used and left, with the real engine, and live
+on as they are. # N13"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lives(checkout: Checkout, id_: str) -> Any:
 
 def up(checkout: Checkout, **clusters: Any) -> str:
     named = {"catalogBucket": bucket(checkout, "catalog"), "workBucket": bucket(checkout, "results")}
-    workspace = {"submitters": ["group:ml-engineers@slipway.example"], **named}
+    workspace = {"submitters": ["group:ml-engineers@slipway.example"], "trainer": f"{checkout.stack}-jobs", **named}
     checkout.write(persistentResources=clusters, workspace=workspace)
     return checkout.up()
 
@@ -57,22 +57,26 @@ def made_by_hand(checkout: Checkout) -> None:
         rule = {"action": {"type": "Delete"}, "condition": {"age": 7, "matchesPrefix": ["tmp/"]}}
         body = {"name": bucket(checkout, purpose), "location": "US", "lifecycle": {"rule": [rule]}}
         checkout.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", body)
+    account = {"accountId": f"{checkout.stack}-jobs", "serviceAccount": {"displayName": "of team a"}}
+    checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", account)
 
 
 def settings(checkout: Checkout) -> list[Any]:
     every = (checkout.cloud.rest("GET", f"/storage/v1/b/{bucket(checkout, one)}") for one in ("catalog", "results"))
-    return [{key: one[key] for key in one.keys() - {"updated", "etag", "metageneration"}} for one in every]
+    account = f"/v1/projects/{PROJECT}/serviceAccounts/{checkout.stack}-jobs@{PROJECT}.iam.gserviceaccount.com"
+    found = (*every, checkout.cloud.rest("GET", account))
+    return [{key: one[key] for key in one.keys() - {"updated", "etag", "metageneration"}} for one in found]
 
 
 def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, theirs: str) -> None:
     made_by_hand(checkout)
-    before, buckets = lives(checkout, theirs), settings(checkout)
+    before, others = lives(checkout, theirs), settings(checkout)
     said = up(checkout, theirs={"id": theirs, **LIKE_IT})
     assert f"cluster theirs: {theirs}, adopted, running; no deployment changes or deletes it" in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
     assert not [one for one in checkout.resources() if "aiPersistentResource" in one["type"]]
 
-    assert settings(checkout) == buckets
+    assert settings(checkout) == others
     command = f"gcloud storage buckets update gs://{bucket(checkout, 'catalog')} --uniform-bucket-level-access"
     assert f"fix: {command} --public-access-prevention --versioning" in said
 
@@ -102,4 +106,4 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     assert checkout.clusters() == {} and lives(checkout, theirs) == before
     for purpose in ("catalog", "results"):
         assert f"bucket gs://{bucket(checkout, purpose)} stays: it was there before the stack" in done.said
-    assert settings(checkout) == buckets
+    assert settings(checkout) == others

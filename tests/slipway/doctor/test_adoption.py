@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Then
+from slipway.doctor.drift import Then, of_engine
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
+from slipway.review.preview import Preview, Resource, Step
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, lives, picture, published
 from tests.slipway.review.builders import catalog, cluster
@@ -44,3 +45,11 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
     assert drift.field == "pools.workers.replicas.max" and drift.then is Then.REFUSES
     (gone,) = of_clusters(declared, ())
     assert gone.then is Then.REFUSES
+
+
+def test_what_the_owner_of_an_adopted_bucket_does_is_no_drift_unless_it_is_gone() -> None:
+    type_, before = "gcp:storage/bucket:Bucket", Resource({"name": "acme"}, {"name": "acme"})
+    after = Resource({"name": "acme", "versioning": {"enabled": True}}, {"name": "acme"})
+    for name, now, told in (("work.acme", after, 0), ("work.acme", None, 1), ("work", after, 1)):
+        step = Step("refresh", f"urn:{name}", type_, name, "", before, now)
+        assert len(list(of_engine(Preview(standing={step.urn: step})))) == told

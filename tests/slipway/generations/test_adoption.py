@@ -8,10 +8,11 @@ import pytest
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cluster import Adoption, ClusterSpec, DnsPeering, PscInterface
-from slipway.deployment.plan import Plan
+from slipway.deployment.plan import Plan, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.labels import STACK_LABEL
 from slipway.machines.spec import Disk, MachineSpec
+from slipway.state import State, StateResource
 from tests.slipway.deployment.world import PROJECT, REGION, STACK, World, cluster, creates, job, live, planned, spec
 
 LINES = {"": "f.yaml:5", "id": "f.yaml:6", "pools": "f.yaml:7", "pools.workers": "f.yaml:8"}
@@ -120,6 +121,13 @@ def test_what_is_named_in_full_is_what_is_named_in_short() -> None:
 def test_what_can_not_be_adopted_says_why_at_the_line_of_its_id(lives: PersistentResource, words: str) -> None:
     said = problem(planned((ENTRY,), live(lives)))
     assert said.startswith(f"f.yaml:6  {KEY}.id: ") and words in said
+
+
+def test_what_the_engine_has_as_its_own_is_not_adopted() -> None:
+    """One of ours whose labels somebody took away: the engine would delete it when no entry makes it."""
+    known = State(clusters=(StateResource("team-a", "team-a", PROJECT, REGION),))
+    decided = plan((ENTRY,), live(LIVES), stack=STACK, project=PROJECT, region=REGION, known=known)
+    assert "team-a is in the state of this stack" in problem(decided) and "pulumi state delete" in problem(decided)
 
 
 def test_an_id_that_the_stack_gives_to_its_own_is_not_adopted() -> None:
