@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.cluster import ClusterSpec
 from slipway.fingerprint import fingerprint_of
 from slipway.season import Season
 
@@ -30,6 +31,29 @@ STEPS = st.one_of(
     st.tuples(st.just("end"), st.none()),
     st.tuples(st.just("delete by hand"), st.integers(0, 5)),
     st.tuples(st.just("lose state"), st.none()),
+    st.tuples(st.just("lose catalog"), st.none()),
+)
+
+
+ALTERNATIVES = st.lists(st.integers(5, 6), max_size=2, unique=True).map(
+    lambda highs: tuple(spec(high=high).pools for high in highs)
+)
+ANY_MODE = st.lists(
+    st.builds(
+        lambda one, mode, others: replace(one, replacement=mode, alternatives=others),
+        st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 3), generation=st.integers(1, 2)),
+        st.sampled_from(["protect", "protect", "rollover", "in-place"]),
+        ALTERNATIVES,
+    ),
+    max_size=2,
+    unique_by=lambda item: item.name,
+).map(tuple)
+ANY_STEPS = st.one_of(
+    st.tuples(st.just("up"), ANY_MODE),
+    st.tuples(st.just("killed"), st.tuples(ANY_MODE, st.integers(0, 4))),
+    st.tuples(st.just("short"), st.tuples(ANY_MODE, st.integers(1, 3))),
+    st.tuples(st.just("submit"), st.integers(0, 5)),
+    st.tuples(st.just("end"), st.none()),
     st.tuples(st.just("lose catalog"), st.none()),
 )
 
@@ -63,6 +87,9 @@ def play(world: World, step: tuple[str, Any]) -> None:
     elif what == "killed":
         declared, after = how
         world.up(declared, killed_after=after)
+    elif what == "short":
+        declared, options = how
+        world.up(declared, short=options)
     elif what == "failed":
         world.up(how, failing=True)
     elif what == "submit" and ids:
@@ -142,6 +169,38 @@ def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, dec
     play(world, ("wait", 3))
     given_up = {one.spec.name for one in rests if one.why == "idle"}
     assert not given_up & {one.spec.name for one in world.up(declared).current}
+
+
+@settings(max_examples=150, deadline=None)
+@given(ANY_MODE, st.lists(ANY_STEPS, max_size=6), ANY_MODE)
+def test_no_history_ends_what_is_protected_and_each_alternative_is_a_generation(first, steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, N2, B3
+    """Whether edits are killed, meet a stock-out or find the catalog lost. What is let edit comes to rest."""
+    world = World()
+    for step in [("up", first), *steps, ("up", declared), ("end", None), ("short", (declared, 1))]:
+        kept = world.kept
+        play(world, step)
+        assert kept <= set(world.clusters), "nothing but its own deployment drops the protection"
+    assert world.deleted_with_jobs == []
+    decided = [world.up(declared) for _ in range(3)][-1]
+    if not decided.refusals:
+        assert not creates(decided) and len(world.clusters) == len(declared)
+        comes_to_rest_as_one_of_its_options(world, declared)
+
+
+def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpec, ...]) -> None:
+    """It stays what it is, and is made as its alternative where nothing else can be had."""
+    options = {one.name: [fingerprint_of(STACK, PROJECT, REGION, each) for each in one.options] for one in declared}
+    labels = [one.labels for one in world.clusters.values()]
+    assert {each["slipway-name"] for each in labels} == set(options)
+    assert all(each["slipway-hash"] in options[each["slipway-name"]] for each in labels)
+    for item in declared:
+        if item.alternatives:
+            alone = World()
+            alone.up((item,), short=len(item.alternatives))
+            before = set(alone.clusters)
+            assert len(before) == 1
+            alone.up((item,))
+            assert set(alone.clusters) == before, "one that runs stays, whatever comes before it"
 
 
 @settings(max_examples=200, deadline=None)

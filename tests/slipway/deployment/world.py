@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.creation.withdrawal import withdrawn
+from slipway.deployment.alternatives import as_made
 from slipway.deployment.plan import Plan, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.dormant import DormantCluster
@@ -18,8 +20,10 @@ from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec
+from slipway.state import State
 
 STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
+EPOCH = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def spec(name: str = "cpu", high: int = 4, *, generation: int = 1) -> ClusterSpec:
@@ -52,8 +56,10 @@ def creates(decided: Plan) -> tuple[ClusterSpec, ...]:
     return tuple(item.spec for item in decided.current if not item.import_)
 
 
-def planned(declared: tuple[ClusterSpec, ...], seen: Live, now: datetime | None = None) -> Plan:
-    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=now)
+def planned(
+    declared: tuple[ClusterSpec, ...], seen: Live, now: datetime | None = None, known: State | None = None
+) -> Plan:
+    return plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=now, known=known)
 
 
 def remembering(*dormant: DormantCluster) -> model.Catalog:
@@ -87,10 +93,17 @@ def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> Publ
     return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
 
 
+def _published(decided: Plan) -> model.Catalog:
+    removed = {one.id: one.removed for one in decided.retiring if one.removed}
+    clusters = {one.spec.name: published(one, REGION) for one in decided.current}
+    retiring = tuple(one.id for one in decided.retiring)
+    return replace(remembering(*decided.dormant), clusters=clusters, retiring=retiring, removed=removed)
+
+
 @dataclass
 class World:
     """What the cloud has, what the engine's state knows, and what the catalog says. `ends`: of the last job on each
-    cluster. Without `now` no cluster has a season."""
+    cluster. `protected`: of those in the state, names by id. Without `now` no cluster has a season."""
 
     clusters: dict[str, PersistentResource] = field(default_factory=dict)
     jobs: list[VertexJob] = field(default_factory=list)
@@ -98,6 +111,7 @@ class World:
     catalog: PublishedCatalog | None = None
     deleted_with_jobs: list[str] = field(default_factory=list)
     now: datetime | None = None
+    protected: dict[str, str] = field(default_factory=dict)
     ends: dict[str, datetime] = field(default_factory=dict)
 
     def live(self) -> Live:
@@ -105,10 +119,26 @@ class World:
         return replace(seen, last_ends=self.ends)
 
     def plan(self, declared: tuple[ClusterSpec, ...]) -> Plan:
-        return planned(declared, self.live(), self.now)
+        known = {id_: name for id_, name in self.protected.items() if id_ in self.state}
+        return planned(declared, self.live(), self.now, State(protected=known))
 
-    def up(self, declared: tuple[ClusterSpec, ...], *, killed_after: int = 99, failing: bool = False) -> Plan:
-        """One `pulumi up`: refresh, wait, plan, then create, publish, delete; killed after so many of these steps."""
+    @property
+    def kept(self) -> frozenset[str]:
+        """What may not go: the protected ones, as the catalog says, or the state where there is none."""
+        whole = self.catalog.whole if self.catalog else None
+        if whole is None:
+            found = {id_ for id_ in self.protected if id_ in self.state}
+        else:
+            found = {one.id for one in whole.clusters.values() if one.replacement == PROTECT}
+        return frozenset(id_ for id_ in found if id_ in self.clusters and not self.clusters[id_].failed)
+
+    def up(
+        self, declared: tuple[ClusterSpec, ...], *, killed_after: int = 99, failing: bool = False, short: int = 0
+    ) -> Plan:
+        """One `pulumi up`: refresh, wait, plan, then create, publish, delete; killed after so many of these steps.
+
+        There are no machines for so many (`short`) of what a cluster may be made as; where none is left, it gives up.
+        """
         self.state &= set(self.clusters)
         self.settle()
         decided = self.plan(declared)
@@ -125,7 +155,8 @@ class World:
         going = {one.id for one in decided.replaced}
         if going and self.catalog is not None:
             kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in going}
-            self.catalog = replace(self.catalog, clusters=kept)
+            whole = self.catalog.whole and withdrawn(self.catalog.whole, going, self.now or EPOCH)
+            self.catalog = replace(self.catalog, clusters=kept, whole=whole)
         for id_ in sorted(going):
             if steps == 0:
                 return decided
@@ -133,17 +164,24 @@ class World:
             if any(one.persistent_resource_id == id_ and not one.ended for one in self.jobs):
                 self.deleted_with_jobs.append(id_)
             del self.clusters[id_]
-        for item in decided.current:
+        made: dict[str, str] = {}
+        for first in decided.current:
+            item = first
             if item.import_:
                 assert item.id in self.clusters, "importing what is not there fails"
-                self.state.add(item.id)
+                self._knows(item)
                 continue
+            options = (first, *first.alternatives)
+            if short >= len(options):
+                return decided
+            item = options[short]
+            made[first.id] = item.id
             assert item.id not in self.clusters, "409: the id is taken"
             if steps == 0:
                 return decided
             steps -= 1
-            made = cluster(item.id, item.fingerprint, "ERROR" if failing else "RUNNING", item.spec.name)
-            born = replace(made, create_time=self.now)
+            new = cluster(item.id, item.fingerprint, "ERROR" if failing else "RUNNING", item.spec.name)
+            born = replace(new, create_time=self.now)
             self.clusters[item.id] = born
             if failing:
                 return decided  # The provider drops a failed create from its state, and the engine stops.
@@ -151,14 +189,15 @@ class World:
                 # Killed while it is being made: the state does not know it.
                 self.clusters[item.id] = replace(born, state="PROVISIONING")
                 return decided
-            self.state.add(item.id)
+            self._knows(item)
+        decided = as_made(decided, made)
         self.state |= {item.cluster.id for item in decided.retiring}
         if steps == 0:
             return decided
         self.catalog = PublishedCatalog(
             {item.spec.name: item.id for item in decided.current},
             tuple(item.cluster.id for item in decided.retiring),
-            whole=remembering(*decided.dormant),
+            whole=_published(decided),
         )
         declared_ids = {item.id for item in decided.current} | {item.cluster.id for item in decided.retiring}
         for id_ in sorted(self.state - declared_ids):
@@ -173,6 +212,12 @@ class World:
             del self.clusters[id_]
             self.state.discard(id_)
         return decided
+
+    def _knows(self, item: CurrentCluster) -> None:
+        self.state.add(item.id)
+        self.protected.pop(item.id, None)
+        if item.spec.replacement == PROTECT:
+            self.protected[item.id] = item.spec.name
 
     def settle(self) -> None:
         """What was being made is there."""
