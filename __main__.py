@@ -16,6 +16,7 @@ import pulumi
 from components.engine import configured, known, place
 from components.guard import guard, refusal_of_destruction
 from components.trouble import explain_errors
+from slipway.cloud.foreign_words import ON_ERROR
 from slipway.deployment.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
@@ -56,6 +57,8 @@ def main() -> None:
         log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
         refuse_move(state, stack=name, project=project, region=region)
+        if not state.catalog_bucket:  # Later it is the output `onError` that says so.
+            log.info(f"on an error that does not say what to do: {ON_ERROR}")
     from slipway.deployment.deployment import prove_stack
 
     proven = prove_stack(stack, CHECKOUT / "templates")

@@ -16,7 +16,7 @@ from bench.faults.journeys import BASES, Journey
 from bench.faults.points import Asked, Point
 from bench.faults.proxy import Strike
 from bench.faults.stage import Ran, Stage, Workshop, stage
-from slipway.cloud.foreign_words import meanings
+from slipway.cloud.foreign_words import ON_ERROR, meanings
 from tests.checkouts.shell import wait_for
 
 _MOST_AGAIN = 4
@@ -201,11 +201,9 @@ class Player:
 def told(first: Ran, point: Point) -> bool:
     """Whether the first run said what to do, or nothing had to be said: it went well, or was itself killed.
 
-    The stack's outputs, which always say it, count for errors that are the engine's or its provider's alone.
+    What every run says beforehand counts for errors that are the engine's or its provider's alone.
     """
-    said, heading, _ = first.said.partition("\nOutputs:\n")
-    if heading and meanings(said.splitlines(), {}):
-        said = first.said
+    said = first.said if meanings(first.said.splitlines(), {}) else first.said.replace(ON_ERROR, "")
     return first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli") or bool(TOLD.search(said))
 
 
