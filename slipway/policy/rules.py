@@ -85,7 +85,8 @@ def _headroom(subject: Subject, percent: float) -> Iterator[str]:
 
 
 def _labels(subject: Subject, required: Sequence[str]) -> Iterator[str]:
-    for cluster in subject.clusters:
+    """Of what the stack makes: an adopted cluster's are its owner's, and no deployment could add one."""
+    for cluster in (one for one in subject.clusters if not one.adopted):
         missing = [label for label in required if not cluster.labels.get(label)]
         if missing:
             yield f"cluster {cluster.name}: label {join(missing)} is missing"

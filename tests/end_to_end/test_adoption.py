@@ -87,6 +87,8 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     (pool,) = checkout.slipway("pools", "--output", "json").json["pools"]
     assert (pool["cluster"], pool["clusterId"]) == ("theirs", theirs), pool
 
+    assert checkout.slipway("schedule", "--output", "json").json["due"] == []
+    assert theirs not in checkout.slipway("doctor", role="owner").said
     refused = checkout.slipway("pools", "reboot", "theirs", "--yes")
     assert refused.code == 4 and f"somebody else made {theirs}" in refused.err
 

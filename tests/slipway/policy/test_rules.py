@@ -179,3 +179,13 @@ def test_a_mandatory_rule_stops_the_deployment_and_an_advisory_one_does_not() ->
 def test_a_rule_that_nobody_knows_can_not_be_shown_to_hold() -> None:
     (said,) = held_to(GOOD, "neverOnFridays", True)
     assert "unknown rule neverOnFridays" in said
+
+
+def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_nothing_else() -> None:  # N13
+    theirs = replace(CPU, name="theirs", id="team-a", labels={}, kms_key="", adopted=True)
+    policy = {"idleCost": 1.5, "mostCost": 6, "labels": ["team"], "cmek": True, "machines": ["n1-*"]}
+    catalog = replace(GOOD.catalog, clusters={"cpu": CPU, "theirs": theirs})
+    broken = violations(replace(GOOD, catalog=catalog, policy={MANDATORY: policy}))
+    assert (
+        [str(one) for one in broken] == [str(one) for one in broken if "theirs: no encryption.kmsKey" in str(one)] != []
+    )
