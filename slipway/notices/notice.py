@@ -108,7 +108,10 @@ def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
     why = re.search(r"^ *why: (.+)$", text[found.end() :], re.MULTILINE)
     sentence = f"cluster `{found['id']}` could not be made: {how}{f' ({why[1].strip()})' if why else ''}"
     mend = f"more time (createWithin), or other machines (alternatives), in stacks/Pulumi.{stack}.yaml"
-    lines = ((sentence, mend), ("the scheduled deployment tries again, every hour", ""))
+    again = (
+        "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
+    )
+    lines = ((sentence, mend), (again, ""))
     return Notice(STOCK_OUT, stack, name, shape([(found["id"], how)]), f"{stack}: cluster {name} can't be made", lines)
 
 

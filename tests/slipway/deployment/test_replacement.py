@@ -198,3 +198,17 @@ def test_without_a_catalog_the_state_remembers_what_is_protected() -> None:  # B
     kept = undeletable((), None, STACK, STATE.protected)
     assert kept is not None and "cluster cpu is protected" in kept.what
     assert undeletable((), catalog_with(OLD), STACK, STATE.protected) is None
+
+
+def test_a_season_that_ends_while_one_is_replaced_in_place_leaves_nothing_to_make() -> None:  # B6, N1
+    """Before the old one is deleted, it goes as at any season's end; after that, it is not asked for, and no more."""
+    over = replace(NEW, season=Season(ends=NOW - timedelta(hours=1)))
+    whole = catalog_with(replace(OLD, season=over.season)).whole
+    assert whole is not None
+    cut_off = PublishedCatalog(whole=begun(withdrawn(whole, {ALIVE.id}, NOW - timedelta(hours=2)), "3f9c2e1"))
+    gone = planned((over,), live(catalog=cut_off), NOW)
+    assert gone.current == () and [one.spec.name for one in gone.dormant] == ["cpu"] and not gone.refusals
+    there = planned((over,), live(ALIVE, catalog=cut_off), NOW)
+    assert there.replaced == () and [one.why for one in there.retiring] == [Why.UNPUBLISHED]
+    busy = planned((over,), live(ALIVE, jobs=(job(ALIVE.id),), catalog=cut_off), NOW)
+    assert busy.deleted == () and [one.why for one in busy.retiring] == [Why.JOBS]
