@@ -128,6 +128,8 @@ def check(subject: str | None, use_of: UseOf) -> None:
     loss = "deleting the cluster would cancel what runs on it"
     if subject is not None and subject.startswith(("gs:", "serviceAccount:")):
         loss = "deleting it would take away what they need"
+    elif subject is None and _none_on_a_cluster(found):
+        loss = "they run elsewhere, and taking the stack down would take away what they need"
     if isinstance(found, Unknown):
         raise RuntimeError(
             f"{what} is not deleted: can't tell whether jobs run on it\n"
@@ -152,6 +154,13 @@ def check(subject: str | None, use_of: UseOf) -> None:
             f"  why: the service says so of {join(found.unlisted)}; deleting it would cancel what runs on it\n"
             "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )
+
+
+def _none_on_a_cluster(found: Use | Unknown) -> bool:
+    """Whether no job is on a cluster that the stack made: they are on one that it has adopted, or on their own."""
+    if isinstance(found, Unknown) or found.clusters is None:
+        return False
+    return not any(job.persistent_resource_id in found.clusters for job in found.jobs)
 
 
 def _words(subject: str | None) -> str:

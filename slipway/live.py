@@ -35,10 +35,12 @@ class Unknown:
 @dataclass(frozen=True)
 class Use:
     """What a deletion would end: `jobs` that have not ended, and the ids of `unlisted` clusters, whose machines are in
-    use although no list has a job on them."""
+    use although no list has a job on them. `clusters`: the ids of all that the stack made, None where only one thing
+    was asked for."""
 
     jobs: tuple[VertexJob, ...] = ()
     unlisted: tuple[str, ...] = ()
+    clusters: frozenset[str] | None = field(default=None, compare=False)
 
 
 UNLIMITED = -1

@@ -62,7 +62,7 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
             return cluster
         if cluster is not None and cluster.in_use and cluster.id not in listed:
             unlisted.append(cluster.id)
-    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted))
+    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted), frozenset(ids))
 
 
 def guarded_use(
@@ -89,12 +89,14 @@ def guarded_use(
         needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
         jobs: list[VertexJob] = []
         unlisted: list[str] = []
+        clusters: set[str] = set()
         for project, region in where:
             use = use_of_stack(connection, project, region, stack, names, needed)
             if isinstance(use, Unknown):
                 return use
             jobs += [job for job in use.jobs if job.persistent_resource_id not in spared]
             unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
-        return Use(tuple(jobs), tuple(unlisted))
+            clusters |= use.clusters or frozenset()
+        return Use(tuple(jobs), tuple(unlisted), frozenset(clusters))
 
     return ask

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,15 @@ def test_a_stack_with_jobs_stays_whole() -> None:
         check(None, answers(Use((job("tune"), job("digits")))))
     assert str(refusal.value).startswith("the stack is not deleted: 2 jobs have not ended")
     assert "tune on cpu-1a2b3c4, digits on cpu-1a2b3c4" in str(refusal.value)
+
+
+def test_jobs_on_a_cluster_of_somebody_elses_need_the_stack_and_not_its_clusters() -> None:  # N13
+    busy = Use((replace(job("tune"), persistent_resource_id="team-a"),), clusters=frozenset({"cpu-1a2b3c4"}))
+    with pytest.raises(RuntimeError) as refusal:
+        check(None, answers(busy))
+    assert "tune on team-a: they run elsewhere, and taking the stack down would take away" in str(refusal.value)
+    with pytest.raises(RuntimeError, match="deleting the cluster would cancel"):
+        check(None, answers(replace(busy, clusters=frozenset({"team-a"}))))
 
 
 def test_a_preview_of_a_destruction_foretells_its_refusal() -> None:
