@@ -51,8 +51,13 @@ def test_it_is_used_while_it_grows_or_reboots() -> None:
         ({"kms_key": "k"}, "5  {}.encryption.kmsKey", "team-a has k", "write `kmsKey: k`"),
         ({"custom_service_account": True}, "5  {}.serviceAccount.custom", "says false", "write `custom: true`"),
         ({"network_attachment": "projects/p/a"}, "5  {}.pscInterface.networkAttachment", "says none", "write"),
-        ({"dns_peerings": ("a. p n",)}, "5  {}.pscInterface.dnsPeeringConfigs", "has a. p n", "write"),
-        ({"reserved_ip_ranges": ("r",)}, "5  {}.reservedIpRanges", "has r", "write"),
+        (
+            {"dns_peerings": ("a. p n",)},
+            "5  {}.pscInterface.dnsPeeringConfigs",
+            "has a. p n",
+            "`dnsPeeringConfigs: [{{domain: a., targetProject: p, targetNetwork: n}}]`",
+        ),
+        ({"reserved_ip_ranges": ("s", "r")}, "5  {}.reservedIpRanges", "has r, s", "write `reservedIpRanges: [r, s]`"),
         ({"pools": (replace(POOL, max=6),)}, "8  {}.pools.workers.replicas", "max: 6", "write `replicas: {{min: 1"),
         (
             {"pools": (replace(POOL, min=None, max=None),)},
@@ -70,7 +75,7 @@ def test_it_is_used_while_it_grows_or_reboots() -> None:
             {"pools": (replace(POOL, machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)),)},
             "8  {}.pools.workers.accelerator",
             "says none, and team-a has 2 NVIDIA_TESLA_T4",
-            "write",
+            "write `accelerator: {{type: NVIDIA_TESLA_T4, count: 2}}`",
         ),
         (
             {"pools": (replace(POOL, machine=MachineSpec("n1-standard-8", disk=Disk("pd-ssd", 200))),)},
