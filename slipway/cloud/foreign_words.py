@@ -20,6 +20,7 @@ ON_ERROR = (
 cuts them after 150 characters."""
 
 _LONGEST = 300
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _HTTP = re.compile(r"googleapi: (?:got HTTP response code |Error )(?P<status>[45]\d\d)\b(?:: |)(?P<message>.*)")
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
 _PREFIX = re.compile(r"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =)\s+")
@@ -38,7 +39,7 @@ def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Meaning,
     """One for each thing to do, in the order of the lines; none for what is not understood. `environ` tells a run of a
     workflow from a person's shell."""
     found: dict[str, Meaning] = {}
-    for line in lines:
+    for line in (_COLOR.sub("", one) for one in lines):
         meaning = _meaning(line, environ)
         if meaning is not None:
             found.setdefault(meaning.fix, meaning)
@@ -109,6 +110,15 @@ def _unreachable(line: str, environ: Mapping[str, str]) -> Meaning:
     return Meaning("the connection to the cloud was cut", _words(line), f"{first}; {AGAIN}")
 
 
+def _not_done(line: str, environ: Mapping[str, str]) -> Meaning:
+    del environ
+    return Meaning(
+        "the cloud was not done with it in time",
+        _words(line),
+        "the same command again: it goes on from what is there; slipway pools or slipway doctor shows how far it is",
+    )
+
+
 def _ended(what: str) -> Callable[[str, Mapping[str, str]], Meaning]:
     def meaning(line: str, environ: Mapping[str, str]) -> Meaning:
         del environ
@@ -148,10 +158,11 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Mapping[str, str]], Meaning]
     (
         re.compile(
             r"dial tcp|connection refused|connection reset by peer|no such host|i/o timeout|TLS handshake|"
-            r"(?:unexpected |\": )EOF|context deadline exceeded|timeout while waiting"
+            r"(?:unexpected |\": )EOF|context deadline exceeded"
         ),
         _unreachable,
     ),
+    (re.compile(r"timeout while waiting for "), _not_done),
 )
 
 

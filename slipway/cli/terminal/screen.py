@@ -109,7 +109,10 @@ def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def prepare_streams() -> None:
-    """A character that a stream can't take is written as its number, and a stream that is closed takes all."""
+    """A character that a stream can't take is written as its number, bytes that are no text are read as its sign for
+    that, and a stream that is closed takes all."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:

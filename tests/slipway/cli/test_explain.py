@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import main
+from slipway.cli.terminal.screen import prepare_streams
 
 SAID = """Diagnostics:
   gcp:storage:Bucket (work):
@@ -29,6 +30,15 @@ def test_from_a_pipe_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert main(["explain", "-", "--output", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["meanings"]
     assert set(row) == {"what", "why", "fix"}
+
+
+def test_bytes_that_are_no_text_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\n" + SAID.encode()), encoding="utf-8"))
+    prepare_streams()
+    assert main(["explain", "-"]) == 0
+    assert "does not take this login" in capsys.readouterr().out
 
 
 def test_what_is_not_understood_names_where_to_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

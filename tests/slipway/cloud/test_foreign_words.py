@@ -53,6 +53,11 @@ PLUGIN = "the provider's plugin, a program beside the engine, was ended in the m
             "see that the network is there; then the same command again",
         ),
         ('* Get "http://127.0.0.1:8470/v1/x": EOF', "the connection to the cloud was cut", "python -m local up"),
+        (
+            "* Error waiting to create PersistentResource: timeout while waiting for state to become 'done: true'",
+            "the cloud was not done with it in time",
+            "the same command again",
+        ),
         ("error: the stack is currently locked by 1 lock(s)", "another run has this stack", "docs/runbook.md"),
     ],
 )
@@ -61,6 +66,11 @@ def test_each_is_understood(said: str, what: str, fix: str) -> None:
     assert what in meaning.what and fix in meaning.fix
     assert meaning.why in said, "the words themselves"
     assert not meaning.why.startswith(("*", "error:", "Preview failed"))
+
+
+def test_colors_are_no_words() -> None:
+    (meaning,) = meanings(["    \x1b[31m* googleapi: Error 409: it \x1b[1mexists\x1b[0m"], {})
+    assert meaning.why == "it exists"
 
 
 def test_in_a_workflow_a_new_run_is_a_new_login() -> None:
