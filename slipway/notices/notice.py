@@ -166,8 +166,11 @@ def _of_drift(body: Mapping[str, Any]) -> Notices:
 
 
 def _then(word: str) -> str:
-    kept = {"stays": "take it back by hand, or declare it; a deployment leaves it as it is"}
-    return kept.get(word, "pulumi up puts it back; declare it where it is to stay")
+    others = {
+        "stays": "take it back by hand, or declare it; a deployment leaves it as it is",
+        "refuses": "declare it in the stack file; no deployment does anything until then",
+    }
+    return others.get(word, "pulumi up puts it back; declare it where it is to stay")
 
 
 def document(told: Notices) -> dict[str, Any]:

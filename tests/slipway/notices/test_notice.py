@@ -93,6 +93,12 @@ def test_drift_keeps_the_shape_that_it_has() -> None:  # N10
     assert changed().looked == {("drift", "prod")}
 
 
+def test_what_an_adopted_clusters_owner_did_is_not_said_to_be_put_back() -> None:  # N10, N13
+    (notice,) = changed(Drift("cluster team-a", "pools.workers.replicas.max", "it has 9", Then.REFUSES)).notices
+    ((_, mend),) = notice.lines
+    assert "no deployment does anything until then" in mend and "puts it back" not in mend
+
+
 class TestUp:
     def test_a_cluster_that_up_gave_up_is_told_in_its_words(self) -> None:  # N2
         error = Story([OPERATION], [failed(), failed(), gone()] * 50).fails()
