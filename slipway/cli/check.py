@@ -16,7 +16,7 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import counted, nearest, quoted, short
-from slipway.prices import Price, price_in_words, total
+from slipway.prices import Bounds, Price, price_in_words, total
 from slipway.stack.yaml_file import Document, DocumentPart, Finding, StackErrors, in_words, load
 
 if TYPE_CHECKING:
@@ -179,7 +179,12 @@ def _summary(stack: Stack) -> str:
     pools = sum(len(cluster.pools) for cluster in stack.clusters)
     counts = {"cluster": len(stack.clusters), "pool": pools, "template": len(stack.templates)}
     words = ", ".join(counted(count, noun) for noun, count in counts.items())
-    return f"{stack.region}  {words}  {price_in_words(total(stack.clusters, stack.region))}"
+    return f"{stack.region}  {words}  {price_in_words(_price(stack))}"
+
+
+def _price(stack: Stack) -> Bounds:
+    """Without clusters that are adopted: whoever made them pays for them."""
+    return total((one for one in stack.clusters if not one.adopted), stack.region)
 
 
 def _json(checked: list[Checked]) -> dict[str, Any]:
@@ -194,7 +199,7 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
 def _stack_json(item: Checked) -> dict[str, Any]:
     found: dict[str, Any] = {"stack": item.name, "file": item.file, "ok": not item.findings}
     if item.stack is not None:
-        price = total(item.stack.clusters, item.stack.region)
+        price = _price(item.stack)
         found |= {
             "project": item.stack.project,
             "region": item.stack.region,

@@ -53,6 +53,15 @@ def test_good_stacks_are_a_line_each_with_price(checkout: Path) -> None:  # D6, 
     ]
 
 
+def test_an_adopted_cluster_is_in_no_price(checkout: Path) -> None:  # N13
+    file = checkout / "stacks" / "Pulumi.prod.yaml"
+    entry = "\n  slipway:persistentResources:\n    theirs:\n      id: team-a\n"
+    pools = "      pools: {workers: {machine: n1-standard-8, disk: {type: pd-ssd}, replicas: {min: 1, max: 4}}}\n"
+    rest = "  slipway:templates: [train]\n"
+    file.write_text(f"{GOOD.partition('slipway:persistentResources')[0].rstrip()}{entry}{pools}{rest}")
+    assert run("prod").output.rstrip().endswith("1 cluster, 1 pool, 1 template  $0.00/h")
+
+
 def test_findings_of_all_stacks_come_at_once_and_exit_with_2(checkout: Path) -> None:
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(
         GOOD.replace("n1-standard-8", "n1-standrd-8").replace("min: 1", "min: 0")
