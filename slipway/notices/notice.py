@@ -30,8 +30,10 @@ _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
 _NOT_TOLD = {_OVERDUE, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
 """Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
 _NOT_MADE = re.compile(
-    r"cluster (?P<id>(?P<name>[a-z0-9-]+?)-[0-9a-f]{7}(?:-\d+)?) could not be made(?P<how>: it [^()\n]+|, nor [^()\n]+)"
+    r"cluster (?P<id>(?P<name>[a-z0-9-]+?)-[0-9a-f]{7}(?:-\d+)?) could not be made"
+    r"(?P<how>: it (?:ended in ERROR|is refused)[^()\n]*|, nor [^()\n]+)"
 )
+"""What was not made for want of an answer is no want of machines."""
 _ENDED = re.compile(r"^ *Duration: ", re.MULTILINE)
 _ERROR = re.compile(r"^ *error: ", re.MULTILINE)
 
