@@ -25,7 +25,7 @@ def of_clusters(catalog: Catalog, clusters: tuple[PersistentResource, ...]) -> I
             yield Drift(on, "", "somebody deleted it", Then.REFUSES if declared.adopted else Then.MADE_ANEW)
             continue
         if declared.adopted:
-            yield from (replace(one, then=Then.REFUSES) for one in _pools(on, declared, live))
+            yield from (replace(one, then=Then.REFUSES) for one in _pools(on, declared, live, sizes=False))
             continue
         yield from _labels(on, declared, live, catalog.stack, name)
         if live.display_name and declared.display_name and live.display_name != declared.display_name:
@@ -55,18 +55,19 @@ def _labels(on: str, declared: Cluster, live: PersistentResource, stack: str, na
         yield Drift(on, f"labels.{HASH_LABEL}", words, Then.STAYS)
 
 
-def _pools(on: str, declared: Cluster, live: PersistentResource) -> Iterator[Drift]:
+def _pools(on: str, declared: Cluster, live: PersistentResource, *, sizes: bool = True) -> Iterator[Drift]:
+    """`sizes`: whether it matters how many machines there are of a pool that grows by itself."""
     pools: Mapping[str, ResourcePool] = {pool.id: pool for pool in live.pools}
     for name, pool in declared.pools.items():
         if name not in pools:
             yield Drift(on, f"pools.{name}", f"pool {name} is gone", Then.STAYS)
         else:
-            yield from _pool(on, pool, pools[name], steady=live.state == _STEADY)
+            yield from _pool(on, pool, pools[name], steady=live.state == _STEADY, sizes=sizes)
     for name in pools.keys() - declared.pools.keys():
         yield Drift(on, f"pools.{name}", f"pool {name} was added", Then.STAYS)
 
 
-def _pool(on: str, declared: Pool, live: ResourcePool, *, steady: bool) -> Iterator[Drift]:
+def _pool(on: str, declared: Pool, live: ResourcePool, *, steady: bool, sizes: bool) -> Iterator[Drift]:
     field = f"pools.{declared.name}"
     if live.machine != declared.machine:
         yield Drift(on, f"{field}.machine", f"pool {declared.name} has other machines: {live.machine}", Then.STAYS)
@@ -79,7 +80,7 @@ def _pool(on: str, declared: Pool, live: ResourcePool, *, steady: bool) -> Itera
                 words = f"pool {declared.name} has replicas.{key} {now}, and was deployed with {was}"
                 yield Drift(on, f"{field}.replicas.{key}", words, Then.STAYS)
         # While it grows or shrinks it may be anywhere.
-        if steady and not (live.min or 0) <= live.replicas <= (live.max or live.replicas):
+        if sizes and steady and not (live.min or 0) <= live.replicas <= (live.max or live.replicas):
             than = f"fewer machines than its minimum of {live.min}"
             than = than if live.replicas < (live.min or 0) else f"more machines than its maximum of {live.max}"
             yield Drift(on, f"{field}.replicas", f"pool {declared.name} has {than}", Then.STAYS)

@@ -43,6 +43,8 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
     pools = (replace(LIVES.pools[0], max=9),)
     (drift,) = of_clusters(declared, (replace(LIVES, pools=pools),))
     assert drift.field == "pools.workers.replicas.max" and drift.then is Then.REFUSES
+    few = (replace(LIVES.pools[0], replicas=0),)
+    assert list(of_clusters(declared, (replace(LIVES, pools=few),))) == [], "no deployment looks at that"
     (gone,) = of_clusters(declared, ())
     assert gone.then is Then.REFUSES
 
