@@ -14,21 +14,20 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
+from slipway.cli.terminal.sources import text_of
 from slipway.errors import ConfigError
-from slipway.formatting import counted, quoted
+from slipway.formatting import counted
 
 if TYPE_CHECKING:
     from slipway.doctor.drift_reading import Drifted
 
 EXIT_DRIFTED = 4
-_STDIN = "-"
 
 
 @click.command()
@@ -43,7 +42,7 @@ def command(context: click.Context, events: str, no_live: bool, output: str) -> 
     from slipway.review.events import read
 
     # Not at whatever else Unicode ends a line with: a name may hold that, and the engine writes it as it is.
-    preview = read(_text(events).split("\n"))
+    preview = read(text_of(events).split("\n"))
     if not preview.stack:
         raise ConfigError(
             f"{events} has no events of a preview",
@@ -93,12 +92,3 @@ def _show(stack: str, told: Drifted) -> None:
         screen.note(f"stack {stack}: {counted(len(told.found), 'thing')} changed by hand")
     elif not told.unread:
         screen.note(f"✓ nobody changed anything of stack {stack} by hand")
-
-
-def _text(source: str) -> str:
-    try:
-        return sys.stdin.read() if source == _STDIN else Path(source).read_text(encoding="utf-8", errors="replace")
-    except OSError as problem:
-        raise ConfigError(
-            f"{quoted(source)} can't be read", why=problem.strerror or str(problem), fix="name a file, or - for stdin"
-        ) from problem

@@ -11,15 +11,14 @@ understood is said too, with where to look. Reads nothing else, and changes noth
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, output_option
-from slipway.errors import ConfigError
-from slipway.formatting import quoted
+from slipway.cli.terminal.sources import text_of
+
+_FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
 
 
 @click.command()
@@ -28,7 +27,7 @@ from slipway.formatting import quoted
 def command(file: str, output: str) -> None:
     from slipway.cloud.foreign_words import meanings
 
-    found = meanings(_text(file).splitlines(), os.environ)
+    found = meanings(text_of(file, _FIX).splitlines(), os.environ)
     if output == "json":
         rows = [{"what": one.what, "why": one.why, "fix": one.fix} for one in found]
         screen.out_json("explanation", {"meanings": rows})
@@ -37,16 +36,3 @@ def command(file: str, output: str) -> None:
         screen.out(f"✗ {one.what}\n    why: {one.why}\n    fix: {one.fix}")
     if not found:
         screen.out("nothing in it is known by its words: see docs/runbook.md, or let slipway doctor look at the stack")
-
-
-def _text(file: str) -> str:
-    if file == "-":
-        return sys.stdin.read()
-    try:
-        return Path(file).read_text(encoding="utf-8", errors="replace")
-    except OSError as problem:
-        raise ConfigError(
-            f"{quoted(file)} can't be read",
-            why=problem.strerror or str(problem),
-            fix="name what a run printed: pulumi up 2>&1 | tee up.txt",
-        ) from problem

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -23,8 +22,9 @@ from typing import TYPE_CHECKING
 import click
 
 from slipway.cli.terminal import screen
+from slipway.cli.terminal.sources import text_of
 from slipway.errors import ConfigError
-from slipway.formatting import counted, quoted
+from slipway.formatting import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from slipway.review.review import Review
 
 EXIT_SHUT = 5
-_STDIN = "-"
 _SHUT = {
     False: ("not approved", "have the pull request approved, or mend it"),
     True: ("not announced", "deploy main by hand, or put back what was changed by hand"),
@@ -141,7 +140,7 @@ def _obstacles(reviews: list[Review], approved: str | None, tolerance: Decimal, 
 def _approved(file: str) -> tuple[tuple[Review, ...], str]:
     from slipway.review.rendering.comment import approved
 
-    text = _text(file)
+    text = text_of(file)
     if text.lstrip().startswith("{"):
         return _written(text, file) or approved(text, file)[0], ""
     return approved(text, file)
@@ -150,7 +149,7 @@ def _approved(file: str) -> tuple[tuple[Review, ...], str]:
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
     found: list[Review] = []
     for source in sources:
-        text = _text(source)
+        text = text_of(source)
         written = _written(text, source)
         found += [_reviewed(source, text, files, now, live=live)] if written is None else written
     return found
@@ -207,7 +206,7 @@ def _files(file: str | None, head: str | None) -> Files:
     if file is None:
         return Files()
     touched, removed = set(), set()
-    for line in _text(file).splitlines():
+    for line in text_of(file).splitlines():
         status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
         touched |= {path for path in paths if path}
         if status.startswith(("D", "R")) and paths:
@@ -221,14 +220,5 @@ def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, 
 
     for file in files:
         there = file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()
-        if there and (does := beyond_declaring(_text(str(checkout / file)))):
+        if there and (does := beyond_declaring(text_of(str(checkout / file)))):
             yield file, does
-
-
-def _text(source: str) -> str:
-    try:
-        return sys.stdin.read() if source == _STDIN else Path(source).read_text(encoding="utf-8", errors="replace")
-    except OSError as problem:
-        raise ConfigError(
-            f"{quoted(source)} can't be read", why=problem.strerror or str(problem), fix="name a file, or - for stdin"
-        ) from problem
