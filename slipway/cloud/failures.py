@@ -38,6 +38,7 @@ ROLES: Mapping[str, str] = {
     "aiplatform.tensorboards.": "roles/aiplatform.user",
     "aiplatform.persistentResources.create": "roles/aiplatform.admin",
     "aiplatform.persistentResources.delete": "roles/aiplatform.admin",
+    "aiplatform.persistentResources.update": "roles/aiplatform.admin",
     "aiplatform.persistentResources.": "roles/aiplatform.viewer",
     **{f"aiplatform.{kind.collection}.": "roles/aiplatform.user" for kind in KINDS.values()},
     "iam.serviceAccounts.actAs": "roles/iam.serviceAccountUser",

@@ -83,9 +83,14 @@ def of_engine(preview: Preview) -> Iterator[Drift]:
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]:
-    """Grants beside those that the stack made: the engine knows its own alone."""
+    """Grants beside those that the stack made: the engine knows its own alone. Who else may use an adopted bucket is
+    its owner's to say."""
     granted = {key for step in preview.standing.values() if (key := _grant(step))}
+    buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
+    theirs = {f"bucket {_name(step, step.old)}" for step in buckets if step.old}
     for policy in policies:
+        if policy.on in theirs:
+            continue
         for one in sorted(policy.bound, key=lambda one: (one.role, one.member, one.condition)):
             others = policy.ours and one.member not in policy.ours
             if others or (policy.on, one.role, one.member) in granted or _googles(one):
@@ -97,11 +102,12 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
-    """Labels that somebody added to a bucket, by its name: the provider keeps those that it did not write to itself."""
+    """Labels that somebody added to a bucket, by its name: the provider keeps those that it did not write to itself.
+    Those of an adopted one are its owner's."""
     steps = [step for step in preview.standing.values() if step.old is not None]
     of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _default_labels(step.old)}
     for step in steps:
-        if step.type != BUCKET or step.old is None:
+        if step.type != BUCKET or step.old is None or is_adopted_bucket(step.name):
             continue
         name = _name(step, step.old)
         known = {*(step.old.inputs.get("labels") or {}), *of_all}

@@ -27,6 +27,7 @@ def test_a_cluster_with_a_job_is_not_rebooted_and_an_idle_one_is(stack: Stack) -
 
     denied = stack.run("pools", "reboot", "cpu", "--yes")
     assert denied.code == 3 and "aiplatform.persistentResources.update" in denied.err
+    assert f"ask for {ADMIN} on" in denied.err
     stack.grant(ADMIN)
     nobody = stack.run("pools", "reboot", "cpu")
     assert nobody.code == 2 and "add --yes" in nobody.err

@@ -177,6 +177,15 @@ def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it
     assert one.mend == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
 
 
+def test_labels_and_grants_of_an_adopted_bucket_are_its_owner_s() -> None:  # N10, N13
+    has = Resource({"name": "theirs"})
+    seen = refreshed("gcp:storage/bucket:Bucket", "work.theirs", has, has)
+    assert not list(of_labels(seen, {"theirs": {"team": "a"}}))
+    reads = frozenset({Bound("roles/storage.objectViewer", EVE)})
+    assert not list(of_policies(seen, [Policy("bucket theirs", reads)]))
+    assert list(of_policies(seen, [Policy("bucket another", reads)]))
+
+
 @pytest.mark.parametrize("replicas", [1, 2, 4])
 def test_the_autoscaler_s_work_within_bounds_is_no_drift(replicas: int) -> None:
     assert not list(of_clusters(catalog(CPU), (lives(replicas=replicas),)))
