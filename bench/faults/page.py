@@ -21,7 +21,7 @@ played: [testing.md](testing.md#the-bench-for-faults).
 
 A *point* is a call of a clean run and what happens to the world at it. The command runs into it, then the same command
 is typed again, and all must be as after the clean run. What was *tried* was played with the code as it is; what was
-played with *earlier* code alone, and how many of it survived *then*, is counted by itself. *Same* are points that are
+played with *earlier* code alone, and how much of it survived *then*, is counted separately. *Same* are points that are
 the same as another, which is played for both: the engine begins by refreshing what it knows, and several resources then
 read one policy with the same request. They are not among those that were tried. All others are still to be played.
 
@@ -35,7 +35,7 @@ read one policy with the same request. They are not among those that were tried.
 | stuck | the same command does not come through |
 | other | something else differs |
 | silent | all is as it should be, but the first error did not say what to do |
-| absent | its call did not come, or nothing that is to be killed ran then: nothing was tried; all is as it should be |
+| absent | its call did not come, or there was nothing to kill: nothing was tried, and all is as it should be |
 """
 
 
