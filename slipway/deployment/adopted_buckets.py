@@ -8,7 +8,7 @@ from typing import Any
 from slipway.formatting import join
 
 _MEANS: Mapping[str, str] = {
-    "--uniform-bucket-level-access": "lists of its objects' own say who may read them, beside what the stack grants",
+    "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
     "--public-access-prevention": "it may be opened to the public",
     "--versioning": "no earlier catalog is kept when one is published",
     "--clear-retention-period": "nothing in it can be written anew before its retention is over, a catalog neither",
