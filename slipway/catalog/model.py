@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
 from slipway.catalog.forms import (
     BUCKET,
@@ -17,19 +18,15 @@ from slipway.catalog.forms import (
     PROJECT,
     Count,
     Hourly,
-    MachineOfPool,
     Metrics,
     Removed,
-    SeasonOfCluster,
-    Since,
     Text,
     Texts,
 )
-from slipway.cluster import PoolSpec, Reservation
+from slipway.cluster import Reservation
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision
 from slipway.recorded_parameters import unfit
-from slipway.season import ALWAYS, Reason, why_dormant
 
 SCHEMA = 2
 NAME = "catalog.json"
@@ -39,60 +36,6 @@ Scalar = int | float | str | bool
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
 ParameterType = Literal["int", "float", "str", "bool"]
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
-
-
-@dataclass(frozen=True)
-class Pool(PoolSpec):
-    """A resource pool as deployed. `price_per_hour` is one machine's. `replicas` are the fewest it can have."""
-
-    name: Annotated[str, KEY_OF_ENTRY]
-    machine: MachineOfPool
-    replicas: Annotated[int, NOT_WRITTEN] = field(init=False)
-    price_per_hour: Hourly
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "replicas", self.min)
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
-    file says (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, times in seconds. `season`:
-    `from`, `until`, `idleLimit`. `alternatives`: pools that may come in place of these, in order, where it is as asked
-    for first; else `alternative` says which it is. `adopted`: somebody else made it."""
-
-    name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
-    id: Annotated[str, PLAIN_NAME]
-    pools: Mapping[str, Pool]
-    display_name: str = ""
-    network: str = ""
-    reserved_ip_ranges: tuple[str, ...] = ()
-    kms_key: str = ""
-    network_attachment: str = ""
-    dns_peerings: tuple[str, ...] = ()
-    custom_service_account: bool = True
-    labels: Mapping[str, str] = field(default_factory=dict)
-    replacement: str = "rollover"
-    generation: int = 1
-    retire_within: float | None = None
-    season: SeasonOfCluster = ALWAYS
-    alternatives: tuple[Mapping[str, Pool], ...] | None = None
-    alternative: int | None = None
-    adopted: bool | None = None
-    create_within: float | None = None
-
-
-@dataclass(frozen=True)
-class DormantCluster(Cluster):
-    """A cluster that the stack file names and that is not asked for now: out of its season, or given up. `id` is the
-    one that it would have. `since`: None where its season has yet to begin."""
-
-    why: Reason = "season"
-    since: Since = None
-
-    @property
-    def words(self) -> str:
-        return why_dormant(self.name, self.season, self.why, self.since)
 
 
 @dataclass(frozen=True)

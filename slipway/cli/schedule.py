@@ -11,8 +11,9 @@ from datetime import datetime
 
 import click
 
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import PublishedCatalog
-from slipway.catalog.model import Catalog, Cluster
+from slipway.catalog.model import Catalog
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output

@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from slipway.catalog.model import Catalog, Cluster, DormantCluster, Offer
+from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.model import Catalog, Offer
 
 
 def begun(catalog: Catalog, commit: str) -> Catalog:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from slipway.catalog.model import Catalog, Cluster, Pool
+from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.doctor.drift import GOOGLES, Drift, Then
 from slipway.fingerprint import cluster_id

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import PublishedCatalog
-from slipway.catalog.model import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster
 from slipway.errors import PolicyError

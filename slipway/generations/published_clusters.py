@@ -5,21 +5,21 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from slipway.catalog import model
+from slipway.catalog import clusters
 from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.generations.dormant import DormantCluster
 from slipway.prices import hourly
 
 
-def published(current: CurrentCluster, region: str) -> model.Cluster:
-    return model.Cluster(**_fields(current.spec, current.id, region))
+def published(current: CurrentCluster, region: str) -> clusters.Cluster:
+    return clusters.Cluster(**_fields(current.spec, current.id, region))
 
 
-def published_dormant(dormant: DormantCluster, region: str) -> model.DormantCluster:
-    return model.DormantCluster(**_fields(dormant.spec, dormant.id, region), why=dormant.why, since=dormant.since)
+def published_dormant(dormant: DormantCluster, region: str) -> clusters.DormantCluster:
+    return clusters.DormantCluster(**_fields(dormant.spec, dormant.id, region), why=dormant.why, since=dormant.since)
 
 
-def declared(cluster: model.Cluster) -> ClusterSpec:
+def declared(cluster: clusters.Cluster) -> ClusterSpec:
     """What it was made of: its id follows from this, so that whoever has the catalog alone can plan by it."""
     peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in cluster.dns_peerings)
     psc = PscInterface(cluster.network_attachment or None, peerings)
@@ -70,8 +70,8 @@ def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
     }
 
 
-def _pool(pool: PoolSpec, region: str) -> model.Pool:
-    return model.Pool(
+def _pool(pool: PoolSpec, region: str) -> clusters.Pool:
+    return clusters.Pool(
         name=pool.name,
         machine=pool.machine,
         min=pool.min,

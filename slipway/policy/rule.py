@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from slipway.catalog.model import Catalog, Cluster, Offer, Pool, Template
+from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import Facts
 from slipway.formatting import join
 from slipway.rules.rule import Subject as Request

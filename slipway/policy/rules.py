@@ -7,7 +7,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 
 from slipway.capacity import SPOT
-from slipway.catalog.model import Pool
+from slipway.catalog.clusters import Pool
 from slipway.cluster import IN_PLACE
 from slipway.formatting import join
 from slipway.policy.rule import Rule, Subject, in_offers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from slipway.catalog.model import Catalog, Cluster
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown

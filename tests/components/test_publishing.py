@@ -8,8 +8,9 @@ from pulumi.runtime.rpc import unwrap_rpc_secret
 from components.catalog import Catalog
 from components.job_template import JobTemplate
 from slipway.catalog import model
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import read
-from slipway.catalog.model import Cluster, Template
+from slipway.catalog.model import Template
 from slipway.packages.source_package import SourcePackage
 
 from .conftest import FACTS, Asked, declared, every, only, pulumi

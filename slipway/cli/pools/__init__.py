@@ -13,8 +13,9 @@ from itertools import islice
 
 import click
 
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.lookup import remedy
-from slipway.catalog.model import Catalog, Cluster
+from slipway.catalog.model import Catalog
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, dormant_document, due_document, iso

@@ -11,7 +11,8 @@ import time
 
 import click
 
-from slipway.catalog.model import Catalog, Cluster
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Catalog
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.cloud.failures import NotFound

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.lookup import reason
-from slipway.catalog.model import Catalog, DormantCluster, Template
+from slipway.catalog.model import Catalog, Template
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost

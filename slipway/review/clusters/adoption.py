@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.catalog.model import Cluster
+from slipway.catalog.clusters import Cluster
 from slipway.live import Unknown
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from slipway.catalog.model import Cluster, Pool
+from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster import IN_PLACE
 from slipway.prices import Price, dollars
 from slipway.review.change import Change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from slipway.catalog.model import Cluster, Pool
+from slipway.catalog.clusters import Cluster, Pool
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, scarce

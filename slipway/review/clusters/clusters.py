@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from slipway.catalog.model import Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.creation.withdrawal import replacing
 from slipway.facts import Kept
 from slipway.formatting import span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.catalog.model import Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.formatting import join, span
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from slipway.catalog.model import Catalog, Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
 from slipway.deployment.schedule import dates
 from slipway.formatting import join, span

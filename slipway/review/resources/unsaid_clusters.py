@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from slipway.catalog.model import Catalog, Cluster
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import ResourcePool
 from slipway.formatting import join
 from slipway.machines.spec import MachineGroup, MachineSpec

@@ -4,8 +4,9 @@ import pytest
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.capacity import CAPACITY_TYPES as TABLE
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.lookup import find_kind, find_template, named, remedy, standing
-from slipway.catalog.model import Catalog, Cluster, Offer, Scalar, Template
+from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.prices import UNKNOWN

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from slipway.catalog.model import Catalog, Cluster, Pool
+from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.model import Catalog
 from slipway.cli.quota import document, requests
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.quotas import QuotaPreference

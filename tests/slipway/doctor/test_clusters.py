@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.catalog.model import DormantCluster
+from slipway.catalog.clusters import DormantCluster
 from slipway.doctor.finding import Finding, Grade
 from slipway.doctor.picture import Backend, Lock
 from slipway.labels import STACK_LABEL

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
-from slipway.catalog import codec, model
+from slipway.catalog import clusters, codec
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.fingerprint import fingerprint_of
 from slipway.generations.dormant import DormantCluster
@@ -35,7 +35,7 @@ def test_it_is_read_back_whole() -> None:
     plain = ClusterSpec("plain", (FIXED,))
     for spec in (FULL, plain):
         body = codec.write(published(CurrentCluster(spec, "x-1111111", "1111111", import_=True), REGION))
-        found = declared(codec.read(model.Cluster, body, spec.name))
+        found = declared(codec.read(clusters.Cluster, body, spec.name))
         assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, spec)
         for field in fields(spec):
             if field.name != "pools":  # The catalog's own have a price as well.
@@ -54,7 +54,7 @@ def test_one_that_is_dormant_says_why_and_since_when() -> None:
     since = datetime(2027, 2, 1, tzinfo=UTC)
     for dormant in (DormantCluster(FULL, "team-1", "idle", since), DormantCluster(FULL, "team-1", "season")):
         body = codec.write(published_dormant(dormant, REGION))
-        found = codec.read(model.DormantCluster, body, "team")
+        found = codec.read(clusters.DormantCluster, body, "team")
         assert (found.why, found.since, found.id) == (dormant.why, dormant.since, "team-1")
         assert found.words == dormant.words
         assert replace(FULL, pools=()) == replace(declared(found), pools=())

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.model import Catalog, Cluster, Offer, Pool, Template
+from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.errors import PolicyError
 from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.machines.spec import Disk, MachineSpec

@@ -14,7 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from slipway.capacity import CAPACITY_TYPES, POOL
-from slipway.catalog.model import Catalog, Cluster, Offer, Parameter, Pool, Template
+from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.quotas import QuotaPreference

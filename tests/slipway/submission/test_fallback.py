@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.model import Catalog, Cluster, Offer, Template
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.model import Parameter, Pool
+from slipway.catalog.clusters import Pool
+from slipway.catalog.model import Parameter
 from slipway.review.change import Change
 from slipway.review.clusters.capacity import capacity
 from slipway.review.consequence import Consequence, Grade

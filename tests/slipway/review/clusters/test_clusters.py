@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.document import PublishedCatalog
-from slipway.catalog.model import Catalog, DormantCluster
+from slipway.catalog.model import Catalog
 from slipway.creation.withdrawal import withdrawn
 from slipway.live import Live
 from slipway.review.change import Change

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from slipway.capacity import SPOT
-from slipway.catalog.model import Cluster, DormantCluster, Template
+from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.model import Template
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.gate import unannounced
