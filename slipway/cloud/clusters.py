@@ -90,6 +90,11 @@ class PersistentResource:
         """Machines run something, whatever the lists of jobs say: those lag."""
         return any(pool.used for pool in self.pools)
 
+    def was_there(self, at: datetime) -> bool:
+        """Whether it was made by then. Jobs that ended before had another cluster with the same id, as one of another
+        season has."""
+        return self.create_time is None or self.create_time <= at
+
     @property
     def machines(self) -> tuple[MachineGroup, ...]:
         return tuple(MachineGroup(pool.machine, pool.replicas) for pool in self.pools)

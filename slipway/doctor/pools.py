@@ -55,7 +55,8 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
         return
     if any(_on(job, cluster, pool) for job in picture.jobs_on(cluster)):
         return
-    last = max((job.end_time for job in picture.recent if job.end_time and _on(job, cluster, pool)), default=None)
+    ended = (job.end_time for job in picture.recent if _on(job, cluster, pool))
+    last = max((end for end in ended if end and cluster.was_there(end)), default=None)
     since = last or max(cluster.create_time or picture.recent_since, picture.recent_since)
     idle = picture.now - since
     declared = picture.catalog.cluster_named(cluster.id) if picture.catalog else None

@@ -117,7 +117,8 @@ def _row(
     ended: list[VertexJob],
 ) -> Row:
     mine = [job for job in active if _on(job, cluster, pool)]
-    last = max((job.end_time for job in ended if job.end_time and _on(job, cluster, pool)), default=None)
+    ends = (job.end_time for job in ended if _on(job, cluster, pool))
+    last = max((end for end in ends if end and cluster.was_there(end)), default=None)
     known = declared.pools.get(pool.id) if declared else None
     return Row(
         name=declared.name if declared else cluster.id,

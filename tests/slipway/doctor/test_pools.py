@@ -34,6 +34,13 @@ def test_without_any_job_the_cluster_s_age_counts_or_as_far_back_as_was_looked()
     assert "idle for at least 30 days" in found(lives(days=80), jobs=(), recent=())["pool-idle"].sentence
 
 
+def test_jobs_of_an_earlier_cluster_with_the_same_id_do_not_count() -> None:
+    """One that was made anew, as for another season, has not idled since the last job of the one before."""
+    assert found(lives(days=0.5), jobs=(), recent=(DONE,)) == {}
+    sentence = found(lives(days=1.5), jobs=(), recent=(DONE,))["pool-idle"].sentence
+    assert sentence == "pool cpu/workers has been idle for 36 h, $16.70 and no job on it"
+
+
 def test_a_pool_in_use_or_idle_since_today_is_none_of_it() -> None:
     recent = (replace(DONE, end_time=NOW - timedelta(hours=20)),)
     assert found(lives(), jobs=(), recent=recent) == {}
