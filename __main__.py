@@ -57,7 +57,7 @@ def main() -> None:
         log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
         refuse_move(state, stack=name, project=project, region=region)
-        if not state.catalog_bucket:  # Later it is the output `onError` that says so.
+        if not (preview or state.catalog_bucket):  # Later it is the output `onError` that says so.
             log.info(f"on an error that does not say what to do: {ON_ERROR}")
     from slipway.deployment.deployment import prove_stack
 
@@ -134,6 +134,8 @@ def take_down() -> None:
     except SlipwayError:
         file = None  # A mistake in the stack file must not prevent a destruction.
     state, preview = known(), pulumi.runtime.is_dry_run()
+    if not preview:  # It takes the stack's outputs with it, and a killed program says nothing any more.
+        pulumi.log.info(f"on an error that does not say what to do: {ON_ERROR}")
     cleanup = orphan_cleanup(state, file)
     spared = cleanup.run(preview=preview)
     grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, cleanup.where, pulumi.get_stack(), state, spared)

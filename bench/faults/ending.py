@@ -15,6 +15,8 @@ Outcome = Literal["survived", "lost", "doubled", "orphaned", "killed", "stuck", 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
 # What carries the hook that makes clusters. A run that takes over a cluster that was made before has no need of it.
 _CARRIER = "creation"
+# A cluster whose forerunner failed and still holds the name is made under the same id with a number behind it.
+_COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
 _LIVING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"})
 
 
@@ -105,13 +107,20 @@ def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
         return "doubled", f"jobs more than there should be: {', '.join(twice)}"
     if orphans := sorted(now.orphans - clean.orphans):
         return "orphaned", f"clusters that the state does not know: {', '.join(orphans)}"
-    if more := sorted(f"{id_} {state}" for id_, state in now.clusters - clean.clusters):
+    asked_for, lives = (Counter(f"{_plain(id_)} {state}" for id_, state in one.clusters) for one in (clean, now))
+    if more := sorted((lives - asked_for).elements()):
         return "other", f"clusters that should not be there: {', '.join(more)}"
-    if fewer := sorted(f"{id_} {state}" for id_, state in clean.clusters - now.clusters):
+    if fewer := sorted((asked_for - lives).elements()):
         return "other", f"clusters that are missing: {', '.join(fewer)}"
-    differences = [f"+ {one}" for one in sorted(now.things - clean.things)]
-    differences += [f"- {one}" for one in sorted(clean.things - now.things)]
+    before, after = ({_plain(thing) for thing in one.things} for one in (clean, now))
+    differences = [f"+ {one}" for one in sorted(after - before)]
+    differences += [f"- {one}" for one in sorted(before - after)]
     return ("other", "; ".join(differences)) if differences else ("survived", "")
+
+
+def _plain(text: str) -> str:
+    """Without the numbers behind ids, as a failed forerunner is no part of an ending."""
+    return _COUNTED.sub(r"\1", text)
 
 
 def _count(ending: Ending) -> Counter[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from slipway.cloud.foreign_words import ON_ERROR
 from tests.checkouts.checkout import MACHINE, PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 
@@ -73,6 +74,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     before, others = lives(checkout, theirs), settings(checkout)
     said = up(checkout, theirs={"id": theirs, **LIKE_IT})
     assert f"cluster theirs: {theirs}, adopted, running; no deployment changes or deletes it" in said
+    assert ON_ERROR in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
     assert not [one for one in checkout.resources() if "aiPersistentResource" in one["type"]]
 
@@ -105,6 +107,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     done = checkout.destroy()
     assert done.code == 0, done.said
     assert f"cluster {theirs} is kept, as it was adopted" in done.said
+    assert ON_ERROR in done.said
     assert checkout.clusters() == {} and lives(checkout, theirs) == before
     for purpose in ("catalog", "results"):
         assert f"bucket gs://{bucket(checkout, purpose)} stays: it was there before the stack" in done.said

@@ -44,5 +44,19 @@ def test_an_ending_is_held_to_that_of_the_clean_run(now: Ending, outcome: str, w
     assert why in said
 
 
+def test_a_cluster_that_was_made_after_a_failed_one_that_kept_the_name_is_the_one_asked_for() -> None:
+    first, second = "cpu-1a2b3c4", "cpu-1a2b3c4-2"
+    clean = replace(
+        CLEAN, clusters=frozenset({(first, "RUNNING")}), known=frozenset({first}), things=frozenset({f"urn {first}"})
+    )
+    now = replace(
+        clean, clusters=frozenset({(second, "RUNNING")}), known=frozenset({second}), things=frozenset({f"urn {second}"})
+    )
+    assert judged(clean, now) == ("survived", "")
+    both = replace(now, clusters=now.clusters | {(first, "ERROR")}, known=now.known | {first})
+    assert judged(clean, both) == ("other", f"clusters that should not be there: {first} ERROR")
+    assert judged(clean, replace(now, known=frozenset({first})))[0] == "orphaned"
+
+
 def test_an_ending_is_kept_as_json_and_read_again() -> None:
     assert again(json.loads(json.dumps(written(CLEAN)))) == CLEAN
