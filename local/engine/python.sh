@@ -10,8 +10,9 @@ then
     for packages in "$home"/lib/python3*/site-packages; do
         [ "$kept" -nt "$packages" ] && exec cat "$kept"
     done
-    # As old as its beginning: what is installed meanwhile makes it out of date.
-    if : >"$draft.began" && "$python" "$@" >"$draft" && touch -r "$draft.began" "$draft" && mv "$draft" "$kept"
+    # As old as its beginning: what is installed meanwhile makes it out of date. Not `:`, which would end the shell where
+    # nothing can be written.
+    if true >"$draft.began" && "$python" "$@" >"$draft" && touch -r "$draft.began" "$draft" && mv "$draft" "$kept"
     then
         rm -f "$draft.began"
         exec cat "$kept"

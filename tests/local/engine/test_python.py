@@ -84,6 +84,18 @@ def test_all_else_is_the_interpreters(venv: Venv) -> None:
     assert venv.crumbs() == set()
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_where_nothing_can_be_kept_the_interpreter_lists(venv: Venv) -> None:
+    venv.make()
+    (venv.folder / "asked").touch()
+    venv.folder.chmod(0o555)
+    try:
+        assert venv.run(*LIST) == (0, f"[{' '.join(LIST)}]\n")
+    finally:
+        venv.folder.chmod(0o755)
+    assert venv.crumbs() == set()
+
+
 def test_packages_from_outside_are_listed_every_time(venv: Venv) -> None:
     venv.make(outside="true")
     venv.run(*LIST)
