@@ -124,7 +124,7 @@ class ClusterCreation:
                     return None
                 self.doubt = isinstance(error, NoAnswer)  # a server that answered has ended its work on it
             if isinstance(error, (Conflict, NoAnswer, Unreachable)) or error.status in _AGAIN:
-                raise AgainError("is refused" if error.status else "is not made", error.message, error) from error
+                raise AgainError("is refused" if error.status else "gets no answer", error.message, error) from error
             if 400 <= error.status < 500:
                 raise
             raise AgainError("is not made", error.message, error) from error

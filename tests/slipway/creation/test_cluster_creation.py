@@ -151,7 +151,7 @@ def test_a_server_in_trouble_that_made_nothing_says_so() -> None:
 def test_where_nothing_answers_it_gives_up_soon() -> None:
     story = Story([unreachable()], [gone()])
     error = story.fails(refused=900, unreachable=20)
-    assert "could not be made" in error.what and sum(story.waits.slept) <= 20
+    assert "could not be made: it gets no answer" in error.what and sum(story.waits.slept) <= 20
 
 
 def test_a_name_that_our_own_request_took_is_no_conflict() -> None:

@@ -123,7 +123,7 @@ class TestUp:
             ("Resources:\n    4 unchanged\n\nDuration: 4s\n", True),
             ("error: the stack is currently locked by 1 lock(s)\n", False),
             ("error: cluster cpu-1a2b3c4 could not be made\n  why: a field\nDuration: 4s\n", False),
-            ("error: cluster cpu-1a2b3c4 could not be made: it is not made (one try)\n  why: no answer\n", False),
+            ("error: cluster cpu-1a2b3c4 could not be made: it gets no answer (one try)\n  why: no answer\n", False),
             ("", False),
         ],
         ids=["it went well", "it did not begin", "no machines would help", "no answer", "killed"],
