@@ -97,8 +97,7 @@ def down() -> None:
         _end_leftovers(folder)
         ran, jobs = daemon.stop(folder)
         print(f"local cloud {'stopped' if ran else 'was not running'}, {_processes(jobs)} of jobs ended")
-        for entry in folder.iterdir():
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        daemon.clear(folder)
     folder.rmdir()
     if folder == _ROOT / _STATE:
         forget(_ROOT)

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -89,6 +90,21 @@ def stop(folder: Path) -> tuple[bool, int]:
         if process:
             _end([process])
         return process is not None, _end(job_processes(folder))
+
+
+def clear(folder: Path) -> None:
+    """Delete what is in a state folder whose cloud has stopped.
+
+    By what it is known goes last: wherever this ends early, the next call finds a folder of ours and goes on. What
+    vanishes meanwhile is as good as deleted; a killed cloud may have left a process that empties its trash.
+    """
+    for entry in sorted(folder.iterdir(), key=lambda one: (one.name in _OWN, one.name)):
+        if entry.is_symlink() or not entry.is_dir():
+            entry.unlink(missing_ok=True)
+            continue
+        while entry.exists():
+            with contextlib.suppress(FileNotFoundError):
+                shutil.rmtree(entry)
 
 
 def running(folder: Path) -> Record | None:
