@@ -16,7 +16,7 @@ from slipway.stack.yaml_file import DocumentPart
 Read = Callable[[DocumentPart], Any]
 
 _SNAKE = re.compile(r"_([a-z0-9])")
-_DURATION = re.compile(r"([0-9]+)s")
+_DURATION = re.compile(r"([0-9]{1,18})s")
 
 PLACE = "the stack decides it, by the cluster that a template's machines fit"
 UNSUPPORTED: Mapping[str, str] = {
@@ -51,7 +51,7 @@ def text(part: DocumentPart) -> str | None:
 def count(part: DocumentPart) -> int | None:
     """A whole number, also in quotes: the API's JSON has those of 64 bits so."""
     value = part.value
-    if isinstance(value, str) and value.isdecimal() and len(value) < 19:
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
         return int(value)
     if part.of(int) is None:
         _mistyped(part, "a whole number", "a number, as in 2")

@@ -205,7 +205,7 @@ def _syntax(error: Exception, text: str, file: str) -> Finding:
         fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "correct this line, or one above it"
         return Finding(file, line, "", f"not YAML: {what}", fix)
     if isinstance(error, RecursionError):
-        return Finding(file, 1, "", "not a stack file: it is nested too deeply", "flatten it")
+        return Finding(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
     return Finding(file, 1, "", f"not YAML: {error}", "correct the file")
 
 

@@ -175,6 +175,8 @@ def test_snake_case_is_read_too_and_the_output_becomes_each_jobs_own() -> None:
         ),
         ("n1-standard-4", "n1-standard-5", "job.yaml:3  worker_pool_specs[0].machine_spec.machine_type: "),
         ("600s", "10m", "job.yaml:8  scheduling.timeout: '10m' is not a time in whole seconds"),
+        ("600s", "9" * 5000 + "s", "999…' is not a time in whole seconds"),
+        ('replica_count: "1"', 'replica_count: "１"', "replica_count: '１' is not a whole number"),
         ("SPOT", "SPOTTY", "job.yaml:8  scheduling.strategy: unknown strategy 'SPOTTY'"),
         ("timeout: 600s", "maxWaitDuration: 600s", "scheduling.maxWaitDuration: only a job of the strategy FLEX_START"),
         ("replica_count:", 'replicaCount: "1"\n    replica_count:', "replicaCount is given twice, spelled in two ways"),
