@@ -67,7 +67,8 @@ class State:
     has the catalog that it published; `creation`: it has the object that lists the clusters made last. `submitters`:
     members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids of clusters
     that somebody else made, of which the engine knows no more than that. `protected`: the names of clusters that may
-    not be changed, by id, as they were deployed last.
+    not be changed, by id, as they were deployed last. `called`: by an account's address its display name, which tells
+    who made it.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -81,6 +82,7 @@ class State:
     spared: frozenset[str] = frozenset()
     adopted: tuple[str, ...] = ()
     protected: Mapping[str, str] = field(default_factory=dict)
+    called: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -116,6 +118,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         preferences=tuple(_preference(one) for one in _of(found, _PREFERENCE)),
         adopted=tuple(one.name for one in _of(found, _GENERATION) if one.outputs.get("adopted") is True),
         spared=frozenset(one.text("name") for one in _of(found, _BUCKET) if one.outputs.get("forceDestroy") is False),
+        called={one.text("email"): one.text("displayName") for one in _of(found, _ACCOUNT)},
         protected={one.name: name for one in _of(found, _GENERATION) if (name := one.text("protected"))},
     )
 

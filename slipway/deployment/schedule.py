@@ -107,13 +107,14 @@ def _current(
 def dates(
     current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
 ) -> Iterator[Due]:
-    """When a cluster's season ends, and when it will have idled for too long. `cluster` is the living one."""
+    """When a cluster's season ends, and when it will have idled for too long, unless its season ends by then anyway.
+    `cluster` is the living one."""
     name, season = current.spec.name, current.spec.season
     price = costs(cluster, region) if cluster else total((current.spec,), region).floor
     if season.ends:
         yield Due(name, current.id, "season-ends", "", season.ends, per_hour=price)
     since = idle_since(current, cluster, live, now) if cluster and season.idle_limit else None
-    if since and season.idle_limit:
+    if since and season.idle_limit and not (season.ends and season.ends <= since + season.idle_limit):
         why = f"no job for {span((now - since).total_seconds())}, unless one comes"
         yield Due(name, current.id, "idle-limit", why, since + season.idle_limit, per_hour=price)
 

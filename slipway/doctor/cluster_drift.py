@@ -11,6 +11,8 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.doctor.drift import GOOGLES, Drift, Then
 from slipway.fingerprint import cluster_id
+from slipway.generations.adoption import settings
+from slipway.generations.published_clusters import declared as asked_for
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 
 _STEADY = "RUNNING"
@@ -26,7 +28,8 @@ def of_clusters(catalog: Catalog, clusters: tuple[PersistentResource, ...]) -> I
             yield Drift(on, "", "somebody deleted it", Then.REFUSES if declared.adopted else Then.MADE_ANEW)
             continue
         if declared.adopted:
-            yield from (replace(one, then=Then.REFUSES) for one in _pools(on, declared, live, sizes=False))
+            found = (*_settings(on, declared, live), *_pools(on, declared, live, sizes=False))
+            yield from (replace(one, then=Then.REFUSES) for one in found)
             continue
         yield from _labels(on, declared, live, catalog.stack, name)
         if live.display_name and declared.display_name and live.display_name != declared.display_name:
@@ -54,6 +57,14 @@ def _labels(on: str, declared: Cluster, live: PersistentResource, stack: str, na
     if not known or not declared.id.startswith(cluster_id(name, known)):
         words = f"label {HASH_LABEL} is {known or 'gone'!r}; by it the cluster was known as the stack's"
         yield Drift(on, f"labels.{HASH_LABEL}", words, Then.STAYS)
+
+
+def _settings(on: str, declared: Cluster, live: PersistentResource) -> Iterator[Drift]:
+    """All that a deployment holds an adopted cluster to beside its pools. One that the stack made never changes so."""
+    for key, was, now, _ in settings(asked_for(declared), live):
+        if was != now:
+            words = f"{key} is {now or 'none'}, and was deployed with {was or 'none'}"
+            yield Drift(on, key, words, Then.STAYS)
 
 
 def _pools(on: str, declared: Cluster, live: PersistentResource, *, sizes: bool = True) -> Iterator[Drift]:

@@ -164,6 +164,8 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     busy = f", and {join(job.display_name for job in jobs)} on it" if jobs else ""
     delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={picture.region}"
     does = "if nobody needs it; ask whoever made it first"
+    if not stack and not cluster.failed:
+        does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"
     yield KINDS["cluster-in-no-stack"].of(subject, f"{subject} {whose}{costs}{busy}", delete, does)
 
 

@@ -37,7 +37,8 @@ def catalog(picture: Picture) -> Iterator[Finding]:
         change = "commit since then changes" if len(picture.commits) == 1 else "commits since then change"
         words = f"the catalog is of {commit}, and {len(picture.commits)} {change} what is deployed"
         words += f" (the newest: {short(picture.commits[0], 80)})"
-        yield KINDS["catalog-older"].of(subject, words, picture.up, "it deploys them; slipway review says what changes")
+        does = f"it deploys them; pulumi preview --stack {picture.stack} says what changes"
+        yield KINDS["catalog-older"].of(subject, words, picture.up, does)
     if published.whole.dirty:
         words = f"the catalog was deployed from {commit} with local changes, which nobody can look up"
         yield KINDS["catalog-dirty"].of(subject, words, picture.up, "from a clean checkout")

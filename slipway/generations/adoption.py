@@ -77,7 +77,6 @@ def obstacles(
 
 def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]:
     """Where an entry is not what lives, a sentence each. While it grows or shrinks its numbers are not looked at."""
-    psc = spec.psc or PscInterface()
     asked_pools, found_pools = {pool.name: pool for pool in spec.pools}, {pool.id: pool for pool in cluster.pools}
     for name in sorted(asked_pools.keys() - found_pools.keys()):
         words = f"{cluster.id} has no pool {name}, only {join(sorted(found_pools))}; take it out"
@@ -87,11 +86,19 @@ def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]
         yield _at(spec, "pools", words)
     for name in sorted(asked_pools.keys() & found_pools.keys()):
         yield from _of_pool(spec, cluster, asked_pools[name], found_pools[name])
+    for key, asked, found, written in settings(spec, cluster):
+        yield from _unlike(spec, cluster, key, asked, found, written)
+
+
+def settings(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[tuple[str, str, str, str]]:
+    """What is compared beside the pools: key, what the file says, what lives, and that as a stack file has it where it
+    is not how people say it. Empty for none."""
+    psc = spec.psc or PscInterface()
     peerings = sorted(f"{one.domain} {one.target_project} {one.target_network}" for one in psc.dns_peerings)
     ranges, there = sorted(cluster.reserved_ip_ranges), sorted(cluster.dns_peerings)
     attachment = psc.network_attachment or ""
     named = cluster.network_attachment.rpartition("/")[2] if "/" not in attachment else cluster.network_attachment
-    for key, asked, found, written in (
+    yield from (
         ("network", spec.network or "", cluster.network, ""),
         ("reservedIpRanges", ", ".join(sorted(spec.reserved_ip_ranges)), ", ".join(ranges), _list(ranges)),
         ("encryption.kmsKey", spec.kms_key or "", cluster.kms_key, ""),
@@ -103,8 +110,7 @@ def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]
             str(cluster.custom_service_account).lower(),
             "",
         ),
-    ):
-        yield from _unlike(spec, cluster, key, asked, found, written)
+    )
 
 
 def _of_pool(spec: ClusterSpec, cluster: PersistentResource, asked: PoolSpec, found: ResourcePool) -> Iterator[str]:

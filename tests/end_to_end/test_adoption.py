@@ -111,4 +111,6 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     assert checkout.clusters() == {} and lives(checkout, theirs) == before
     for purpose in ("catalog", "results"):
         assert f"bucket gs://{bucket(checkout, purpose)} stays: it was there before the stack" in done.said
+    account = f"{checkout.stack}-jobs@{PROJECT}.iam.gserviceaccount.com"
+    assert f"account {account} stays: it was there before the stack" in done.said
     assert settings(checkout) == others

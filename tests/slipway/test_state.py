@@ -33,6 +33,7 @@ STACK = {
         "slipway:components:Workspace$gcp:serviceaccount/account:Account",
         "trainer",
         email="trainer@acme.iam.gserviceaccount.com",
+        displayName="Slipway trainer (prod)",
         project="acme",
     ),
     **resource(
@@ -80,6 +81,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         creation=True,
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
         submitters=("group::of@acme.example",),
+        called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
     )
 
 

@@ -56,10 +56,10 @@ def _told(name: str, words: str, grade: Grade | None, cost: float) -> Consequenc
 
 
 def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
-    """`workers 1–4 a2-highgpu-8g, -$62.10/h idle`"""
+    """`workers 1–4 a2-highgpu-8g, −$62.10/h idle`"""
     differs = (f"{name} {told_pool(pool)}" for name, pool in pools.items() if first.pools.get(name) != pool)
     more, idle = _more(first, pools), _idle(pools)
-    sign = "-" if more < 0 else "+"
+    sign = "−" if more < 0 else "+"
     known = idle.complete and price(first).complete
     return f"{named(differs)}, {f'{sign}{dollars(Price(abs(more)))}' if known else dollars(idle)} idle"
 

@@ -207,7 +207,7 @@ CASES = (
             hurts("cluster-new-generation", "cluster h100", "max"),
             hurts("capacity-found-anew", "h100"),
             hurts("generations-overlap", "h100", "$202.28/h"),
-            hurts("cluster-may-become", "h100", "a2-highgpu-8g", "-$"),
+            hurts("cluster-may-become", "h100", "a2-highgpu-8g", "−$"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
             tells("image-cache-empty", "h100"),
             tells("capacity-raised", "h100/workers", "4 → 6"),

@@ -139,7 +139,7 @@ def test_what_a_mend_means_never_stands_in_the_way_of_copying_it(columns: int | 
     (one,) = examine(picture(commits=("1234567 x",)))
     shown = _mend(one, columns)
     assert len(shown) == lines and shown[0].startswith("    mend: pulumi up --stack prod")
-    assert shown[-1].endswith("it deploys them; slipway review says what changes")
+    assert shown[-1].endswith("it deploys them; pulumi preview --stack prod says what changes")
 
 
 def test_the_guide_has_every_kind_with_its_grade() -> None:

@@ -76,5 +76,11 @@ def test_what_retires_waits_for_its_jobs() -> None:
 
 
 def test_a_cluster_that_has_both_an_end_and_a_limit_has_two_lines_the_first_first() -> None:
-    both = replace(CPU, season=Season(None, NOW + 2 * HOUR, 4 * HOUR))
-    assert [one.what for one in due(both, alive(ended=1))] == ["season-ends", "idle-limit"]
+    both = replace(CPU, season=Season(None, NOW + 4 * HOUR, 4 * HOUR))
+    assert [one.what for one in due(both, alive(ended=1))] == ["idle-limit", "season-ends"]
+
+
+def test_an_idle_limit_that_the_season_does_not_reach_is_none() -> None:
+    for hours, told in ((2, ["season-ends"]), (3, ["season-ends"]), (4, ["idle-limit", "season-ends"])):
+        both = replace(CPU, season=Season(None, NOW + hours * HOUR, 4 * HOUR))
+        assert [one.what for one in due(both, alive(ended=1))] == told

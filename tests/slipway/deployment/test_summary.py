@@ -10,7 +10,7 @@ from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
-from slipway.deployment.workspace_plan import WorkspacePlan
+from slipway.deployment.workspace_plan import WorkspacePlan, trainer_display_name
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.retiring import RetiringCluster, RetiringWorkspaceResource, Why
 from slipway.labels import STACK_LABEL, Revision
@@ -232,6 +232,12 @@ def test_a_destruction_tells_which_bucket_it_leaves_and_how_to_delete_it() -> No
     adopted = State(buckets=buckets, spared=frozenset({"acme-dev-catalog", "acme-dev-work"}))  # N13
     assert outliving(adopted).splitlines()[2:] == ["bucket gs://acme-dev-catalog stays: it was there before the stack"]
     assert outliving(State()) == ""
+
+
+def test_an_account_that_somebody_else_made_outlives_the_stack_and_its_own_does_not() -> None:  # N13
+    theirs, own = "ml-training@acme-dev.iam.gserviceaccount.com", "dev-trainer@acme-dev.iam.gserviceaccount.com"
+    called = {theirs: "", own: trainer_display_name("dev")}
+    assert outliving(State(called=called)) == f"account {theirs} stays: it was there before the stack"
 
 
 def test_an_adopted_cluster_says_that_nothing_becomes_of_it_and_one_that_is_left_that_it_is_kept() -> None:  # N13

@@ -1,18 +1,23 @@
 """What somebody else made and the stack offers is no orphan, and nothing of it is put back. # N10 N13"""
 
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from slipway.doctor.cluster_drift import of_clusters
 from slipway.doctor.drift import Then, of_engine
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
+from slipway.generations.adoption import differences
+from slipway.generations.published_clusters import declared
 from slipway.review.preview import Preview, Resource, Step
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, lives, picture, published
 from tests.slipway.review.builders import catalog, cluster
 
 THEIRS = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
-LIVES = replace(lives(THEIRS, days=90), labels={"team": "a"})
+LIVES = replace(lives(THEIRS, days=90), labels={"team": "a"}, custom_service_account=True)
 WITH_IT = from_text("config:\n  slipway:persistentResources:\n    cpu: {}\n    theirs:\n      id: team-a\n", FILE)
 
 
@@ -38,15 +43,34 @@ def test_what_another_stack_of_the_checkout_adopts_is_not_for_deletion() -> None
 
 
 def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
-    declared = catalog(THEIRS)
-    assert list(of_clusters(declared, (replace(LIVES, display_name="theirs, renamed"),))) == []
+    deployed = catalog(THEIRS)
+    assert list(of_clusters(deployed, (replace(LIVES, display_name="theirs, renamed"),))) == []
     pools = (replace(LIVES.pools[0], max=9),)
-    (drift,) = of_clusters(declared, (replace(LIVES, pools=pools),))
+    (drift,) = of_clusters(deployed, (replace(LIVES, pools=pools),))
     assert drift.field == "pools.workers.replicas.max" and drift.then is Then.REFUSES
     few = (replace(LIVES.pools[0], replicas=0),)
-    assert list(of_clusters(declared, (replace(LIVES, pools=few),))) == [], "no deployment looks at that"
-    (gone,) = of_clusters(declared, ())
+    assert list(of_clusters(deployed, (replace(LIVES, pools=few),))) == [], "no deployment looks at that"
+    (gone,) = of_clusters(deployed, ())
     assert gone.then is Then.REFUSES
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "words"),
+    [
+        ({"custom_service_account": False}, "serviceAccount.custom", "is false, and was deployed with true"),
+        ({"network": "projects/1/global/networks/n"}, "network", "is projects/1/global/networks/n, and was deployed"),
+        ({"kms_key": "k"}, "encryption.kmsKey", "is k, and was deployed with none"),
+        ({"reserved_ip_ranges": ("s", "r")}, "reservedIpRanges", "is r, s, and was deployed with none"),
+        ({"network_attachment": "projects/p/a"}, "pscInterface.networkAttachment", "is a, and was"),
+        ({"dns_peerings": ("a. p n",)}, "pscInterface.dnsPeeringConfigs", "is a. p n"),
+    ],
+)
+def test_whatever_stops_the_next_deployment_is_drift(changed: dict[str, Any], field: str, words: str) -> None:  # N13
+    lives = replace(LIVES, **changed)
+    (refused,) = differences(declared(THEIRS), lives)
+    (drift,) = of_clusters(catalog(THEIRS), (lives,))
+    assert field in refused and drift.field == field and drift.then is Then.REFUSES
+    assert drift.sentence.startswith(f"{field} {words}")
 
 
 def test_what_the_owner_of_an_adopted_bucket_does_is_no_drift_unless_it_is_gone() -> None:

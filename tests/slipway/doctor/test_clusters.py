@@ -77,6 +77,8 @@ def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], word
     one = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert words in one.sentence and "$0.46/h" in one.sentence
     assert one.mend == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
+    # One that has another stack's label can't be adopted.
+    assert ("adopt it by `id: scratch` (docs/adoption.md)" in one.means) is (not labels)
     # Without a checkout nobody knows which stacks there are.
     assert ("cluster-in-no-stack" in found(lives(used=1), stray, stacks=())) is (not labels)
 

@@ -144,6 +144,11 @@ scheduling: {{timeout: 600s, strategy: SPOT}}
 base_output_directory: {{output_uri_prefix: gs://mine/run}}
 """
 
+WHOLE_REQUEST = """\
+job.yaml:2  jobSpec: this is the body of a whole request, and a job file is the job's spec alone
+         fix: give what is under jobSpec, as gcloud ai custom-jobs create --config takes it
+"""
+
 
 def test_snake_case_is_read_too_and_the_output_becomes_each_jobs_own() -> None:
     found = imported(SNAKE)
@@ -159,6 +164,11 @@ def test_snake_case_is_read_too_and_the_output_becomes_each_jobs_own() -> None:
             "replica_count:",
             "replica_cont:",
             "job.yaml:4  worker_pool_specs[0].replica_cont: no field that a job",
+        ),
+        (
+            "worker_pool_specs:",
+            "jobSpec: {}\nworker_pool_specs:",
+            WHOLE_REQUEST,
         ),
         ("scheduling:", "labels: {a: b}\nscheduling:", "job.yaml:8  labels: a template can't have it"),
         ('"1"', "one", "job.yaml:4  worker_pool_specs[0].replica_count: 'one' is not a whole number"),
