@@ -61,7 +61,8 @@ class OrphanCleanup:
         self._grace, self._say, self._warn, self._sleep = GracePeriod.of(environ), say, warn, sleep
         self._connection = connect(environ)
         self._specs = declared = file.clusters if file else ()
-        self._declared = [(spec.name, fingerprint_of(stack, project, region, spec)) for spec in declared]
+        options = (option for spec in declared for option in spec.options)
+        self._declared = [(one.name, fingerprint_of(stack, project, region, one)) for one in options]
         self.where = ((project, region),) if isinstance(known, Unknown) else stack_locations(known, project, region)
         self._bucket = file.workspace.catalog_bucket if file else ""
         if not isinstance(known, Unknown) and known.catalog_bucket:

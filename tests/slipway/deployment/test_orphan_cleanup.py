@@ -6,20 +6,26 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
+from slipway.deployment import orphan_cleanup
 from slipway.deployment.orphan_cleanup import OrphanCleanup
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.machines.spec import MachineSpec
+from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State
+
+from . import world
 
 PARENT = "projects/acme/locations/us-central1"
 ID = "cpu-1a2b3c4"
 LABELS = {STACK_LABEL: "prod", NAME_LABEL: "cpu", HASH_LABEL: "1a2b3c4"}
 GONE = ""
+NOT_FOUND = (404, {"error": {"code": 404, "message": "gone", "status": "NOT_FOUND"}})
 
 
 @dataclass
@@ -39,6 +45,8 @@ class Vertex:
     environ: dict[str, str] = field(default_factory=dict)
     down: str = ""
     """The collection that can't be listed."""
+    listed: bool = True
+    file: Stack | None = None
 
     def look(self) -> dict[str, Any] | None:
         self.looks += 1
@@ -51,10 +59,12 @@ class Vertex:
         if path.endswith("/persistentResources"):
             state = self.states[0]
             one = {"name": f"{PARENT}/persistentResources/{ID}", "state": state, "labels": LABELS}
-            return 200, {"persistentResources": [one] if state else []}
+            return 200, {"persistentResources": [one] if state and self.listed else []}
         if path.endswith(f"/persistentResources/{ID}"):
             found = self.look()
-            return (200, found) if found else (404, {"error": {"code": 404, "message": "gone", "status": "NOT_FOUND"}})
+            return (200, found) if found else NOT_FOUND
+        if "/persistentResources/" in path:
+            return NOT_FOUND
         if path.endswith("/customJobs") and self.looks >= self.jobs_after:
             job = {
                 "name": f"{PARENT}/customJobs/1",
@@ -83,7 +93,7 @@ class Vertex:
             stack="prod",
             project="acme",
             region="us-central1",
-            file=None,
+            file=self.file,
             say=self.said.append,
             warn=self.said.append,
             sleep=sleep,
@@ -135,6 +145,20 @@ def test_it_is_deleted_and_its_end_awaited(vertex: Vertex) -> None:
 def test_a_preview_deletes_nothing(vertex: Vertex) -> None:
     vertex.run(preview=True)
     assert vertex.asked == 0
+
+
+def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_made(
+    vertex: Vertex, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N2
+    """An up was killed when it had asked for an alternative, a moment ago."""
+    spec = world.spec()
+    spec = replace(spec, alternatives=((replace(spec.pools[0], machine=MachineSpec("n1-highmem-8")),),))
+    vertex.file = Stack("prod", "acme", "us-central1", WorkspaceSettings((), "", "work", "trainer"), (spec,))
+    vertex.listed = False
+    hashes = {0: "0000000", 1: LABELS[HASH_LABEL]}
+    monkeypatch.setattr(orphan_cleanup, "fingerprint_of", lambda *args: hashes[args[-1].alternative])
+    vertex.run()
+    assert vertex.asked == 1
 
 
 def test_one_that_is_being_made_is_waited_for(vertex: Vertex) -> None:
