@@ -43,3 +43,13 @@ def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) 
                 f"bucket gs://{name} was there before the stack and keeps its settings: {why}\n"
                 f"  fix: gcloud storage buckets update gs://{name} {' '.join(flags)}"
             )
+
+
+def lost(buckets: Mapping[str, str]) -> Iterator[str]:
+    """A warning for each that its owner has deleted, by its role: another one of the same name is nobody's but ours."""
+    for role, name in sorted(buckets.items()):
+        yield (
+            f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
+            f"name, which is the stack's own\n  fix: name another one if that is not wanted "
+            f"(slipway:workspace.{role}Bucket)"
+        )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
-from slipway.deployment.adopted_buckets import kept_settings
+from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
@@ -192,6 +192,7 @@ def plan_deployment(
             *late,
             *map(str, plan.refusals),
             *neighbours(stack.name, live),
+            *lost(plan.workspace.lost),
             *kept_settings(plan.workspace.untouched, live.lacking),
             *open_to(stack.submitters),
             *(str(one) for one in broken if one.level == ADVISORY),

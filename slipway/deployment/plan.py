@@ -172,7 +172,12 @@ def plan(
         dormant=tuple(dormant),
         left=_left(live.catalog, current),
         workspace=plan_workspace(
-            known or State(), workspace or {}, live.jobs, Why.IN_USE if unlisted else None, live.by_hand
+            known or State(),
+            workspace or {},
+            live.jobs,
+            Why.IN_USE if unlisted else None,
+            live.by_hand,
+            None if isinstance(live.buckets, Unknown) else live.buckets,
         ),
     )
 

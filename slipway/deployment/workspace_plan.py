@@ -5,7 +5,8 @@ account can't be renamed, and the provider would replace it: make another and de
 other one is another resource, with a logical name of its own, and this one keeps the name that it has.
 
 A bucket that somebody else made keeps its settings and outlives the stack. Its logical name says so, with a dot where
-the others have a dash: nothing in the bucket tells it from one of ours whose rules somebody took away.
+the others have a dash: nothing in the bucket tells it from one of ours whose rules somebody took away. When its owner
+deletes it, the one that is made in its place is ours.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class WorkspacePlan:
     `grants`: the roles on the project, by logical name, that the account has and keeps while jobs run as it.
     `trainer_grants`: the same of the other trainers, by role. `adopted`: buckets that somebody else made, which outlive
     the stack; `untouched`: those of them that keep their settings too, which the first versions did not leave them.
+    `lost`: by role, those that are asked for and that their owners have deleted.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
@@ -61,6 +63,7 @@ class WorkspacePlan:
     trainer_grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     adopted: frozenset[str] = frozenset()
     untouched: frozenset[str] = frozenset()
+    lost: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_workspace(
@@ -69,10 +72,11 @@ def plan_workspace(
     jobs: tuple[VertexJob, ...],
     doubt: Why | None = None,
     by_hand: Collection[str] = (),
+    there: Collection[str] | None = None,
 ) -> WorkspacePlan:
     """`wanted`: by role, the name of what is asked for. `doubt`: why jobs may be missing, which keeps everything.
     `by_hand`: buckets that look as if somebody else had made them, which counts until the engine knows them: from then
-    on it tells.
+    on it tells. `there`: the buckets that are asked for and exist; None where nobody looked.
 
     An account that was one trainer's and is another's now is the same resource as before.
     """
@@ -80,9 +84,11 @@ def plan_workspace(
     retiring: list[RetiringWorkspaceResource] = []
     released: list[RetiringWorkspaceResource] = []
     theirs = {one.name for one in known.buckets if is_adopted_bucket(one.logical)}
+    lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
+    theirs -= {*lost.values()}
     untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
     for role, name in wanted.items():
-        old = _of(role, known)
+        old = {one: each for one, each in _of(role, known).items() if each != lost.get(role)}
         logical[role] = _logical(role, name, old, adopted=name in untouched)
         if is_other_trainer(role):
             continue  # What becomes of accounts is decided with the workspace's own.
@@ -106,8 +112,9 @@ def plan_workspace(
         role: _grants(TRAINER, account, known) if _users(account, jobs) or doubt else {}
         for role, account in accounts.items()
     }
-    keep = known.spared | untouched
-    return WorkspacePlan(logical, tuple(retiring), tuple(released), grants.pop(TRAINER, {}), grants, keep, untouched)
+    keep = (known.spared | untouched).difference(lost.values())
+    own = grants.pop(TRAINER, {})
+    return WorkspacePlan(logical, tuple(retiring), tuple(released), own, grants, keep, untouched, lost)
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:

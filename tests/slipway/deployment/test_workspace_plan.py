@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.cloud.jobs import VertexJob
+from slipway.deployment.adopted_buckets import lost
 from slipway.deployment.plan import plan
 from slipway.deployment.workspace_plan import (
     Trainer,
@@ -62,6 +63,20 @@ def test_an_adopted_bucket_keeps_its_settings_as_long_as_the_engine_knows_it_by_
     assert again.untouched == {"acme-catalog"} <= again.adopted and again.logical == {**PLAIN, **first.logical}
     (gone,) = plan_workspace(known, {**WANTED, "catalog": "acme-other"}, ()).released
     assert gone.adopted and gone.logical == "catalog.acme-catalog"
+
+
+def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own() -> None:  # N13
+    """Else it would be left open to the public, without our rules, and stay when the stack goes."""
+    theirs = StateResource("catalog.acme-catalog", "acme-catalog", "")
+    known = replace(KNOWN, buckets=(theirs, KNOWN.buckets[1]), spared=frozenset({"acme-catalog", "acme-work"}))
+    gone = plan_workspace(known, WANTED, (), there={"acme-work"})
+    assert gone.logical == PLAIN and gone.lost == {"catalog": "acme-catalog"}
+    assert not (gone.untouched or gone.retiring or gone.released) and gone.adopted == {"acme-work"}
+    (warning,) = lost(gone.lost)
+    assert "gs://acme-catalog" in warning and "slipway:workspace.catalogBucket" in warning
+    for there in (None, {"acme-catalog", "acme-work"}):
+        found = plan_workspace(known, WANTED, (), there=there)
+        assert found.untouched == {"acme-catalog"} and found.lost == {}
 
 
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
