@@ -59,6 +59,11 @@ def dollars(amount: Price, *, per: str = "h") -> str:
     return words if amount.complete else f"{words} {MORE}"
 
 
+def signed(by: Decimal, *, per: str = "h") -> str:
+    """`+$0.46/h`, `−$0.46/h`: by how much something costs more or less."""
+    return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)), per=per)}"
+
+
 @dataclass(frozen=True)
 class Bounds:
     """USD per hour: what a pool or cluster costs when idle, and at most; both lack the same parts, if any."""

@@ -10,7 +10,7 @@ from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
 from slipway.deployment.plan import Plan
 from slipway.formatting import join
 from slipway.live import Live
-from slipway.prices import Price, dollars, price_in_words, total
+from slipway.prices import price_in_words, signed, total
 from slipway.quota.assessment import assess
 from slipway.stack.stack import Stack
 from slipway.template.alternatives import misfits
@@ -30,8 +30,7 @@ class MayBecome:
         """`cpu-1a2b3c4 as its alternative 1, $2.10/h idle, $4.20/h at most (+$0.93/h idle)`"""
         price, usual = total((self.current.spec,), region), total((first,), region)
         more = price.floor.known - usual.floor.known
-        sign = "-" if more < 0 else "+"
-        change = f" ({sign}{dollars(Price(abs(more)))} idle)" if price.complete and usual.complete else ""
+        change = f" ({signed(more)} idle)" if price.complete and usual.complete else ""
         return f"{self.current.id} {self.current.spec.called}, {price_in_words(price)}{change}"
 
 

@@ -11,7 +11,7 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import offers_by_label
 from slipway.kinds import KINDS as JOBS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import UNKNOWN, Price, dollars
+from slipway.prices import UNKNOWN, Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.capacity import held_price
 from slipway.review.clusters.clusters import price
@@ -82,7 +82,7 @@ def costs(change: Change) -> Iterator[Consequence]:
 def difference(amount: Amount, *, hours: int = 1) -> str:
     """`+$101.01/h`, `−$0.46/h`; a month has so many hours."""
     by = amount.difference * hours
-    return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)), per='month' if hours > 1 else 'h')}"
+    return signed(by, per="month" if hours > 1 else "h")
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster import IN_PLACE
-from slipway.prices import Price, dollars
+from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, price
 from slipway.review.clusters.succession import successions, told_pool
@@ -59,9 +59,8 @@ def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
     """`workers 1–4 a2-highgpu-8g, −$62.10/h idle`"""
     differs = (f"{name} {told_pool(pool)}" for name, pool in pools.items() if first.pools.get(name) != pool)
     more, idle = _more(first, pools), _idle(pools)
-    sign = "−" if more < 0 else "+"
     known = idle.complete and price(first).complete
-    return f"{named(differs)}, {f'{sign}{dollars(Price(abs(more)))}' if known else dollars(idle)} idle"
+    return f"{named(differs)}, {signed(more) if known else dollars(idle)} idle"
 
 
 def _more(first: Cluster, pools: Mapping[str, Pool]) -> Decimal:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.deployment.alternatives import MayBecome
 from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
@@ -232,6 +233,13 @@ def test_a_destruction_tells_which_bucket_it_leaves_and_how_to_delete_it() -> No
     adopted = State(buckets=buckets, spared=frozenset({"acme-dev-catalog", "acme-dev-work"}))  # N13
     assert outliving(adopted).splitlines()[2:] == ["bucket gs://acme-dev-catalog stays: it was there before the stack"]
     assert outliving(State()) == ""
+
+
+def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> None:
+    larger = replace(CPU, pools=(replace(WORKERS, min=2),))
+    less = MayBecome(CurrentCluster(CPU, "cpu-1a2b3c4", "", import_=False))
+    assert less.words(larger, "us-central1").endswith(" at most (−$0.46/h idle)")
+    assert less.words(CPU, "us-central1").endswith(" at most (+$0.00/h idle)")
 
 
 def test_an_account_that_somebody_else_made_outlives_the_stack_and_its_own_does_not() -> None:  # N13
