@@ -11,7 +11,7 @@ from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.deployment.alternatives import MayBecome, going_back
 from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
-from slipway.deployment.workspace_plan import trainer_owner
+from slipway.deployment.workspace_plan import others_accounts
 from slipway.formatting import join, span
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
@@ -109,8 +109,7 @@ def outliving(known: State) -> str:
     catalogs = (one.name for one in known.buckets if one.logical.startswith(CATALOG) and one.name in known.spared)
     stay = dict.fromkeys((*theirs, *catalogs))
     kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
-    accounts = (name for name in known.called if not trainer_owner(known.called[name]))
-    others = (*(f"bucket gs://{name}" for name in stay), *(f"account {name}" for name in accounts))
+    others = (*(f"bucket gs://{name}" for name in stay), *(f"account {name}" for name in others_accounts(known)))
     return "\n".join((*results, *kept, *(f"{what} stays: it was there before the stack" for what in others)))
 
 

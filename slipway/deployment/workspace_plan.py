@@ -104,7 +104,7 @@ def plan_workspace(
                 users,
                 (None if users else doubt) or Why.JOBS,
                 _grants(role, each, known),
-                adopted=each in untouched,
+                adopted=each in untouched or each in others_accounts(known),
             )
             (retiring if users or doubt else released).append(resource)
     accounts = {role: name for role, name in wanted.items() if role == TRAINER or is_other_trainer(role)}
@@ -181,6 +181,11 @@ def trainer_display_name(stack: str) -> str:
 def trainer_owner(called: str) -> str:
     """The stack that an account's display name tells; empty for one that somebody made by hand."""
     return called.removeprefix(_CALLED).removesuffix(")") if called.startswith(_CALLED) else ""
+
+
+def others_accounts(known: State) -> tuple[str, ...]:
+    """Addresses of the accounts that somebody else made, which the engine leaves where they are."""
+    return tuple(address for address, called in known.called.items() if not trainer_owner(called))
 
 
 def trainer_roles(templates: Iterable[JobTemplate], trainer: str | None = None) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class RetiringWorkspaceResource:
     """An account (`role` is trainer) or a bucket (catalog, work) of ours. `name` is its address or its own.
 
     `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
-    name. `adopted`: of a bucket that somebody else made.
+    name. `adopted`: somebody else made it.
     """
 
     role: str

@@ -65,6 +65,14 @@ def test_an_adopted_bucket_keeps_its_settings_as_long_as_the_engine_knows_it_by_
     assert gone.adopted and gone.logical == "catalog.acme-catalog"
 
 
+@pytest.mark.parametrize(("called", "theirs"), [("", True), ("of team a", True), ("Slipway trainer (dev)", False)])
+def test_an_account_that_somebody_else_made_is_kept_when_it_is_not_asked_for_any_more(
+    called: str, theirs: bool
+) -> None:  # N13
+    (released,) = plan_workspace(replace(KNOWN, called={OLD: called}), {**WANTED, "trainer": NEW}, ()).released
+    assert (released.name, released.adopted) == (OLD, theirs)
+
+
 def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own() -> None:  # N13
     """Else it would be left open to the public, without our rules, and stay when the stack goes."""
     theirs = StateResource("catalog.acme-catalog", "acme-catalog", "")
