@@ -15,10 +15,14 @@ _MEANS: Mapping[str, str] = {
 }
 
 
-def made_by_us(bucket: Mapping[str, Any]) -> bool:
-    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away."""
-    rules = bucket.get("lifecycle", {}).get("rule", [])
-    return any({"packages/", "claims/"} & {*rule.get("condition", {}).get("matchesPrefix", [])} for rule in rules)
+def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
+    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away.
+
+    The work bucket of another stack, which may be gone, is somebody else's where a catalog is to be: a destruction
+    empties a catalog's bucket, and that one has people's results.
+    """
+    prefix, rules = "packages/" if catalog else "claims/", bucket.get("lifecycle", {}).get("rule", [])
+    return any(prefix in rule.get("condition", {}).get("matchesPrefix", []) for rule in rules)
 
 
 def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:

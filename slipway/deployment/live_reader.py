@@ -93,7 +93,9 @@ def read(
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
             by_hand=frozenset()
             if isinstance(adopted, Unknown)
-            else frozenset(name for name, body in adopted.items() if not made_by_us(body)),
+            else frozenset(
+                name for name, body in adopted.items() if not made_by_us(body, catalog=name == wanted.catalog_bucket)
+            ),
             lacking={}
             if isinstance(adopted, Unknown)
             else {name: lacks(body, catalog=name == wanted.catalog_bucket) for name, body in adopted.items()},

@@ -1,6 +1,6 @@
 """What somebody else made keeps its settings; what the stack misses is told, with the command. # N13"""
 
-from slipway.deployment.adopted_buckets import kept_settings, lacks
+from slipway.deployment.adopted_buckets import kept_settings, lacks, made_by_us
 
 GOOD = {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "enforced"}}
 
@@ -20,3 +20,10 @@ def test_versions_matter_to_a_catalog_alone_and_a_good_bucket_is_not_spoken_of()
     assert lacks(GOOD, catalog=False) == () and lacks(GOOD, catalog=True) == ("--versioning",)
     assert lacks({**GOOD, "versioning": {"enabled": True}}, catalog=True) == ()
     assert list(kept_settings(["acme"], {"acme": ()})) == []
+
+
+def test_a_work_bucket_of_ours_is_no_catalog_of_ours_which_a_destruction_empties() -> None:
+    for prefix, catalog in (("packages/", True), ("claims/", False)):
+        bucket = {"lifecycle": {"rule": [{"condition": {"age": 1}}, {"condition": {"matchesPrefix": [prefix]}}]}}
+        assert made_by_us(bucket, catalog=catalog) and not made_by_us(bucket, catalog=not catalog)
+    assert not made_by_us({}, catalog=True)
