@@ -18,6 +18,8 @@ POLL_VARIABLE = "SLIPWAY_GCP_PLUGIN_POLL_SECONDS"
 """Shortens, for tests, the 10 s at which operations are asked."""
 SPEED_VARIABLE = "SLIPWAY_GCP_PLUGIN_SPEED"
 """Makes, for tests, the provider's clock go so many times faster: its waits, and the time-outs of resources."""
+SILENCE_VARIABLE = "SLIPWAY_GCP_PLUGIN_SILENCE_SECONDS"
+"""Shortens, for tests, the 300 s for which an answer is waited."""
 _LARGEST_MESSAGE = 400 * 1024 * 1024
 _THREADS = 128
 
@@ -36,7 +38,8 @@ def main() -> None:
     )
     speed = float(os.environ.get(SPEED_VARIABLE, "1"))
     # The interval is the person's, whatever the clock does.
-    pace = Pace(poll=float(os.environ.get(POLL_VARIABLE, "10")) * speed, speed=speed)
+    poll = float(os.environ.get(POLL_VARIABLE, "10")) * speed
+    pace = Pace(poll=poll, speed=speed, silence=float(os.environ.get(SILENCE_VARIABLE, "300")))
     log = EngineLog(sys.argv[1]) if len(sys.argv) > 1 else None
     services.add_ResourceProviderServicer_to_server(Service(pace, log=log), server)
     port = server.add_insecure_port("127.0.0.1:0")

@@ -13,7 +13,10 @@ class CancelledError(Exception):
 
 
 class Pace:
-    """The clock, and the interval at which operations are asked (seconds). `speed` makes the clock go faster."""
+    """The clock, and the interval at which operations are asked (seconds). `speed` makes the clock go faster.
+
+    `silence` is how long an answer may take: real seconds, as a busy machine's answers come no sooner for a fast clock.
+    """
 
     def __init__(
         self,
@@ -21,8 +24,10 @@ class Pace:
         now: Callable[[], float] = time.monotonic,
         wait: Callable[[Event, float], object] = Event.wait,
         speed: float = 1.0,
+        silence: float = 300.0,
     ) -> None:
         self.poll = poll
+        self.silence = silence
         self._speed = speed
         self._now = now
         self._wait = wait
@@ -32,13 +37,9 @@ class Pace:
         """Seconds on a clock that only goes forward."""
         return self._now() * self._speed
 
-    def real(self, seconds: float) -> float:
-        """What seconds of this clock take on others."""
-        return seconds / self._speed
-
     def pause(self, seconds: float) -> None:
         """Wait so long. Raises CancelledError."""
-        self._wait(self._stop, self.real(seconds))
+        self._wait(self._stop, seconds / self._speed)
         if self._stop.is_set():
             raise CancelledError
 

@@ -18,8 +18,6 @@ _READ_ONLY = frozenset({"GET", "HEAD"})
 _ATTEMPTS = 6
 _ATTEMPTS_UNANSWERED = 3
 _LONGEST_PAUSE = 8.0
-# Seconds of the pace's clock that an answer may take.
-_LONGEST_SILENCE = 300.0
 _USER_AGENT = "slipway-local-gcp-plugin"
 
 
@@ -99,7 +97,7 @@ class Transport:
 
         with self._lock:
             if self._pool is None:
-                timeout = urllib3.Timeout(connect=10.0, read=self._pace.real(_LONGEST_SILENCE))
+                timeout = urllib3.Timeout(connect=10.0, read=self._pace.silence)
                 self._pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=timeout)
         try:
             # A redirect is an answer like any other: following it could lead away from this machine.
