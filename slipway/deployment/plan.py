@@ -13,7 +13,7 @@ from datetime import datetime
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.workspace_plan import WorkspacePlan, plan_workspace
+from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
@@ -167,7 +167,7 @@ def plan(
         deleted=tuple(deleted),
         cleared=tuple(cleared),
         replaced=tuple(replaced),
-        refusals=tuple(refusals),
+        refusals=(*refusals, *exchanged(known or State(), workspace or {}, stack)),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
         dormant=tuple(dormant),
         left=_left(live.catalog, current),

@@ -11,11 +11,12 @@ deletes it, the one that is made in its place is ours.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
+from slipway.generations.protection import Refusal
 from slipway.generations.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
 from slipway.state import State, is_adopted_bucket
 
@@ -115,6 +116,22 @@ def plan_workspace(
     keep = (known.spared | untouched).difference(lost.values())
     own = grants.pop(TRAINER, {})
     return WorkspacePlan(logical, tuple(retiring), tuple(released), own, grants, keep, untouched, lost)
+
+
+def exchanged(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
+    """A refusal for each bucket that the stack has as one and is to have as the other: the engine deletes the old
+    resource last, and with it what the new one is."""
+    for role, other in ((CATALOG, WORK), (WORK, CATALOG)):
+        name = wanted.get(role, "")
+        if name and name in _of(other, known).values():
+            yield Refusal(
+                f"bucket gs://{name} is the stack's {other} bucket and can't become its {role} bucket, so nothing was "
+                "changed",
+                why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{role}Bucket: one deployment would make it the "
+                "other and delete it as what it was",
+                fix=f"give `{role}Bucket` a name that the stack does not have, or put the names back",
+                for_good=True,
+            )
 
 
 def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:

@@ -24,6 +24,10 @@ def check_adoption(clusters: DocumentPart) -> None:
     for name, cluster in clusters.items():
         id_ = cluster["id"].of(str)
         if cluster["id"].value is None:
+            if any(key == "id" for key, _ in cluster.items()):
+                cluster["id"].wrong(
+                    "is empty", "write the id of the cluster to adopt, or leave `id` out to have one made"
+                )
             continue
         for key in OF_THE_MAKING:
             _refuse(cluster[key])

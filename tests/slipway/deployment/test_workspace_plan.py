@@ -22,7 +22,7 @@ from slipway.stack.stack import TrainerSettings
 from slipway.state import State, StateGrant, StateResource
 from slipway.template import JobTemplate, Package, WorkerPool
 
-from .world import PROJECT, REGION, STACK, cluster, job
+from .world import PROJECT, REGION, STACK, cluster, job, live
 
 OLD, NEW = "old@acme.iam.gserviceaccount.com", "new@acme.iam.gserviceaccount.com"
 WANTED = {"catalog": "acme-catalog", "work": "acme-work", "trainer": OLD}
@@ -85,6 +85,19 @@ def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own(
     for there in (None, {"acme-catalog", "acme-work"}):
         found = plan_workspace(known, WANTED, (), there=there)
         assert found.untouched == {"acme-catalog"} and found.lost == {}
+
+
+def test_buckets_do_not_change_their_roles() -> None:
+    """The engine deletes what a bucket was after it has become what it is."""
+    asked = {**WANTED, "catalog": "acme-work", "work": "acme-catalog"}
+    refusals = plan((), live(), stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=asked).refusals
+    assert [one.what.partition(",")[0] for one in refusals] == [
+        "bucket gs://acme-work is the stack's work bucket and can't become its catalog bucket",
+        "bucket gs://acme-catalog is the stack's catalog bucket and can't become its work bucket",
+    ]
+    assert all(one.for_good for one in refusals) and f"Pulumi.{STACK}.yaml" in refusals[0].why
+    renamed = {**WANTED, "work": "acme-results"}
+    assert not plan((), live(), stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=renamed).refusals
 
 
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:

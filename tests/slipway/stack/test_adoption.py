@@ -59,6 +59,11 @@ def test_how_many_machines_a_pool_begins_with_is_of_the_making_too() -> None:
     assert finding.key.endswith("workers.replicas.initial")
 
 
+def test_an_id_that_is_empty_makes_no_cluster() -> None:
+    finding = only(with_config(ENTRY.replace("id: team-a", "id:")))
+    assert finding.key.endswith("research.id") and finding.what == "is empty"
+
+
 def test_one_cluster_is_adopted_once() -> None:
     other = ENTRY.partition("research:")[2]
     (finding,) = wrong(with_config(f"{ENTRY}  again:{other}"))
