@@ -40,6 +40,7 @@ HASTE = {
     "SLIPWAY_CREATE_PATIENCE": "2s",
     "SLIPWAY_LOOK_FOR": "1s",
     "SLIPWAY_TIMEOUT": "5s",
+    "SLIPWAY_NO_CONTACT": "5s",
     "SLIPWAY_GCP_PLUGIN_SPEED": "100",
     "SLIPWAY_GCP_PLUGIN_SILENCE_SECONDS": "3",
     # Programs that are read anew for each run take longer than what is judged.
