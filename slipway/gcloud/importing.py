@@ -41,7 +41,7 @@ def read(document: Document, naming: Naming) -> Imported:
     """Raises ConfigError with everything that is wrong, each with its line."""
     findings = list(document.findings)
     root = DocumentPart(document, (), findings)
-    if not findings and (spec := field_of(root, "jobSpec")).value is not None:
+    if not findings and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
         spec.wrong(
             "this is the body of a whole request, and a job file is the job's spec alone",
             f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it",
