@@ -63,7 +63,7 @@ class Sources:
     def _imported(self, file: Path) -> frozenset[Path]:
         if file not in self._imports:
             tree = ast.parse((self.root / file).read_bytes())
-            named = (one for name in _names(file, tree) for one in self._files(name))
+            named = (one for name in imported_names(file, tree) for one in self._files(name))
             self._imports[file] = frozenset(named)
         return self._imports[file]
 
@@ -130,7 +130,7 @@ def bare(source: bytes) -> bytes:
     return ast.dump(tree).encode()
 
 
-def _names(file: Path, tree: ast.Module) -> Iterator[tuple[str, ...]]:
+def imported_names(file: Path, tree: ast.Module) -> Iterator[tuple[str, ...]]:
     """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+from bench.faults.judged import imported_names
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
@@ -26,17 +28,7 @@ def files() -> list[Path]:
 @cache
 def imported(file: Path) -> tuple[tuple[str, ...], ...]:
     """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
-    return tuple(_names(file))
-
-
-def _names(file: Path) -> Iterator[tuple[str, ...]]:
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (tuple(alias.name.split(".")) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = [*file.parts[: len(file.parts) - node.level]] if node.level else []
-            base += node.module.split(".") if node.module else []
-            yield from ((*base, alias.name) for alias in node.names)
+    return tuple(imported_names(file, ast.parse((ROOT / file).read_text(encoding="utf-8"))))
 
 
 def as_file(name: tuple[str, ...]) -> Path | None:
