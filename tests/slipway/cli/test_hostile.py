@@ -93,7 +93,7 @@ def test_half_a_character_in_what_others_named_ends_no_screen(stack: Stack, monk
         answer = send(*arguments, **more)
         if "application/json" not in answer.headers.get("Content-Type", ""):
             return answer
-        body = answer.data.replace(b"hello-", b"hello\\ud800-").replace(b"4711", b"\\uDfff")
+        body = answer.data.replace(b"hello-", b"hello\\ud800-")
         return urllib3.HTTPResponse(body, answer.headers, answer.status)
 
     monkeypatch.setattr(Transport, "request", marked)
