@@ -23,7 +23,7 @@ from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_plan import read_and_plan
 from slipway.errors import SlipwayError
 from slipway.live import Unknown
-from slipway.state import State, refuse_move
+from slipway.state import State, refuse_move, stack_locations
 
 if TYPE_CHECKING:
     from slipway.deployment.deployment import Deployment
@@ -49,14 +49,18 @@ def main() -> None:
         return
     log, preview, now = pulumi.log, pulumi.runtime.is_dry_run(), datetime.now(UTC)
     name, (project, region), state = pulumi.get_stack(), place(), known()
-    grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, ((project, region),), name, state)
+
+    def where() -> tuple[tuple[str, str], ...]:
+        return stack_locations(state, project, region, stack.other_regions)
+
+    grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, where, name, state)
     hooks = guard(use, grace.left, grace.replaced, lambda: orphan_cleanup(state, stack).must_leave_none())
 
     stack = configured(CHECKOUT)
     if isinstance(state, Unknown):
         log.warn(f"can't tell what the stack has already, from {state.api}: {state.why}")
     else:
-        refuse_move(state, stack=name, project=project, region=region)
+        refuse_move(state, stack=name, project=project, region=region, others=stack.other_regions)
         if not (preview or state.catalog_bucket):  # Later it is the output `onError` that says so.
             log.info(f"on an error that does not say what to do: {ON_ERROR}")
     from slipway.deployment.deployment import prove_stack
@@ -138,7 +142,8 @@ def take_down() -> None:
         pulumi.log.info(f"on an error that does not say what to do: {ON_ERROR}")
     cleanup = orphan_cleanup(state, file)
     spared = cleanup.run(preview=preview)
-    grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, cleanup.where, pulumi.get_stack(), state, spared)
+    grace = GracePeriod.of(os.environ)
+    use = guarded_use(os.environ, lambda: cleanup.where, pulumi.get_stack(), state, spared)
     guard(use, grace.left, grace.replaced)
     if preview and (refusal := refusal_of_destruction(use)):
         pulumi.log.warn(refusal)

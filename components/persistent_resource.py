@@ -39,18 +39,20 @@ class PersistentResource(pulumi.ComponentResource):
         creation: Creation | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """A cluster that exists (`current.import_`) is taken as it is; `hooks` guard its deletion.
+        """A cluster that exists (`current.import_`) is taken as it is; `hooks` guard its deletion. `region` is the
+        stack's.
 
         One that does not is made by `creation`; without that, or where its hook is not called, by the provider.
         """
         spec, id, psc = current.spec, current.id, current.spec.psc
         super().__init__(TYPE, id, dict(facts), opts)
-        full = resource_id(project, region, id)
+        location = spec.region or region
+        full = resource_id(project, location, id)
         self.resource = vertex.AiPersistentResource(
             id,
             name=id,
             project=project,
-            location=region,
+            location=location,
             display_name=spec.display_name,
             labels=current.labels(pulumi.get_stack()),
             network=spec.network,
@@ -87,7 +89,7 @@ class PersistentResource(pulumi.ComponentResource):
         )
         # The state tells it where the published catalog is lost.
         kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
-        self.register_outputs({"id": self.resource.name, **kept})
+        self.register_outputs({"id": self.resource.name, **kept, **_elsewhere(location, region)})
 
 
 class RetiringResource(pulumi.ComponentResource):
@@ -107,22 +109,23 @@ class RetiringResource(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         cluster = retiring.cluster
+        location = cluster.region or region
         super().__init__(TYPE, cluster.id, dict(facts), opts)
         self.resource = vertex.AiPersistentResource(
             cluster.id,
             name=cluster.id,
             project=project,
-            location=region,
+            location=location,
             resource_pools=[_pool(pool.id, pool, autoscaled=pool.min is not None) for pool in cluster.pools],
             opts=pulumi.ResourceOptions(
                 parent=self,
-                import_=resource_id(project, region, cluster.id),
+                import_=resource_id(project, location, cluster.id),
                 ignore_changes=["*"],
                 custom_timeouts=_TIMEOUTS,
                 hooks=hooks,
             ),
         )
-        self.register_outputs({"id": self.resource.name})
+        self.register_outputs({"id": self.resource.name, **_elsewhere(location, region)})
 
 
 class AdoptedResource(pulumi.ComponentResource):
@@ -144,6 +147,11 @@ class AdoptedResource(pulumi.ComponentResource):
 def resource_id(project: str, region: str, id: str) -> str:
     """The provider's id of a cluster."""
     return f"projects/{project}/locations/{region}/persistentResources/{id}"
+
+
+def _elsewhere(location: str, region: str) -> dict[str, str]:
+    """What tells the state that the cluster is not in its stack's region, and why that is no move of the stack."""
+    return {"region": location} if location != region else {}
 
 
 def _pool(id: str, pool: PoolSpec | ResourcePool, *, autoscaled: bool) -> vertex.AiPersistentResourceResourcePoolArgs:

@@ -93,15 +93,27 @@ class Adoption:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """What may be made in a cluster's place: its whole set of pools, in another region where `region` is not empty."""
+
+    pools: tuple[PoolSpec, ...]
+    region: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pools", tuple(sorted(self.pools, key=lambda pool: pool.name)))
+
+
+@dataclass(frozen=True)
 class ClusterSpec:
     """A persistent resource as asked for, every provider field resolved.
 
     `name` is what people type; the id is derived (see slipway.fingerprint). `pools` are kept in the order of their
     names: the provider compares them by position, and the order of keys in a file must never replace a cluster.
     `labels` are the stack's own, without those Slipway adds. `generation` is raised by hand to get a fresh cluster.
-    `create_within` is how long its creation is tried again. `alternatives` are whole sets of pools that may come in the
-    place of `pools` where those can't be had, in this order; `alternative` says which of them this is, 0 for none.
-    One that is `adopted` is there already, and what is asked for must be what it is.
+    `create_within` is how long its creation is tried again. `alternatives` may come in its place where its machines
+    can't be had, in this order; `alternative` says which of them this is, 0 for none. `region` is that of an
+    alternative which is elsewhere than its stack, empty for all others. One that is `adopted` is there already, and
+    what is asked for must be what it is.
     """
 
     name: str
@@ -119,8 +131,9 @@ class ClusterSpec:
     deletion_policy: str = "DELETE"
     season: Season = ALWAYS
     create_within: timedelta | None = None
-    alternatives: tuple[tuple[PoolSpec, ...], ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     alternative: int = 0
+    region: str = ""
     adopted: Adoption | None = None
 
     def __post_init__(self) -> None:
@@ -131,11 +144,28 @@ class ClusterSpec:
     def options(self) -> tuple[ClusterSpec, ...]:
         """The cluster as asked for first, then as each of its alternatives: each is a generation of its own."""
         others = enumerate(self.alternatives, 1)
-        return (self, *(replace(self, pools=pools, alternatives=(), alternative=number) for number, pools in others))
+        return (
+            self,
+            *(
+                replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)
+                for number, one in others
+            ),
+        )
 
     @property
     def called(self) -> str:
-        return f"as its alternative {self.alternative}" if self.alternative else "as asked for first"
+        return f"as its {self.place_in_order}" if self.alternative else "as asked for first"
+
+    @property
+    def place_in_order(self) -> str:
+        """`alternative 1 in us-east4`, of an alternative."""
+        return f"alternative {self.alternative}{f' in {self.region}' if self.region else ''}"
+
+    @property
+    def other_regions(self) -> tuple[str, ...]:
+        """Where it is or may come to be, besides the stack's own region."""
+        places = (self.region, *(one.region for one in self.alternatives))
+        return tuple(dict.fromkeys(place for place in places if place))
 
     def pool(self, name: str) -> PoolSpec | None:
         return next((pool for pool in self.pools if pool.name == name), None)

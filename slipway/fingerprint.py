@@ -17,7 +17,8 @@ LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 
 
 def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> str:
-    """Seven hexadecimal digits over every provider field that can't change on a living cluster.
+    """Seven hexadecimal digits over every provider field that can't change on a living cluster. `region` is the
+    stack's, which an alternative may leave.
 
     Left out are what may change: how it is replaced, when it is wanted, when to alarm, the provider's client-side
     deletion policy, and the first number of machines of an autoscaled pool, which the autoscaler moves.
@@ -25,7 +26,7 @@ def fingerprint_of(stack: str, project: str, region: str, spec: ClusterSpec) -> 
     fields = {
         "stack": stack,
         "project": project,
-        "region": region,
+        "region": spec.region or region,
         "name": spec.name,
         "generation": spec.generation,
         "displayName": spec.display_name,

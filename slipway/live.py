@@ -6,7 +6,7 @@ Types only. Reading is somebody else's; deciding takes these as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
@@ -61,8 +61,11 @@ class QuotaLimit:
 
 @dataclass(frozen=True)
 class Live:
-    """One region of one project. `limits` by metric name without the service; `preferences`, what was asked for of
-    quotas, by their ids. `catalog` is None when none is published.
+    """What a stack sees of its project: its own region, and the others that its clusters are in or may come to be in.
+
+    `limits` of its own region by metric name without the service, and those of the other ones by their names in
+    `limits_elsewhere`; `preferences`, what was asked for of quotas, by their ids. `catalog` is None when none is
+    published.
 
     `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
     the stack has its catalog in another one yet.
@@ -85,3 +88,21 @@ class Live:
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
     time: datetime | None = None
+    limits_elsewhere: Mapping[str, Mapping[str, QuotaLimit] | Unknown] = field(default_factory=dict)
+
+    def at(self, region: str, *, home: bool) -> Live:
+        """The same of one region alone: what draws its quota, and its limits. `home`: it is the stack's own. What does
+        not say where it is is there."""
+        if not self.limits_elsewhere:
+            return self
+        here = (region, "") if home else (region,)
+        unread = Unknown(f"the limits of {region} were not read", "cloudquotas.googleapis.com", "none")
+        return replace(
+            self,
+            clusters=self.clusters
+            if isinstance(self.clusters, Unknown)
+            else tuple(one for one in self.clusters if one.region in here),
+            jobs=self.jobs if isinstance(self.jobs, Unknown) else tuple(one for one in self.jobs if one.region in here),
+            limits=self.limits if home else self.limits_elsewhere.get(region, unread),
+            preferences=self.preferences if home else {},
+        )

@@ -105,8 +105,8 @@ def pool_price(pool: PoolSpec, region: str) -> Bounds:
 
 
 def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
-    """Floor and ceiling of clusters together."""
-    prices = (pool_price(pool, region) for cluster in clusters for pool in cluster.pools)
+    """Floor and ceiling of clusters together, of a stack in this region."""
+    prices = (pool_price(pool, cluster.region or region) for cluster in clusters for pool in cluster.pools)
     return sum(prices, Bounds(Price(), Price()))
 
 

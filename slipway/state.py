@@ -6,12 +6,15 @@ stack that has any. Asking the engine is somebody else's; where that fails there
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slipway.errors import ConfigError
 from slipway.formatting import join
+
+if TYPE_CHECKING:
+    from slipway.live import Unknown
 
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _BUCKET = "gcp:storage/bucket:Bucket"
@@ -68,7 +71,7 @@ class State:
     members, as the stack file names them. `spared`: buckets that the engine may not empty. `adopted`: ids of clusters
     that somebody else made, of which the engine knows no more than that. `protected`: the names of clusters that may
     not be changed, by id, as they were deployed last. `called`: by an account's address its display name, which tells
-    who made it.
+    who made it. `elsewhere`: ids of clusters that were made in another region than the stack's, as an alternative.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -83,6 +86,11 @@ class State:
     adopted: tuple[str, ...] = ()
     protected: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+
+    def regions_beside(self, region: str) -> tuple[str, ...]:
+        """Those of its clusters that are elsewhere than the stack."""
+        return tuple(sorted({one.region for one in self.clusters if one.region not in ("", region)}))
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -119,6 +127,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         adopted=tuple(one.name for one in _of(found, _GENERATION) if one.outputs.get("adopted") is True),
         spared=frozenset(one.text("name") for one in _of(found, _BUCKET) if one.outputs.get("forceDestroy") is False),
         called={one.text("email"): one.text("displayName") for one in _of(found, _ACCOUNT)},
+        elsewhere=frozenset(one.name for one in _of(found, _GENERATION) if one.text("region")),
         protected={one.name: name for one in _of(found, _GENERATION) if (name := one.text("protected"))},
     )
 
@@ -164,9 +173,18 @@ def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[S
         yield StateResource(one.name, one.text(name), one.text("project"), one.text("location").lower())
 
 
-def refuse_move(known: State, *, stack: str, project: str, region: str) -> None:
-    """Raises ConfigError when the stack has something in another project or region than it is to be deployed to."""
-    kinds = {"cluster": known.clusters, "bucket": known.buckets, "account": known.accounts}
+def refuse_move(known: State, *, stack: str, project: str, region: str, others: Collection[str] = ()) -> None:
+    """Raises ConfigError when the stack has something in another project or region than it is to be deployed to.
+
+    Clusters may have been made as alternatives in other regions: in one of `others`, or as the state says. Buckets that
+    the stack made are in its own, and so tell that it did not move.
+    """
+    stays = any(one.region == region for one in known.buckets)
+    clusters = tuple(
+        replace(one, region=region) if stays or one.region in others or one.logical in known.elsewhere else one
+        for one in known.clusters
+    )
+    kinds = {"cluster": clusters, "bucket": known.buckets, "account": known.accounts}
     elsewhere = {
         f"{kind} {one.name}": place
         for kind, some in kinds.items()
@@ -191,7 +209,11 @@ def refuse_move(known: State, *, stack: str, project: str, region: str) -> None:
     )
 
 
-def stack_locations(known: State, project: str, region: str) -> tuple[tuple[str, str], ...]:
-    """Projects and regions where clusters of the stack may be: where it is configured to be, and where it has any."""
-    others = {(one.project, one.region) for one in known.clusters if one.project and one.region}
-    return ((project, region), *sorted(others - {(project, region)}))
+def stack_locations(
+    known: State | Unknown, project: str, region: str, others: Iterable[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Projects and regions where clusters of the stack may be: where it is configured to be (in `others` as an
+    alternative), and where it has any."""
+    clusters = known.clusters if isinstance(known, State) else ()
+    known_places = {(one.project, one.region) for one in clusters if one.project and one.region}
+    return tuple(dict.fromkeys(((project, region), *((project, one) for one in others), *sorted(known_places))))

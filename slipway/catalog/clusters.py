@@ -30,7 +30,8 @@ class Cluster:
     """`name` is what people say, `id` the persistent resource of the current generation. The rest is what the stack
     file says (`slipway.cluster.ClusterSpec`): `dns_peerings` as DOMAIN PROJECT NETWORK, times in seconds. `season`:
     `from`, `until`, `idleLimit`. `alternatives`: pools that may come in place of these, in order, where it is as asked
-    for first; else `alternative` says which it is. `adopted`: somebody else made it."""
+    for first, and `alternative_regions` where (empty: in the stack's own region), if any is elsewhere; else
+    `alternative` says which it is, and `region` where. `adopted`: somebody else made it."""
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     id: Annotated[str, PLAIN_NAME]
@@ -51,6 +52,14 @@ class Cluster:
     alternative: int | None = None
     adopted: bool | None = None
     create_within: float | None = None
+    region: Annotated[str, PLAIN_NAME] | None = None
+    alternative_regions: tuple[str, ...] | None = None
+
+    @property
+    def instead(self) -> tuple[tuple[Mapping[str, Pool], str], ...]:
+        """The pools of each alternative and its region, which is empty for the stack's own."""
+        pools = self.alternatives or ()
+        return tuple(zip(pools, (*(self.alternative_regions or ()), *("" for _ in pools)), strict=False))
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,8 @@ class Template:
 class Catalog:
     """What one stack offers. `retiring`: ids of clusters that finish their jobs and go; `removed`: those that no entry
     names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`:
-    declared, and not there. `under_way`: the commit of a later deployment that did not come to its end."""
+    declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
+    `other_regions`: where clusters of the stack are or may come to be, besides `region`."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -182,12 +183,22 @@ class Catalog:
     trainers: Mapping[str, str] = field(default_factory=dict)
     removed: Mapping[str, Removed] | None = None
     under_way: str | None = None
+    other_regions: tuple[Annotated[str, PLAIN_NAME], ...] | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property
     def revision(self) -> Revision:
         """Of no commit for a catalog that does not tell."""
         return Revision(self.commit, self.dirty)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Where jobs of the stack may be, its own region first."""
+        return (self.region, *(self.other_regions or ()))
+
+    def region_of(self, cluster: str) -> str:
+        """That of an offer's cluster, by its name; the stack's own where it is empty."""
+        return (self.clusters[cluster].region if cluster else None) or self.region
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:
         return next((cluster for cluster in self.clusters.values() if cluster.id == cluster_id), None)

@@ -17,7 +17,14 @@ Found = TypeVar("Found")
 MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 """What Python raises for values of another type than the API's, and for JSON nested too deeply to be read."""
 
+_PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def region_of(name: str) -> str:
+    """us-central1, of `projects/P/locations/us-central1/…`; empty for a name that is not a full one."""
+    found = _PLACED.match(name)
+    return found[1] if found else ""
 
 
 def read_answer(response: Response) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from slipway.cloud.answers import Json, parse_timestamp
+from slipway.cloud.answers import Json, parse_timestamp, region_of
 from slipway.machines.spec import MachineGroup, MachineSpec
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
@@ -79,6 +79,10 @@ class PersistentResource:
     @property
     def id(self) -> str:
         return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def region(self) -> str:
+        return region_of(self.name)
 
     @property
     def failed(self) -> bool:

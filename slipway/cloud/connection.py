@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from slipway.cloud.credentials import authorised
@@ -33,8 +33,9 @@ class Connection:
     def storage(self) -> Storage:
         return Storage(self.session, self.endpoints)
 
-    def vertex(self, project: str, region: str) -> Vertex:
-        return Vertex(self.session, self.endpoints, project, region)
+    def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
+        """In a region, and for lists in `others` too."""
+        return Vertex(self.session, self.endpoints, project, region, others)
 
     def quotas(self, project: str) -> Quotas:
         from slipway.cloud.quotas import Quotas

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_job
-from slipway.cloud.answers import Json, parse_timestamp
+from slipway.cloud.answers import Json, parse_timestamp, region_of
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import capacity_type_label
 from slipway.machines.spec import MachineGroup, MachineSpec
@@ -132,6 +132,10 @@ class VertexJob:
     def id(self) -> str:
         """The number that the service gave it."""
         return self.name.rsplit("/", 1)[-1]
+
+    @property
+    def region(self) -> str:
+        return region_of(self.name)
 
     @property
     def typed(self) -> str:

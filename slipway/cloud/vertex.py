@@ -1,13 +1,13 @@
-"""Vertex AI in one project and region: jobs of every kind, and persistent resources."""
+"""Vertex AI in a project, and in one region of it or several: jobs of every kind, and persistent resources."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from slipway.cloud.answers import Json, garbled, shaped
+from slipway.cloud.answers import Json, garbled, region_of, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Garbled
@@ -18,27 +18,44 @@ from slipway.kinds import KINDS, Kind, kind_of
 _Named = TypeVar("_Named", VertexJob, Operation, PersistentResource)
 
 _LARGEST_PAGE = 100
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Vertex:
-    """Every method raises `CloudError`; ids may be full names or the last part alone."""
+    """Every method raises `CloudError`; ids may be full names or the last part alone.
 
-    def __init__(self, session: Session, endpoints: Endpoints, project: str, region: str) -> None:
+    A full name is looked up in its own region, what has no region of its own in `region`. Lists are of all `regions`.
+    """
+
+    def __init__(
+        self, session: Session, endpoints: Endpoints, project: str, region: str, others: Iterable[str] = ()
+    ) -> None:
         self.project, self.region = project, region
-        self._session = session
-        self._parent = f"{endpoints.vertex(region)}projects/{project}/locations/{region}"
+        self.regions = tuple(dict.fromkeys((region, *others)))
+        self._session, self._endpoints = session, endpoints
+
+    def at(self, region: str) -> Vertex:
+        """The same in one region alone; in its first where none is named."""
+        return Vertex(self._session, self._endpoints, self.project, region or self.region)
+
+    def _parent(self, name: str = "") -> str:
+        region = region_of(name) or self.region
+        return f"{self._endpoints.vertex(region)}projects/{self.project}/locations/{region}"
 
     def _call(self, doing: str, permission: str) -> Call:
         return Call(doing, permission, f"project {self.project}")
 
     def _job(self, kind: Kind, job: str) -> str:
-        return f"{self._parent}/{kind.collection}/{job.rsplit('/', 1)[-1]}"
+        return f"{self._parent(job)}/{kind.collection}/{job.rsplit('/', 1)[-1]}"
+
+    def _cluster(self, cluster: str) -> str:
+        return f"{self._parent(cluster)}/persistentResources/{cluster.rsplit('/', 1)[-1]}"
 
     def create(self, kind: Kind, body: Json) -> VertexJob:
         """Sent once; `error.not_accepted` of what it raises says whether sending again is safe."""
         name = body.get("displayName", "")
         call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
-        made = self._session.post(f"{self._parent}/{kind.collection}", call, body)
+        made = self._session.post(f"{self._parent()}/{kind.collection}", call, body)
         return _read_job(call, kind, made)
 
     def job(self, name: str) -> VertexJob:
@@ -52,20 +69,21 @@ class Vertex:
 
         `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
         """
+        if len(self.regions) > 1:
+            yield from _newest_first(self.at(one).jobs(kind, filter, page_size=page_size) for one in self.regions)
+            return
         call = self._call(
             f"list the {kind.words}s of {self.project} in {self.region}", f"aiplatform.{kind.collection}.list"
         )
         params: dict[str, str | int] = {"pageSize": page_size}
         if filter:
             params["filter"] = kind.filter(filter)
-        for body in self._session.pages(f"{self._parent}/{kind.collection}", call, kind.collection, params):
+        for body in self._session.pages(f"{self._parent()}/{kind.collection}", call, kind.collection, params):
             yield _read_job(call, kind, body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
-        lists = (self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
-        never = datetime.min.replace(tzinfo=UTC)
-        return heapq.merge(*lists, key=lambda job: job.create_time or never, reverse=True)
+        return _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
 
     def cancel(self, name: str) -> None:
         """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
@@ -74,46 +92,51 @@ class Vertex:
         self._session.post(f"{self._job(kind, name)}:{kind.cancel_method}", call, {}, idempotent=True)
 
     def active_jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """The jobs of the region that have not ended; `filter` is that of `jobs`."""
+        """The jobs that have not ended; `filter` is that of `jobs`."""
         parts = [f'state!="JOB_STATE_{state}"' for state in kind.ended]
         wanted = " AND ".join([*parts, *([filter] if filter else [])])
         return (job for job in self.jobs(kind, wanted, page_size=page_size) if not job.ended)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
         call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")
-        url = f"{self._parent}/persistentResources/{cluster.rsplit('/', 1)[-1]}"
-        return _read(call, PersistentResource.read, self._session.get(url, call))
+        return _read(call, PersistentResource.read, self._session.get(self._cluster(cluster), call))
 
     def delete_persistent_resource(self, cluster: str) -> None:
         """Asks for its end; it passes through STOPPING. Raises Refused while it is being made or rebooted."""
         id_ = cluster.rsplit("/", 1)[-1]
         call = self._call(f"delete cluster {id_}", "aiplatform.persistentResources.delete")
-        self._session.delete(f"{self._parent}/persistentResources/{id_}", call)
+        self._session.delete(self._cluster(cluster), call)
 
     def persistent_resources(self) -> tuple[PersistentResource, ...]:
+        if len(self.regions) > 1:
+            return tuple(found for one in self.regions for found in self.at(one).persistent_resources())
         call = self._call(
             f"list the clusters of {self.project} in {self.region}", "aiplatform.persistentResources.list"
         )
-        url, params = f"{self._parent}/persistentResources", {"pageSize": _LARGEST_PAGE}
+        url, params = f"{self._parent()}/persistentResources", {"pageSize": _LARGEST_PAGE}
         found = self._session.pages(url, call, "persistentResources", params)
         return tuple(_read(call, PersistentResource.read, body) for body in found)
 
     def create_persistent_resource(self, cluster: str, body: Json) -> Operation:
         """Sent once. As the id is the caller's, sending it again makes no second cluster: that answers Conflict."""
         call = self._call(f"create cluster {cluster}", "aiplatform.persistentResources.create")
-        url, params = f"{self._parent}/persistentResources", {"persistentResourceId": cluster}
+        url, params = f"{self._parent()}/persistentResources", {"persistentResourceId": cluster}
         return _read(call, Operation.read, self._session.post(url, call, body, params))
 
     def reboot_persistent_resource(self, cluster: str) -> Operation:
         """Sent once: a second request for one that runs again would reboot it again."""
         call = self._call(f"reboot cluster {cluster}", "aiplatform.persistentResources.update")
-        answer = self._session.post(f"{self._parent}/persistentResources/{cluster}:reboot", call, {})
+        answer = self._session.post(f"{self._cluster(cluster)}:reboot", call, {})
         return _read(call, Operation.read, answer)
 
     def operation(self, name: str) -> Operation:
         """A long-running operation by its full name."""
         call = self._call(f"read operation {name}", "aiplatform.operations.get")
-        return _read(call, Operation.read, self._session.get(f"{self._parent.split('projects/')[0]}{name}", call))
+        return _read(call, Operation.read, self._session.get(f"{self._parent(name).split('projects/')[0]}{name}", call))
+
+
+def _newest_first(lists: Iterable[Iterator[VertexJob]]) -> Iterator[VertexJob]:
+    return heapq.merge(*lists, key=lambda job: job.create_time or _NEVER, reverse=True)
 
 
 def _read_job(call: Call, kind: Kind, body: Json) -> VertexJob:

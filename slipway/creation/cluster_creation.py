@@ -14,6 +14,7 @@ from math import inf
 
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
+from slipway.cloud.vertex import Vertex
 from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster, clear_failed
 from slipway.creation.creation_trouble import FAILED, NEXT_RUN, AgainError, given_up
 from slipway.errors import ResourceError, SlipwayError, Timeout
@@ -46,6 +47,11 @@ class ClusterCreation:
     @property
     def cluster(self) -> NewCluster:
         return self.options[self.place]
+
+    @property
+    def vertex(self) -> Vertex:
+        """Where that is made."""
+        return self.cloud.vertex.at(self.cluster.region) if self.cluster.region else self.cloud.vertex
 
     def run(self) -> str:
         """The id of the one that runs in the end.
@@ -109,7 +115,7 @@ class ClusterCreation:
         """The creation's operation; None where the cluster was found to be there already."""
         id_ = self.cluster.id
         try:
-            operation = self.cloud.vertex.create_persistent_resource(id_, self.cluster.body)
+            operation = self.vertex.create_persistent_resource(id_, self.cluster.body)
             self.doubt = False
             return operation
         except CloudError as error:
@@ -141,7 +147,7 @@ class ClusterCreation:
     def _look(self) -> PersistentResource | None:
         """None where there is no such cluster; what can't be read is tried again later."""
         try:
-            return self.cloud.vertex.persistent_resource(self.cluster.id)
+            return self.vertex.persistent_resource(self.cluster.id)
         except NotFound:
             return None
         except CloudError as error:
@@ -196,7 +202,7 @@ class ClusterCreation:
         """Not there although it was accepted: the operation tells why, where there is one."""
         if operation is not None:
             try:
-                operation = self.cloud.vertex.operation(operation.name)
+                operation = self.vertex.operation(operation.name)
             except CloudError:
                 return
             if not operation.done:
@@ -210,7 +216,7 @@ class ClusterCreation:
 
     def _failed(self, found: PersistentResource) -> SlipwayError | AgainError:
         why = found.error or "the service gives no reason"
-        self._clear(found.id)
+        self._clear(found.name)
         if found.error_code in _HOPELESS:
             return ResourceError(
                 f"cluster {found.id} could not be made",
@@ -219,9 +225,9 @@ class ClusterCreation:
             )
         return AgainError(FAILED, why)
 
-    def _clear(self, id_: str) -> None:
-        self.left[id_] = clear_failed(
-            id_, self.cluster.known_by, self.cloud, lambda: self._pause(self.policy.first), self.policy.cleared
+    def _clear(self, name: str) -> None:
+        self.left[name] = clear_failed(
+            name, self.cluster.known_by, self.cloud, lambda: self._pause(self.policy.first), self.policy.cleared
         )
 
     def _times(self, spent: float) -> str:

@@ -24,7 +24,8 @@ class NewCluster:
 
     `machines` in words are what it needs. `within`: seconds for which it is tried again, where the stack file says so.
     `alternatives` may be made in its place, in this order; `ordinal` is an alternative's own, 0 for none. `meanwhile`
-    says what there is until it is made: its predecessor, or none.
+    says what there is until it is made: its predecessor, or none. `region`: where, if not in the stack's own; the
+    `failed` ones are full names.
     """
 
     id: str
@@ -36,6 +37,7 @@ class NewCluster:
     alternatives: tuple[NewCluster, ...] = ()
     ordinal: int = 0
     meanwhile: str = ""
+    region: str = ""
 
     @property
     def called(self) -> str:
@@ -77,21 +79,22 @@ class CreationContext:
 
 
 def clear_failed(
-    id_: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], None], within: float
+    name: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], None], within: float
 ) -> str:
-    """Deletes it and waits until it is gone, for so many seconds. Only one of ours, in ERROR, without jobs; else it
-    says what stays, and why.
+    """Deletes it (its id or full name) and waits until it is gone, for so many seconds. Only one of ours, in ERROR,
+    without jobs; else it says what stays, and why.
 
     It may be of another generation than `known_by` tells, not of another stack or name.
     """
+    id_ = name.rsplit("/", 1)[-1]
     try:
-        found = cloud.vertex.persistent_resource(id_)
+        found = cloud.vertex.persistent_resource(name)
         if found.state == "ERROR":
             _may_go(found, known_by, cloud)
-            cloud.vertex.delete_persistent_resource(id_)
+            cloud.vertex.delete_persistent_resource(name)
             cloud.say(f"cluster {id_} failed ({found.error or 'for no reason given'}) and is deleted: it holds nothing")
         began = cloud.now()
-        while (state := cloud.vertex.persistent_resource(id_).state) in ("STOPPING", "ERROR"):
+        while (state := cloud.vertex.persistent_resource(name).state) in ("STOPPING", "ERROR"):
             if (spent := cloud.now() - began) >= within:
                 raise ResourceError(f"it was deleted {span(spent)} ago and is {state.lower()}")
             pause()

@@ -155,9 +155,9 @@ class InPlace:
     def _delete(self, id_: str) -> None:
         """Asks for its end when it still runs and nothing is on it."""
         try:
-            if self._cloud.vertex.persistent_resource(id_).state != "STOPPING":
+            if self._cloud.vertex.persistent_resource(self._names[id_]).state != "STOPPING":
                 self._must_be_idle([id_])
-                self._cloud.vertex.delete_persistent_resource(id_)
+                self._cloud.vertex.delete_persistent_resource(self._names[id_])
                 self._cloud.say(f"cluster {id_} is being deleted; its successor is made when it is gone")
         except NotFound:
             pass
@@ -171,7 +171,7 @@ class InPlace:
         began, wait = self._cloud.now(), 1.0
         while True:
             try:
-                state = self._cloud.vertex.persistent_resource(id_).state
+                state = self._cloud.vertex.persistent_resource(self._names[id_]).state
             except NotFound:
                 return
             if (spent := self._cloud.now() - began) >= _WITHIN_S:

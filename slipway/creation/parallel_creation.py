@@ -112,12 +112,13 @@ def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewClus
         item.id,
         item.request(stack),
         {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)},
-        tuple(one.id for one in plan.cleared if one.labels[NAME_LABEL] == spec.name),
-        join(f"{pool.replicas} {pool.machine}" for pool in spec.pools),
+        tuple(one.name for one in plan.cleared if one.labels[NAME_LABEL] == spec.name),
+        join(f"{pool.replicas} {pool.machine}" for pool in spec.pools) + (f" in {spec.region}" if spec.region else ""),
         within,
         tuple(_new(other, stack, plan, insists) for other in item.alternatives),
         spec.alternative,
         _meanwhile(spec.name, plan),
+        spec.region,
     )
 
 

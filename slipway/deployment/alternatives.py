@@ -11,7 +11,7 @@ from slipway.deployment.plan import Plan
 from slipway.formatting import join
 from slipway.live import Live
 from slipway.prices import price_in_words, signed, total
-from slipway.quota.assessment import assess
+from slipway.quota.regions import assess_regions
 from slipway.stack.stack import Stack
 from slipway.template.alternatives import misfits
 from slipway.template.job_template import JobTemplate
@@ -31,7 +31,8 @@ class MayBecome:
         price, usual = total((self.current.spec,), region), total((first,), region)
         more = price.floor.known - usual.floor.known
         change = f" ({signed(more)} idle)" if price.complete and usual.complete else ""
-        return f"{self.current.id} {self.current.spec.called}, {price_in_words(price)}{change}"
+        far = f"; its jobs' data stays in {region}, and crosses regions at a price" if self.current.spec.region else ""
+        return f"{self.current.id} {self.current.spec.called}, {price_in_words(price)}{change}{far}"
 
 
 def may_become(
@@ -52,7 +53,7 @@ def may_become(
 def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Iterator[str]:
     """What it lacks is no error: what is asked for first may be had, and so may what comes after it."""
     current = tuple(other if one.spec.name == other.spec.name else one for one in plan.current)
-    report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
+    report = assess_regions(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
     yield from (error.partition("\n")[0] for error in report.errors)
 
 
@@ -99,6 +100,6 @@ def told(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: st
 def going_back(spec: ClusterSpec) -> str:
     where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
     return (
-        f"it stays until the stack file says otherwise: take {spec.called.removeprefix('as its ')} out of "
+        f"it stays until the stack file says otherwise: take {spec.place_in_order} out of "
         f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection, connect
@@ -67,7 +67,7 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
 
 def guarded_use(
     environ: Mapping[str, str],
-    where: tuple[tuple[str, str], ...],
+    where: Callable[[], Iterable[tuple[str, str]]],
     stack: str,
     known: State | Unknown = _NOTHING,
     spared: frozenset[str] = frozenset(),
@@ -76,7 +76,8 @@ def guarded_use(
     (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), an account and a bucket with a space between, or
     with None anything of the stack.
 
-    `where`: the projects and regions that the stack lives in. `spared`: ids of clusters that stay whatever happens.
+    `where`: the projects and regions that the stack lives in, once they are known. `spared`: ids of clusters that stay
+    whatever happens.
     """
     before = _NOTHING if isinstance(known, Unknown) else known
     catalogs = [one.name for one in before.buckets if one.logical.startswith(CATALOG)]  # the others outlive their stack
@@ -90,7 +91,7 @@ def guarded_use(
         jobs: list[VertexJob] = []
         unlisted: list[str] = []
         clusters: set[str] = set()
-        for project, region in where:
+        for project, region in where():
             use = use_of_stack(connection, project, region, stack, names, needed)
             if isinstance(use, Unknown):
                 return use

@@ -27,7 +27,7 @@ from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rule import ADVISORY, LEVELS, Violation
 from slipway.policy.verdict import refuse as refuse_violations
 from slipway.policy.verdict import violations
-from slipway.quota.assessment import assess
+from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage, table
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
@@ -137,7 +137,7 @@ def plan_deployment(
     stack = proven.stack
     placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
     instead = may_become(plan, without(live, plan.replaced), stack, proven.templates.values())
-    report = assess(
+    report = assess_regions(
         plan.current,
         without(live, plan.replaced),
         region=stack.region,
@@ -170,7 +170,10 @@ def plan_deployment(
     retiring = (item.cluster.id for item in plan.retiring)
     removed = {item.cluster.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
-    catalog = readable(catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed))
+    regions = (one.cluster.region for one in plan.retiring if one.cluster.region not in ("", stack.region))
+    catalog = readable(
+        catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
+    )
     told = facts(stack, plan, catalog, report)
     broken = violations(told)
     return Deployment(

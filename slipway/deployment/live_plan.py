@@ -142,11 +142,17 @@ def _live(
         read_quota=quota_info,
         published=known.catalog_bucket,
         jobs_since=made_since(stack.clusters, now),
+        elsewhere=regions_beside(stack, known),
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:
         warn(warning)
     return live
+
+
+def regions_beside(stack: Stack, known: State) -> tuple[str, ...]:
+    """Where clusters of the stack may come to be, or are, besides its own region."""
+    return tuple(dict.fromkeys((*stack.other_regions, *known.regions_beside(stack.region))))
 
 
 def _taken(found: Live, stack: Stack) -> list[str]:

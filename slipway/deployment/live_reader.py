@@ -29,8 +29,8 @@ from slipway.season import moment_text
 
 Found = TypeVar("Found")
 
-# No answer of one API may depend on how many others are asked: a list of jobs for each kind, one of clusters, one of
-# limits, one of what was asked for, two catalogs, two buckets, an account and the ended jobs.
+# No answer of one API, in one region, may depend on how many others are asked: a list of jobs for each kind, one of
+# clusters, one of limits, one of what was asked for, two catalogs, two buckets, an account and the ended jobs.
 _AT_ONCE = len(KINDS) + 9
 _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
@@ -44,7 +44,8 @@ class LiveScope:
     the bucket that has it now, where that is another one than it will be in.
 
     `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. Ended jobs are
-    looked at where they were made after `jobs_since`; None for none.
+    looked at where they were made after `jobs_since`; None for none. `elsewhere`: other regions to look for clusters
+    and jobs in.
     """
 
     project: str
@@ -58,6 +59,7 @@ class LiveScope:
     read_quota: ReadQuota = QuotaInfo.read
     published: str = ""
     jobs_since: datetime | None = None
+    elsewhere: tuple[str, ...] = ()
 
 
 def skipped() -> Live:
@@ -74,10 +76,12 @@ def read(
     Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
     """
     reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
-    with ThreadPoolExecutor(_AT_ONCE + len(wanted.trainers), thread_name_prefix="live") as threads:
-        clusters = threads.submit(reader.clusters)
-        found = [threads.submit(reader.jobs, kind) for kind in KINDS.values()]
-        limits = threads.submit(reader.limits)
+    places = [reader, *(reader.elsewhere(region) for region in wanted.elsewhere)]
+    at_once = _AT_ONCE + len(wanted.trainers) + (len(KINDS) + 2) * len(wanted.elsewhere)
+    with ThreadPoolExecutor(at_once, thread_name_prefix="live") as threads:
+        clusters = [threads.submit(place.clusters) for place in places]
+        found = [threads.submit(place.jobs, kind) for place in places for kind in KINDS.values()]
+        limits = [threads.submit(place.limits) for place in places]
         preferences = threads.submit(reader.preferences)
         catalog = threads.submit(reader.catalog)
         beside = threads.submit(reader.catalog_beside)
@@ -86,9 +90,10 @@ def read(
         ends = threads.submit(reader.last_ends)
         adopted = merged(future.result() for future in buckets)
         live = Live(
-            clusters=clusters.result(),
+            clusters=all_or_unknown(future.result() for future in clusters),
             jobs=all_or_unknown(future.result() for future in found),
-            limits=limits.result(),
+            limits=limits[0].result(),
+            limits_elsewhere={region: one.result() for region, one in zip(wanted.elsewhere, limits[1:], strict=True)},
             catalog=catalog.result(),
             buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
             by_hand=frozenset()
@@ -124,6 +129,14 @@ class Reader:
         self.vertex = connection.vertex(wanted.project, wanted.region)
         self.warnings: list[str] = []
 
+    def elsewhere(self, region: str) -> Reader:
+        """The same in another region."""
+        other = Reader(
+            self.connection, replace(self.wanted, region=region), self.identity, off_is_empty=self.off_is_empty
+        )
+        other.warnings = self.warnings
+        return other
+
     def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
         return self._read(
             "aiplatform.googleapis.com persistentResources.list", _VERTEX, self.vertex.persistent_resources, ()
@@ -146,7 +159,8 @@ class Reader:
             return {}
 
         def ended() -> Mapping[str, datetime]:
-            return last_ends(self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
+            places = self.connection.vertex(self.wanted.project, self.wanted.region, self.wanted.elsewhere)
+            return last_ends(places.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
 
         return self._read(f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list", _VERTEX, ended, {})
 

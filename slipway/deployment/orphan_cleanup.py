@@ -62,8 +62,10 @@ class OrphanCleanup:
         self._connection = connect(environ)
         self._specs = declared = file.clusters if file else ()
         options = (option for spec in declared for option in spec.options)
-        self._declared = [(one.name, fingerprint_of(stack, project, region, one)) for one in options]
-        self.where = ((project, region),) if isinstance(known, Unknown) else stack_locations(known, project, region)
+        self._declared = [
+            (one.name, fingerprint_of(stack, project, region, one), (project, one.region or region)) for one in options
+        ]
+        self.where = stack_locations(known, project, region, file.other_regions if file else ())
         self._bucket = file.workspace.catalog_bucket if file else ""
         if not isinstance(known, Unknown) and known.catalog_bucket:
             self._bucket = known.catalog_bucket
@@ -133,15 +135,15 @@ class OrphanCleanup:
                 return listed
             found += [Orphan(*place, cluster) for cluster in listed]
         ids = {one.id for one in found}
-        for name, fingerprint in self._declared:
+        for name, fingerprint, place in self._declared:
             n = 1
             while (id_ := cluster_id(name, fingerprint, n)) in ids:
                 n += 1
-            cluster = self._here.cluster(id_)
+            cluster = self._readers[place].cluster(id_)
             if isinstance(cluster, Unknown):
                 return cluster
             if cluster is not None:
-                found.append(Orphan(*self.where[0], cluster))
+                found.append(Orphan(*place, cluster))
         return found
 
     def _refuse(self, found: tuple[Orphan, ...]) -> None:

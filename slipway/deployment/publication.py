@@ -86,8 +86,10 @@ def catalog_of(
     templates: Mapping[str, model.Template],
     dormant: Iterable[DormantCluster] = (),
     removed: Mapping[str, Removed] | None = None,
+    other_regions: Iterable[str] = (),
 ) -> model.Catalog:
-    """The whole of it. `retiring` are ids of clusters, `removed` the limits of those that have no entry any more."""
+    """The whole of it. `retiring` are ids of clusters, `removed` the limits of those that have no entry any more.
+    `other_regions`: where clusters of the stack are, besides those that the stack file names."""
     return model.Catalog(
         stack=stack.name,
         project=stack.project,
@@ -104,6 +106,7 @@ def catalog_of(
         catalog_bucket=context.catalog_bucket,
         dormant={one.spec.name: published_dormant(one, stack.region) for one in dormant},
         reservations={one.path: one for one in stack.reservations.values()},
+        other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )
 
 
@@ -211,7 +214,7 @@ def _offer(
         why=verdict.why,
         cluster=there.name if there else "",
         pools=_aligned(workers, [pool.name for pool in placement.pools], "") if there else (),
-        price_per_hour=_usual_price(template, placement, context.region),
+        price_per_hour=_usual_price(template, placement, (cluster.region if cluster else "") or context.region),
         request=request(
             template,
             placement.capacity_type,

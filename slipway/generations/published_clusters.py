@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from slipway.catalog import clusters
-from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import Adoption, Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.generations.dormant import DormantCluster
 from slipway.prices import hourly
 
@@ -37,7 +37,8 @@ def declared(cluster: clusters.Cluster) -> ClusterSpec:
         generation=cluster.generation,
         retire_within=None if cluster.retire_within is None else timedelta(seconds=cluster.retire_within),
         season=cluster.season,
-        alternatives=tuple(tuple(pools.values()) for pools in cluster.alternatives or ()),
+        alternatives=tuple(Alternative(tuple(pools.values()), where) for pools, where in cluster.instead),
+        region=cluster.region or "",
         alternative=cluster.alternative or 0,
         adopted=Adoption(cluster.id) if cluster.adopted else None,
         create_within=None if cluster.create_within is None else timedelta(seconds=cluster.create_within),
@@ -49,7 +50,7 @@ def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
     return {
         "name": spec.name,
         "id": id,
-        "pools": {pool.name: _pool(pool, region) for pool in spec.pools},
+        "pools": {pool.name: _pool(pool, spec.region or region) for pool in spec.pools},
         "display_name": spec.display_name,
         "network": spec.network or "",
         "reserved_ip_ranges": spec.reserved_ip_ranges,
@@ -62,10 +63,16 @@ def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
         "generation": spec.generation,
         "retire_within": spec.retire_within.total_seconds() if spec.retire_within else None,
         "season": spec.season,
-        "alternatives": tuple({pool.name: _pool(pool, region) for pool in pools} for pools in spec.alternatives)
+        "alternatives": tuple(
+            {pool.name: _pool(pool, one.region or region) for pool in one.pools} for one in spec.alternatives
+        )
         or None,
         "alternative": spec.alternative or None,
         "adopted": True if spec.adopted else None,
+        "region": spec.region or None,
+        "alternative_regions": tuple(one.region for one in spec.alternatives)
+        if any(one.region for one in spec.alternatives)
+        else None,
         "create_within": spec.create_within.total_seconds() if spec.create_within else None,
     }
 

@@ -67,7 +67,7 @@ class Line:
     generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
     stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
     `drawn`: at most, by cluster/pool or by template and offer. `label`, `who`, `verdict` and `increase` are for people.
-    `requested`: what becomes of a request for more.
+    `requested`: what becomes of a request for more. `elsewhere`: in another region than the stack's own.
     """
 
     metric: str
@@ -87,11 +87,13 @@ class Line:
     short: int = 0
     drawn: Mapping[str, int] = field(default_factory=dict)
     requested: Requested | None = None
+    elsewhere: bool = False
 
     @property
     def key(self) -> str:
-        """What tells it from the other lines of its region."""
-        return self.metric if self.now is not None else f"{self.metric} offers"
+        """What tells it from the other lines: the metric, with the region where that is not the stack's own."""
+        where = f" in {self.region}" if self.elsewhere else ""
+        return f"{self.metric}{where}" if self.now is not None else f"{self.metric} offers"
 
 
 @dataclass(frozen=True)

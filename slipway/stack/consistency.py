@@ -121,7 +121,7 @@ def _cluster(cluster: DocumentPart, region: str | None) -> None:
         pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
     for _, pool in pools.items():
         _pool(pool, region)
-    check_alternatives(cluster, lambda pool: _pool(pool, region))
+    check_alternatives(cluster, region, _pool, _machine)
     _network(cluster)
     _encryption(cluster["encryption"]["kmsKey"], region)
     _labels(cluster["labels"])

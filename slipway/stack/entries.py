@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
-from slipway.machines.table import accelerators, machine_types
+from slipway.machines.table import accelerators, machine_types, regions
 from slipway.rules.workers import SMALLEST_DISK
 from slipway.stack import bounds
 
@@ -105,9 +105,16 @@ class ServiceAccountEntry(Entry):
 
 
 class AlternativeEntry(Entry):
-    """What may be made in a cluster's place when its machines can't be had."""
+    """What may be made in a cluster's place when its machines can't be had: other pools, or in another region."""
 
+    region: str | None = Field(
+        default=None,
+        description="Another region than the stack's, which its jobs are then sent to. Buckets stay where they are.",
+        examples=["us-east4"],
+        json_schema_extra={"enum": list(regions())},
+    )
     pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
+        default={},
         description="Pools that differ, whole; those that are not named are as in the cluster's own.",
         examples=["{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"],
     )

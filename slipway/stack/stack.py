@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from slipway.catalog.selection import default_buckets
-from slipway.cluster import Adoption, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
+from slipway.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
@@ -59,6 +59,11 @@ class Stack:
     templates: tuple[str, ...] = ()
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     trainers: Mapping[str, TrainerSettings] = field(default_factory=dict)
+
+    @property
+    def other_regions(self) -> tuple[str, ...]:
+        """Where its clusters may come to be, besides its own region."""
+        return tuple(dict.fromkeys(region for one in self.clusters for region in one.other_regions))
 
     @property
     def submitters(self) -> tuple[str, ...]:
@@ -185,7 +190,9 @@ def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
         retire_within=_duration(entry.retire_within),
         create_within=_duration(entry.create_within),
         alternatives=tuple(
-            tuple(_pool(key, pool) for key, pool in {**entry.pools, **other.pools}.items())
+            Alternative(
+                tuple(_pool(key, pool) for key, pool in {**entry.pools, **other.pools}.items()), other.region or ""
+            )
             for other in entry.alternatives
         ),
         season=Season(

@@ -57,8 +57,8 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "leave it out; Slipway deletes a generation when nothing runs on it any more",
     ),
     "region": (
-        "clusters, jobs and quota of a stack are in one region, alternatives too",
-        "leave it out; for another region write another stack, with a project of its own",
+        "a stack has one region, `gcp:region`, and a cluster is made there first",
+        "put it into `alternatives`, for when there are no machines; or write another stack, with a project of its own",
     ),
     "schedule": ("a cluster's dates are keys of its own", "`from: 2027-01-10`, `until: 2027-03-01`"),
 }

@@ -69,7 +69,7 @@ def request(
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
     check(template, body, kind=kind, case=case)
     if not refused:
-        _obey(template, body, kind, capacity_type, case, context)
+        _obey(template, body, kind, capacity_type, case, (on.region if on else "") or context.region)
     return body
 
 
@@ -110,12 +110,12 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
 
 
 def _obey(
-    template: JobTemplate, body: Mapping[str, Any], kind: str, capacity_type: str, case: Case, context: CompileContext
+    template: JobTemplate, body: Mapping[str, Any], kind: str, capacity_type: str, case: Case, region: str
 ) -> None:
     """Raises ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
     record(KINDS[kind].spec_of(filled), recorded({one.name: one.usual for one in template.parameters}))
-    found = check_rules(kind, capacity_type, filled, region=context.region)
+    found = check_rules(kind, capacity_type, filled, region=region)
     broken = [breach for breach in found if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""

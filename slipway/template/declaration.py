@@ -173,6 +173,13 @@ class Declaration:
     def packages(self) -> tuple[Package, ...]:
         return tuple(code for code in self.codes if isinstance(code, Package))
 
+    @property
+    def at_home(self) -> str:
+        """What it names that is in the stack's own region, where its jobs must run then; empty for nothing."""
+        if self.tensorboard:
+            return "TensorBoard"
+        return "parent model" if self.model and self.model.parent_model else ""
+
     def trials_at_once(self, kind: str) -> int:
         """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
         return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1

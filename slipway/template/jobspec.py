@@ -87,7 +87,8 @@ def job_spec(
         spec["enableWebAccess"] = True
     if template.enable_dashboard_access:
         spec["enableDashboardAccess"] = True
-    home = f"projects/{context.project}/locations/{context.region}"
+    region = (on.region if on else "") or context.region
+    home = f"projects/{context.project}/locations/{region}"
     if template.tensorboard:
         short = "/" not in template.tensorboard
         spec["tensorboard"] = f"{home}/tensorboards/{template.tensorboard}" if short else template.tensorboard

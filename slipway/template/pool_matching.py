@@ -52,16 +52,28 @@ class PoolMismatch:
         )
 
 
-def compare(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> PoolMismatch:
+@dataclass(frozen=True)
+class WorkerPoolDemand:
+    """A worker pool and the machines it takes at once, of all trials together. `at_home`: what the job needs of the
+    stack's own region; empty where it may run elsewhere."""
+
+    worker: WorkerPool
+    machines: int
+    at_home: str = ""
+
+
+def compare(one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> PoolMismatch:
     """`network` is the one that the template insists on; without it a job takes the cluster's."""
-    return PoolMismatch(worker.role, f"{cluster.name}/{pool.name}", tuple(_fields(worker, network, cluster, pool)))
+    return PoolMismatch(one.worker.role, f"{cluster.name}/{pool.name}", tuple(_fields(one, network, cluster, pool)))
 
 
-def _fields(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
+def _fields(
+    one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec, pool: PoolSpec
+) -> Iterator[FieldComparison]:
     def field(name: str, ours: str, theirs: str) -> FieldComparison:
         return FieldComparison(name, ours, theirs, ours == theirs)
 
-    needs, has = worker.spec, pool.machine
+    needs, has = one.worker.spec, pool.machine
     yield field("machine", needs.type, has.type)
     yield field("accelerator", _accelerators(needs), _accelerators(has))
     yield field("disk", str(needs.disk), str(has.disk))
@@ -69,6 +81,8 @@ def _fields(worker: WorkerPool, network: str | None, cluster: ClusterSpec, pool:
     yield field("service account", "custom", custom)
     if network is not None:
         yield field("network", network, cluster.network or "none")
+    if one.at_home and cluster.region:
+        yield field("region", f"the stack's own, for its {one.at_home}", cluster.region)
 
 
 def distance(worker: WorkerPool, pool: PoolSpec) -> float:
@@ -89,14 +103,6 @@ def _accelerators(machine: MachineSpec) -> str:
     return f"{machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else "none"
 
 
-@dataclass(frozen=True)
-class WorkerPoolDemand:
-    """A worker pool and the machines it takes at once, of all trials together."""
-
-    worker: WorkerPool
-    machines: int
-
-
 def fitting_pools(
     asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
 ) -> tuple[PoolSpec, ...] | None:
@@ -115,15 +121,13 @@ def _unlike(asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: C
     taken = {pool.name for one in asked for pool in _fitting(one, network, cluster)}
     for one in asked:
         nearest = min(cluster.pools, key=lambda pool: (distance(one.worker, pool), pool.name in taken, pool.name))
-        compared = compare(one.worker, network, cluster, nearest)
+        compared = compare(one, network, cluster, nearest)
         if compared.differences:
             yield compared
 
 
 def _fitting(one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
-    return tuple(
-        pool for pool in cluster.pools if all(field.fits for field in _fields(one.worker, network, cluster, pool))
-    )
+    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(one, network, cluster, pool)))
 
 
 def _assign(

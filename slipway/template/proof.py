@@ -144,7 +144,7 @@ def demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDem
     """With the machines of all trials that run at once, at the usual numbers."""
     times = template.trials_at_once(kind)
     workers = case.worker_pools(template)
-    return tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times) for worker in workers)
+    return tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times, template.at_home) for worker in workers)
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:

@@ -70,7 +70,7 @@ class Script(Vertex):
         return _answer(self.looks, RUNS)
 
     def delete_persistent_resource(self, cluster: str) -> None:
-        self.asked.append(f"DELETE {cluster}")
+        self.asked.append(f"DELETE {cluster.rsplit('/', 1)[-1]}")
 
     def operation(self, name: str) -> Operation:
         return _answer([self.ends], OPERATION)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cluster import ClusterSpec
+from slipway.cluster import Alternative, ClusterSpec
 from slipway.fingerprint import fingerprint_of
 from slipway.season import Season
 
@@ -35,9 +35,9 @@ STEPS = st.one_of(
 )
 
 
-ALTERNATIVES = st.lists(st.integers(5, 6), max_size=2, unique=True).map(
-    lambda highs: tuple(spec(high=high).pools for high in highs)
-)
+ALTERNATIVES = st.lists(
+    st.tuples(st.integers(5, 6), st.sampled_from(["", "", "europe-west4"])), max_size=2, unique=True
+).map(lambda others: tuple(Alternative(spec(high=high).pools, region) for high, region in others))
 ANY_MODE = st.lists(
     st.builds(
         lambda one, mode, others: replace(one, replacement=mode, alternatives=others),

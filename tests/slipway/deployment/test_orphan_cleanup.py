@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from slipway.cluster import Alternative
 from slipway.deployment import orphan_cleanup
 from slipway.deployment.orphan_cleanup import OrphanCleanup
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
@@ -152,7 +153,7 @@ def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_mad
 ) -> None:  # N2
     """An up was killed when it had asked for an alternative, a moment ago."""
     spec = world.spec()
-    spec = replace(spec, alternatives=((replace(spec.pools[0], machine=MachineSpec("n1-highmem-8")),),))
+    spec = replace(spec, alternatives=(Alternative((replace(spec.pools[0], machine=MachineSpec("n1-highmem-8")),)),))
     vertex.file = Stack("prod", "acme", "us-central1", WorkspaceSettings((), "", "work", "trainer"), (spec,))
     vertex.listed = False
     hashes = {0: "0000000", 1: LABELS[HASH_LABEL]}

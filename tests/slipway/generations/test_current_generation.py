@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import ResourcePool
-from slipway.cluster import PROTECT, ClusterSpec, PoolSpec
+from slipway.cluster import PROTECT, Alternative, ClusterSpec, PoolSpec
 from slipway.deployment.alternatives import as_made
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.dormant import DormantCluster
@@ -20,7 +20,7 @@ from tests.slipway.deployment.world import PROJECT, REGION, STACK, World, cluste
 OTHER = PoolSpec("workers", MachineSpec("n1-highmem-8"), 1, 4, autoscaled=True, replicas=1)
 LAST = PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 4, autoscaled=True, replicas=1)
 PLAIN = spec()
-OPEN = replace(PLAIN, alternatives=((OTHER,), (LAST,)))
+OPEN = replace(PLAIN, alternatives=(Alternative((OTHER,)), Alternative((LAST,))))
 HASHES = [fingerprint_of(STACK, PROJECT, REGION, one) for one in OPEN.options]
 FIRST, SECOND, THIRD = (cluster_id("cpu", digest) for digest in HASHES)
 AS_SECOND = replace(
@@ -62,7 +62,7 @@ def test_of_two_that_run_the_published_one_stays_and_the_other_goes() -> None:
 
 def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() -> None:
     catalog = PublishedCatalog({"cpu": SECOND})
-    back = replace(OPEN, alternatives=((LAST,),))
+    back = replace(OPEN, alternatives=(Alternative((LAST,)),))
     decided = planned((back,), live(AS_SECOND, catalog=catalog))
     assert [(one.id, one.import_) for one in decided.current] == [(FIRST, False)]
     making = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0], "PROVISIONING"), catalog=catalog))
@@ -138,7 +138,7 @@ def test_a_protected_cluster_that_is_an_alternative_is_not_changed_by_being_one(
     assert planned((kept,), live(AS_SECOND, catalog=catalog)).refusals == ()
     gone = planned((kept,), live(catalog=catalog))
     assert gone.refusals == () and [one.id for one in gone.current] == [FIRST]
-    back = replace(kept, alternatives=((LAST,),))
+    back = replace(kept, alternatives=(Alternative((LAST,)),))
     (refusal,) = planned((back,), live(AS_SECOND, catalog=catalog)).refusals
     assert "`pools.workers`" in refusal.why
     assert planned((kept,), live(AS_SECOND)).refusals == (), "nor where the catalog is lost"

@@ -38,10 +38,27 @@ from .files import FILE, only, read, with_config
         ("idleLimit: 0h", "is not a valid time", "90m, 4h, 3d"),
         ("createWithin: soon", "is not a valid time: the text 'soon'", "30m, 2h, 1d"),
         ("alternatives: [{}]", "is missing", "add `pools: "),
+        ("region: europe-west4", "a cluster is made there first", "put it into `alternatives`"),
+        ("alternatives: [{region: europe-west44}]", "not a region with custom training", "`europe-west4`"),
+        ("alternatives: [{region: us-central1}]", "is the stack's own region", "leave it out"),
+        ("alternatives: [{region: us-east4}, {region: us-east4}]", "the same as an alternative above", "take it out"),
         (
-            "alternatives: [{region: europe-west4, pools: {workers: {machine: n1-standard-4, replicas: 1}}}]",
-            "in one region, alternatives too",
-            "another stack",
+            "alternatives: [{region: us-west2, pools: {workers: {machine: a3-highgpu-8g, replicas: 1}}}]",
+            "us-west2 has no NVIDIA_H100_80GB",
+            "regions that have it",
+        ),
+        (
+            (
+                "encryption: {kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k}\n"
+                "    alternatives: [{region: us-east4}]"
+            ),
+            "`encryption.kmsKey` is in us-central1 alone",
+            "leave this alternative out",
+        ),
+        (
+            "pscInterface: {networkAttachment: training}\n    alternatives: [{region: us-east4}]",
+            "`pscInterface.networkAttachment` is in us-central1 alone",
+            "leave this alternative out",
         ),
         (
             "alternatives: [{pools: {worker: {machine: n1-standard-4, replicas: 1}}}]",
