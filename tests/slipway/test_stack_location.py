@@ -1,5 +1,7 @@
 """A stack's region or project edited while the stack lives: refused in words, with the ways to go. # N1"""
 
+from dataclasses import replace
+
 import pytest
 
 from slipway.errors import ConfigError
@@ -66,3 +68,30 @@ def test_clusters_are_looked_for_where_they_were_made_and_where_they_are_asked_f
     assert stack_locations(WHOLE, "acme", "us-central1") == (("acme", "us-central1"),)
     assert stack_locations(WHOLE, "acme", "europe-west4") == (("acme", "europe-west4"), ("acme", "us-central1"))
     assert stack_locations(State(), "acme", "europe-west4") == (("acme", "europe-west4"),)
+
+
+FAR = StateResource("cpu-9f8e7d6", "cpu-9f8e7d6", "acme", "europe-west4")
+
+
+@pytest.mark.parametrize(
+    ("known", "others"),
+    [
+        (State(clusters=(CLUSTER, FAR), buckets=(BUCKET,)), ()),
+        (State(clusters=(FAR,)), ("europe-west4",)),
+        (State(clusters=(FAR,), elsewhere=frozenset({"cpu-9f8e7d6"})), ()),
+    ],
+)
+def test_a_cluster_that_was_made_elsewhere_on_purpose_is_no_move(known: State, others: tuple[str, ...]) -> None:  # N2
+    """Buckets of its own tell, or the stack file, or the state."""
+    refuse_move(known, stack="prod", project="acme", region="us-central1", others=others)
+    assert "cluster cpu-9f8e7d6" in refusal(replace(known, buckets=()), project="acme-new").why
+
+
+def test_the_regions_of_alternatives_are_looked_at_too() -> None:  # N2
+    assert stack_locations(State(clusters=(FAR,)), "acme", "us-central1", ("us-east4", "europe-west4")) == (
+        ("acme", "us-central1"),
+        ("acme", "us-east4"),
+        ("acme", "europe-west4"),
+    )
+    assert WHOLE.regions_beside("us-central1") == ()
+    assert State(clusters=(CLUSTER, FAR)).regions_beside("us-central1") == ("europe-west4",)

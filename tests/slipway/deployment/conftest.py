@@ -34,6 +34,7 @@ WANTED = LiveScope(
 PATHS = {
     "clusters": "/vertex/projects/acme/locations/us-central1/persistentResources",
     "jobs": "/vertex/projects/acme/locations/us-central1/customJobs",
+    "far clusters": "/vertex/projects/acme/locations/europe-west4/persistentResources",
     "tuning": "/vertex/projects/acme/locations/us-central1/hyperparameterTuningJobs",
     "pipelines": "/vertex/projects/acme/locations/us-central1/trainingPipelines",
     "quotas": "/quotas/projects/acme/locations/global/services/aiplatform.googleapis.com/quotaInfos",
@@ -59,7 +60,7 @@ class Service:
         self.answers[PATHS[what]] = answer if isinstance(answer, tuple) else (200, answer)
 
     def answer(self, path: str) -> tuple[int, Any]:
-        found = {PATHS[what]: (404, {"error": {"message": "not there"}}) for what in PATHS if " " in what}
+        found = {PATHS[what]: (404, {"error": {"message": "not there"}}) for what in PATHS if what.endswith(" bucket")}
         missing = {**found, PATHS["account"]: (404, {}), PATHS["catalog"]: (404, {})}
         one_cluster = path.startswith(f"{PATHS['clusters']}/")
         return self.answers.get(path) or missing.get(path) or ((404, {}) if one_cluster else (200, {}))

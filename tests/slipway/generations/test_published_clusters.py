@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 from slipway.catalog import clusters, codec
-from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster import Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.fingerprint import fingerprint_of
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import declared, published, published_dormant
@@ -40,6 +40,27 @@ def test_it_is_read_back_whole() -> None:
         for field in fields(spec):
             if field.name != "pools":  # The catalog's own have a price as well.
                 assert getattr(found, field.name) == getattr(spec, field.name), field.name
+
+
+def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None:  # N2
+    others = (Alternative((FIXED,), "europe-west4"), Alternative((GPUS,)))
+    spec = ClusterSpec("open", (FIXED,), alternatives=others)
+    far = spec.options[1]
+    for one in (spec, far):
+        cluster = published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION)
+        found = declared(codec.read(clusters.Cluster, codec.write(cluster), "open"))
+        assert (found.region, found.alternative) == (one.region, one.alternative)
+        assert [(other.region, len(other.pools)) for other in found.alternatives] == [
+            (other.region, len(other.pools)) for other in one.alternatives
+        ]
+        digests = [fingerprint_of("prod", "acme", REGION, each) for each in (one, found)]
+        assert digests[0] == digests[1]
+    assert fingerprint_of("prod", "acme", REGION, far) != fingerprint_of("prod", "acme", REGION, spec)
+    assert far.called == "as its alternative 1 in europe-west4" and spec.other_regions == ("europe-west4",)
+    at_home = published(CurrentCluster(spec, "x-1111111", "1111111", import_=True), REGION)
+    there = published(CurrentCluster(far, "x-2222222", "2222222", import_=True), REGION)
+    assert there.pools["fixed"].price_per_hour != at_home.pools["fixed"].price_per_hour
+    assert there.pools["fixed"].price_per_hour == at_home.instead[0][0]["fixed"].price_per_hour
 
 
 def test_a_season_is_three_keys_and_none_where_there_is_none() -> None:

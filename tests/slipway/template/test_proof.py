@@ -1,5 +1,6 @@
 """A job runs only on a pool that equals it field by field, with room for its replicas: known in preview. # P2 P3 D3"""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -176,3 +177,15 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     assert "2 templates" in error.value.what
     assert "dask-digits" in error.value.why
     assert "other" in error.value.why
+
+
+def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alone() -> None:  # N2 W8
+    """The service takes none of another region, and an alternative may be in one."""
+    home = cluster()
+    far = replace(home, region="europe-west4", alternative=1)
+    assert [one.cluster for one in prove(template(), (far,)) if one.cluster] == [far]
+    named = template(tensorboard="7")
+    assert [one.cluster for one in prove(named, (home,)) if one.cluster] == [home]
+    assert "region" in refused(far, tensorboard="7").why and "for its TensorBoard" in refused(far, tensorboard="7").why
+    (asleep,) = [one for one in prove(named, (far,), absent=(home,)) if one.capacity_type == "pool"]
+    assert asleep.dormant == "fits cluster cpu only as asked for first, which it is not for now"
