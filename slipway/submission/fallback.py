@@ -16,7 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
@@ -26,6 +25,7 @@ from slipway.errors import Cancelled, Timeout
 from slipway.jobs.claim import Claim, take_claim
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Obstacle, obstacle
+from slipway.submission.fallback_step import AttemptStatus, Step, next_step
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request, derived_request_id
 from slipway.submission.sender import Attempt, RetryPolicy
@@ -37,59 +37,6 @@ FOR_EVER = float("inf")
 _STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
 _NO_MACHINES = "Resources are insufficient"
 _CLOCK_SLACK = 1.0
-
-
-class Step(Enum):
-    KEEP = "this job is the submission: it runs, has run, or was ended by somebody else"
-    WAIT = "look again later"
-    TAKE = "create the claim with `moved`"
-    CANCEL = "cancel the job, which was given up"
-    NEXT = "send by the next offer"
-    LOST = "the job began while it was being cancelled, so nothing more is sent"
-
-
-@dataclass(frozen=True)
-class AttemptStatus:
-    """What is known of an attempt whose job exists.
-
-    `launcher`: its replicas take the claim. `overdue`: its wait has run out. `next`: a later offer could run now.
-    """
-
-    launcher: bool
-    claim: Claim
-    started: bool
-    ended: bool
-    stopped: bool
-    without_machines: bool
-    overdue: bool
-    next: bool
-
-
-def next_step(status: AttemptStatus) -> Step:
-    """What to do now. Doing it, or a part of it, any number of times never makes two runs and never ends a run."""
-    if status.claim is Claim.STARTED:
-        return Step.KEEP
-    if status.claim is Claim.GIVEN_UP:
-        if not status.launcher:
-            return _marked(status)
-        # No replica of it will ever run user code, whatever the service says of the job.
-        return Step.NEXT if status.ended or status.stopped else Step.CANCEL
-    if status.started or status.stopped:
-        return Step.KEEP
-    if status.ended:
-        return Step.TAKE if status.without_machines and status.next else Step.KEEP
-    return Step.TAKE if status.overdue and status.next else Step.WAIT
-
-
-def _marked(status: AttemptStatus) -> Step:
-    """Only the service knows whether it began."""
-    if status.ended:
-        if not status.started:
-            return Step.NEXT
-        return Step.LOST if status.stopped else Step.KEEP
-    if status.stopped:
-        return Step.WAIT
-    return Step.KEEP if status.started else Step.CANCEL
 
 
 def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
@@ -148,7 +95,7 @@ class FallbackLoop:
         Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
-        judge_at, told = clock.monotonic(), None
+        judge_at, told, failed = clock.monotonic(), None, False
         until = judge_at + self._left(sent)
         while True:
             now, job = clock.monotonic(), sent.job
@@ -182,6 +129,9 @@ class FallbackLoop:
                     raise _lost(job)
                 case Step.TAKE:
                     claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
+                    if claim is Claim.FREE and not failed:
+                        self.show.note(_not_given_up(job))
+                        failed = True
                     if claim is Claim.GIVEN_UP:
                         self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, self.later, launcher=launcher))
                 case Step.CANCEL:
@@ -238,6 +188,13 @@ class FallbackLoop:
         for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
             with suppress(Refused, Conflict, NotFound):
                 self.context.vertex.cancel(name)
+
+
+def _not_given_up(job: VertexJob) -> str:
+    return (
+        f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it: it stays where it is, "
+        "and that is tried again every minute; Ctrl-C loses nothing: the same command goes on"
+    )
 
 
 def _lost(job: VertexJob) -> Cancelled:

@@ -56,8 +56,8 @@ class SendingResult:
 
 @dataclass
 class SendingProgress:
-    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met. `trouble`:
-    why nothing gets through, from the last call; empty while calls are answered."""
+    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met; `held`: by
+    the last call. `trouble`: why nothing gets through, from the last call; empty while calls are answered."""
 
     total: int
     before: int = 0
@@ -65,6 +65,7 @@ class SendingProgress:
     missed: int = 0
     refused: int = 0
     limited: int = 0
+    held: bool = False
     trouble: str = ""
 
     @property
@@ -175,7 +176,7 @@ class SweepSender:
             self._problem(pending, problem, now, progress)
             return
         self.limiter.answered(now)
-        progress.trouble = ""
+        progress.held, progress.trouble = False, ""
         self._keep(pending.run, job.name, now)
 
     def _keep(self, run: Run, job: str, now: float) -> None:
@@ -188,7 +189,7 @@ class SweepSender:
             limited, answer = isinstance(problem, Exhausted), problem.answer
             (self.limiter.refused if limited else self.limiter.held)(now, answer.retry_after if answer else None)
             progress.limited += limited
-            progress.trouble = "" if limited else problem.message
+            progress.held, progress.trouble = limited, "" if limited else problem.message
             self._requeue(pending)
             if not limited and now - self._good_at > self.policy.resend_for:
                 self._result.stopped = problem

@@ -1,6 +1,8 @@
 """A job's packages, read from Cloud Storage with the job's own token."""
 
+import http.client
 import shutil
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -10,10 +12,19 @@ from pathlib import Path
 from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
 
 _CHUNK = 1 << 20
+# A killed cloud is started again by whoever notices; its jobs live on meanwhile.
+_PATIENCE_S, _EVERY_S = 300.0, 0.5
 
 
-def download(spec: ReplicaSpec, uri: str, folder: Path, say: Callable[[str], None]) -> Path:
-    """The file of a package, `gs://BUCKET/NAME`, in a folder of its own. Raises UnreadyError."""
+def download(
+    spec: ReplicaSpec,
+    uri: str,
+    folder: Path,
+    say: Callable[[str], None],
+    sleep: Callable[[float], None] = time.sleep,
+) -> Path:
+    """The file of a package, `gs://BUCKET/NAME`, in a folder of its own; asked for again while nothing answers. Raises
+    UnreadyError."""
     say(f"Downloading {uri}")
     target = folder / uri.rpartition("/")[2]
     folder.mkdir(exist_ok=True)
@@ -21,12 +32,16 @@ def download(spec: ReplicaSpec, uri: str, folder: Path, say: Callable[[str], Non
     url = f"{spec.url}/download/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}?alt=media"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {spec.identity.token}"})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=60) as answer, target.open("wb") as file:
-            shutil.copyfileobj(answer, file, _CHUNK)
-    except urllib.error.HTTPError as error:
-        said = error.read(2000).decode(errors="replace")
-        raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
-    except OSError as error:
-        raise UnreadyError(f"{uri} can't be read: {error}") from error
+    for left in range(int(_PATIENCE_S / _EVERY_S), -1, -1):
+        try:
+            with opener.open(request, timeout=60) as answer, target.open("wb") as file:
+                shutil.copyfileobj(answer, file, _CHUNK)
+            break
+        except urllib.error.HTTPError as error:
+            said = error.read(2000).decode(errors="replace")
+            raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
+        except (OSError, http.client.HTTPException) as error:
+            if not left:
+                raise UnreadyError(f"{uri} can't be read: {error}") from error
+            sleep(_EVERY_S)
     return target

@@ -181,7 +181,7 @@ def _once_more(runs: int, count: int, one: str, many: str) -> list[str]:
 
 
 def words(progress: SendingProgress) -> str:
-    """What there is beside the number: `2 looked for, 1 refused`, and that no call gets through."""
+    """What there is beside the number: `2 looked for, 1 refused`, and that no call or no run gets through."""
     facts = (
         (progress.missed, "looked for, as their answers were lost"),
         (progress.refused, "refused"),
@@ -189,10 +189,9 @@ def words(progress: SendingProgress) -> str:
     )
     counted = [f"{count:,} {what}" for count, what in facts if count]
     if progress.trouble:
-        counted.append(
-            f"no contact ({progress.trouble}), still trying; Ctrl-C loses nothing: the same command sends the rest"
-        )
-    return ", ".join(counted)
+        counted.append(f"no contact ({progress.trouble}), still trying")
+    still = progress.trouble or progress.held
+    return ", ".join(counted) + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
 
 
 def _lines(clock: Clock) -> Callable[[SendingProgress], None]:

@@ -21,7 +21,8 @@ from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
-from slipway.submission.fallback import AttemptStatus, Step, WaitingAttempt, attempt_id, next_step
+from slipway.submission.fallback import WaitingAttempt, attempt_id
+from slipway.submission.fallback_step import AttemptStatus, Step, next_step
 from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
@@ -256,6 +257,17 @@ def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said
     assert len([one for one in show.waits if one.overdue]) > 5, "it has looked again many times"
     (name,) = {one.job.display_name for one in show.waits}
     assert show.notes == [f"no capacity type after pool cpu can run now: {name} stays there\n  {short}"]
+
+
+def test_a_claim_that_storage_does_not_take_is_told_once_and_tried_again() -> None:  # N4
+    """It waited on without a word: `looks at spot again in 0:59`, for as long as the service was away."""
+    show, service = Told(), Service(launcher=True, starts=[None, 0], faults={"take": ["busy"] * 3})
+    asked = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
+    done = command(service, again=False, asked=asked, show=show)
+    assert done.attempt.job.id == "7001", "it moved on as soon as it could"
+    (note,) = show.notes
+    assert "could not be given up" in note
+    assert note.endswith("Ctrl-C loses nothing: the same command goes on")
 
 
 def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run() -> None:  # N3

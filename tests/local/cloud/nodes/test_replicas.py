@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from unittest.mock import patch
 
@@ -155,9 +157,12 @@ def test_an_image_without_a_recipe_is_refused_in_words(run: Replica) -> None:
 
 
 def test_a_package_that_can_not_be_read_is_told(run: Replica) -> None:
-    run.spec = replace(run.spec, packages=("gs://b/p.tar.gz",), module="task")
-    run.start()
-    ended = run.ended()
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as refusing:
+        threading.Thread(target=refusing.handle_request, daemon=True).start()
+        url = f"http://127.0.0.1:{refusing.server_port}"
+        run.spec = replace(run.spec, url=url, packages=("gs://b/p.tar.gz",), module="task")
+        run.start()
+        ended = run.ended()
     assert (ended.phase, "gs://b/p.tar.gz can't be read" in ended.message) == ("unready", True)
 
 

@@ -14,7 +14,10 @@ NOTHING_ANSWERS = "no contact (gone), still trying; Ctrl-C loses nothing: the sa
 def test_the_words_count_and_say_when_nothing_gets_through() -> None:
     assert words(SendingProgress(4)) == ""
     assert words(SendingProgress(4, missed=2, refused=1)) == "2 looked for, as their answers were lost, 1 refused"
+    assert words(SendingProgress(4, limited=7)) == "7 rate-limited and retried"
     assert words(SendingProgress(4, trouble="gone")) == NOTHING_ANSWERS
+    held = "7 rate-limited and retried; Ctrl-C loses nothing: the same command sends the rest"
+    assert words(SendingProgress(4, limited=7, held=True)) == held, "N4: it said so for ever, and not what to do"
 
 
 def test_trouble_is_told_at_once_and_once_in_a_while(capsys: pytest.CaptureFixture[str]) -> None:

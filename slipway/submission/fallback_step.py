@@ -1,0 +1,61 @@
+"""What to do with an attempt that waits, decided from what is known of it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from slipway.jobs.claim import Claim
+
+
+class Step(Enum):
+    KEEP = "this job is the submission: it runs, has run, or was ended by somebody else"
+    WAIT = "look again later"
+    TAKE = "create the claim with `moved`"
+    CANCEL = "cancel the job, which was given up"
+    NEXT = "send by the next offer"
+    LOST = "the job began while it was being cancelled, so nothing more is sent"
+
+
+@dataclass(frozen=True)
+class AttemptStatus:
+    """What is known of an attempt whose job exists.
+
+    `launcher`: its replicas take the claim. `overdue`: its wait has run out. `next`: a later offer could run now.
+    """
+
+    launcher: bool
+    claim: Claim
+    started: bool
+    ended: bool
+    stopped: bool
+    without_machines: bool
+    overdue: bool
+    next: bool
+
+
+def next_step(status: AttemptStatus) -> Step:
+    """What to do now. Doing it, or a part of it, any number of times never makes two runs and never ends a run."""
+    if status.claim is Claim.STARTED:
+        return Step.KEEP
+    if status.claim is Claim.GIVEN_UP:
+        if not status.launcher:
+            return _marked(status)
+        # No replica of it will ever run user code, whatever the service says of the job.
+        return Step.NEXT if status.ended or status.stopped else Step.CANCEL
+    if status.started or status.stopped:
+        return Step.KEEP
+    if status.ended:
+        return Step.TAKE if status.without_machines and status.next else Step.KEEP
+    return Step.TAKE if status.overdue and status.next else Step.WAIT
+
+
+def _marked(status: AttemptStatus) -> Step:
+    """Only the service knows whether it began."""
+    if status.ended:
+        if not status.started:
+            return Step.NEXT
+        return Step.LOST if status.stopped else Step.KEEP
+    if status.stopped:
+        return Step.WAIT
+    return Step.KEEP if status.started else Step.CANCEL
