@@ -51,7 +51,7 @@ def main() -> None:
     name, (project, region), state = pulumi.get_stack(), place(), known()
 
     def where() -> tuple[tuple[str, str], ...]:
-        return stack_locations(state, project, region, stack.other_regions)
+        return stack_locations(None if isinstance(state, Unknown) else state, project, region, stack.other_regions)
 
     grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, where, name, state)
     hooks = guard(use, grace.left, grace.replaced, lambda: orphan_cleanup(state, stack).must_leave_none())

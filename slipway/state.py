@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.errors import ConfigError
 from slipway.formatting import join
-
-if TYPE_CHECKING:
-    from slipway.live import Unknown
 
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _BUCKET = "gcp:storage/bucket:Bucket"
@@ -210,10 +207,10 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
 
 
 def stack_locations(
-    known: State | Unknown, project: str, region: str, others: Iterable[str] = ()
+    known: State | None, project: str, region: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
     """Projects and regions where clusters of the stack may be: where it is configured to be (in `others` as an
-    alternative), and where it has any."""
-    clusters = known.clusters if isinstance(known, State) else ()
+    alternative), and where it has any. `known` is None where nobody knows."""
+    clusters = known.clusters if known else ()
     known_places = {(one.project, one.region) for one in clusters if one.project and one.region}
     return tuple(dict.fromkeys(((project, region), *((project, one) for one in others), *sorted(known_places))))

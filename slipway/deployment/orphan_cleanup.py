@@ -65,7 +65,8 @@ class OrphanCleanup:
         self._declared = [
             (one.name, fingerprint_of(stack, project, region, one), (project, one.region or region)) for one in options
         ]
-        self.where = stack_locations(known, project, region, file.other_regions if file else ())
+        regions = file.other_regions if file else ()
+        self.where = stack_locations(None if isinstance(known, Unknown) else known, project, region, regions)
         self._bucket = file.workspace.catalog_bucket if file else ""
         if not isinstance(known, Unknown) and known.catalog_bucket:
             self._bucket = known.catalog_bucket

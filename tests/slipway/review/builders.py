@@ -59,7 +59,9 @@ def cluster(name: str = "cpu", *pools: Pool, id: str = "", **fields: Any) -> Clu
     made = Cluster(name=name, id="none", pools=by_name, display_name=fields.pop("display_name", name), **fields)
     of_generation = repr(replace(made, replacement="", retire_within=None, create_within=None))
     # The guides show these ids: a field that came later counts where it is set.
-    of_generation = of_generation.replace(", create_within=None", "")
+    of_generation = of_generation.replace(", create_within=None", "").replace(
+        ", region=None, alternative_regions=None", ""
+    )
     of_generation = of_generation.replace(", alternatives=None, alternative=None, adopted=None", "")
     return replace(made, id=id or f"{name}-{hashlib.sha256(of_generation.encode()).hexdigest()[:7]}")
 
