@@ -49,7 +49,13 @@ def read_and_plan(
     workspace = asked_for(stack)
 
     def live(time: datetime) -> Live:
-        return _live(stack, environ, metrics, before, time, preview=preview, warn=warn)
+        regions = regions_beside(stack, before)
+        found = _live(stack, environ, metrics, before, time, regions, preview=preview, warn=warn)
+        # A state that was lost does not tell where clusters are, and a stack file not where they were.
+        more = [one for one in _published_in(found, stack) if one not in (stack.region, *regions)]
+        if not more:
+            return found
+        return _live(stack, environ, metrics, before, time, (*regions, *more), preview=preview, warn=warn)
 
     first = [live(now)]
     if wrong := wrong_clock(now, first[0].time):
@@ -114,6 +120,7 @@ def _live(
     metrics: frozenset[str],
     known: State,
     now: datetime,
+    regions: tuple[str, ...],
     *,
     preview: bool,
     warn: Callable[[str], None],
@@ -142,7 +149,7 @@ def _live(
         read_quota=quota_info,
         published=known.catalog_bucket,
         jobs_since=made_since(stack.clusters, now),
-        elsewhere=regions_beside(stack, known),
+        elsewhere=regions,
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
     for warning in warnings:
@@ -153,6 +160,11 @@ def _live(
 def regions_beside(stack: Stack, known: State) -> tuple[str, ...]:
     """Where clusters of the stack may come to be, or are, besides its own region."""
     return tuple(dict.fromkeys((*stack.other_regions, *known.regions_beside(stack.region))))
+
+
+def _published_in(found: Live, stack: Stack) -> tuple[str, ...]:
+    whole = found.catalog.whole if isinstance(found.catalog, PublishedCatalog) else None
+    return whole.regions if whole and whole.stack == stack.name else ()
 
 
 def _taken(found: Live, stack: Stack) -> list[str]:
