@@ -33,7 +33,9 @@ def check_alternatives(
         if named:
             others = {name: pool for name, pool in cluster["pools"].items() if name not in given}
             _check_region(cluster, alternative["region"], home, {name: machine_of(one) for name, one in others.items()})
-        elif not given and alternative.of(dict) is not None and pools.value in (None, {}):
+        elif (
+            alternative["region"].value in (None, "") and pools.value in (None, {}) and alternative.of(dict) is not None
+        ):
             example = "{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"
             pools.wrong("is missing", f"add `pools: {example}`, another `region`, or both")
         whole = ({**own, **given}, named or home)
