@@ -28,8 +28,9 @@ _OF_EACH_DEPLOYMENT = ("slipway-commit", "slipway-commit-dirty")
 
 @dataclass(frozen=True)
 class QuotaLine:
-    """A metric in the region, of pools, or of offers where its key ends with ` offers`. `limit`: -1 is unlimited, None
-    unknown. `drawn`: at most, by cluster/pool or by template and offer."""
+    """A metric in the region, of pools, or of offers where its key ends with ` offers`; in another region than the
+    stack's own where it ends with ` in REGION`. `limit`: -1 is unlimited, None unknown. `drawn`: at most, by
+    cluster/pool or by template and offer."""
 
     key: Annotated[str, KEY_OF_ENTRY]
     state: str
@@ -37,6 +38,15 @@ class QuotaLine:
     drawn: Mapping[str, int]
     ceiling: int
     limit: int | None = None
+
+    @property
+    def metric(self) -> str:
+        return self.key.partition(" ")[0]
+
+    @property
+    def region(self) -> str:
+        """Empty for the stack's own."""
+        return self.key.partition(" in ")[2]
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,7 @@ class Facts:
             "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
             "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
             "policy": self.policy,
+            **({"otherRegions": list(catalog.other_regions)} if catalog.other_regions else {}),
             **(
                 {"dormant": {name: codec.write(one) for name, one in catalog.dormant.items()}}
                 if catalog.dormant

@@ -15,7 +15,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
-from slipway.formatting import counted, nearest, quoted, short
+from slipway.formatting import counted, join, nearest, quoted, short
 from slipway.prices import Bounds, Price, price_in_words, total
 from slipway.stack.yaml_file import Document, DocumentPart, Finding, StackErrors, in_words, load
 
@@ -179,7 +179,8 @@ def _summary(stack: Stack) -> str:
     pools = sum(len(cluster.pools) for cluster in stack.clusters)
     counts = {"cluster": len(stack.clusters), "pool": pools, "template": len(stack.templates)}
     words = ", ".join(counted(count, noun) for noun, count in counts.items())
-    return f"{stack.region}  {words}  {price_in_words(_price(stack))}"
+    others = f" (alternatives in {join(stack.other_regions)})" if stack.other_regions else ""
+    return f"{stack.region}{others}  {words}  {price_in_words(_price(stack))}"
 
 
 def _price(stack: Stack) -> Bounds:
@@ -203,6 +204,7 @@ def _stack_json(item: Checked) -> dict[str, Any]:
         found |= {
             "project": item.stack.project,
             "region": item.stack.region,
+            **({"otherRegions": list(others)} if (others := item.stack.other_regions) else {}),
             "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in item.stack.clusters},
             "templates": list(item.stack.templates),
             "floorPerHour": _exact(price.floor),

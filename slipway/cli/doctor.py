@@ -61,6 +61,7 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
         "stack": seen.stack,
         "project": seen.project,
         "region": seen.region,
+        "otherRegions": list(seen.other_regions),
         "time": seen.now.isoformat(),
         "shape": shape_of(findings),
         "findings": [
@@ -100,7 +101,7 @@ def _show(seen: Picture, findings: tuple[Finding, ...]) -> None:
         *([counted(counts["warning"], "warning")] if counts["warning"] else []),
         *([counted(counts["note"], "note")] if counts["note"] else []),
     ]
-    place = f"stack {seen.stack} in {seen.project}, {seen.region}"
+    place = f"stack {seen.stack} in {seen.project}, {join((seen.region, *seen.other_regions))}"
     screen.note(f"{place}: {join(said)}" if said else f"✓ nothing found: {place}")
     for what in seen.unseen:
         screen.note(f"not looked at: {what}")

@@ -22,13 +22,14 @@ from slipway.cloud.quotas import preference_body
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope, read
 from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.formatting import join
 from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
-from slipway.quota.by_hand import Ask, all_short, ask_for, parsed
+from slipway.quota.by_hand import Ask, all_short, ask_for, by_gcloud, parsed
 from slipway.quota.increases import became_of
-from slipway.quota.metrics import ALL_SHORT_COMMAND, quota_id
+from slipway.quota.metrics import ALL_SHORT_COMMAND
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
 from slipway.quota.request import Requested
@@ -65,14 +66,20 @@ def command(
     report = judge(context.catalog, live, draws)
     if request is not None:
         asks = _asks(request, live, report)
+        if elsewhere := [line for line in report.lines if line.elsewhere]:
+            others = join(dict.fromkeys(line.region for line in elsewhere))
+            screen.note(
+                f"--request is for {context.catalog.region}, the stack's own region; "
+                f"slipway quota has the commands for {others}"
+            )
         _request(context, asks, contact or "", justification or "", dry_run=dry_run, json=output == "json")
         return
     if output == "json":
         screen.out_json("quota", document(context.catalog, live, report))
         return
     _show(report)
-    if isinstance(live.limits, Unknown):
-        screen.note(f"quota not checked: {live.limits.why}\n  fix: ask for {live.limits.role}")
+    for unread in dict.fromkeys(part for part in _limits(live) if isinstance(part, Unknown)):
+        screen.note(f"quota not checked: {unread.why}\n  fix: ask for {unread.role}")
     for line in dict.fromkeys([*report.errors, *report.warnings]):
         screen.note(f"! {line}")
     for command in requests(context.catalog, report.lines):
@@ -94,15 +101,13 @@ def _show(report: QuotaReport) -> None:
 def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
     """The command that asks for each quota that is short and may be raised, and that nobody asked for. Pure."""
     return [
-        f"gcloud beta quotas preferences create --project={catalog.project} --service=aiplatform.googleapis.com "
-        f"--quota-id={id_} --dimensions=region={line.region} --preferred-value={line.enough}"
+        asked
         for line in lines
         if line.limit is not None
         and 0 <= line.limit < line.enough
         and line.increase == INCREASABLE
         and line.requested is None
-        for id_ in [quota_id(line.metric)]
-        if id_
+        and (asked := by_gcloud(catalog.project, line, line.enough))
     ]
 
 
@@ -153,6 +158,8 @@ def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
         service_account=catalog.trainer,
         catalog=context.selected.location.name,
         metrics=metrics(catalog, draws) | frozenset(also),
+        # Where a cluster is; where it is not, nothing of it draws anything.
+        elsewhere=tuple(dict.fromkeys(one.region for one in catalog.clusters.values() if one.region)),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:
@@ -184,7 +191,7 @@ def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | Non
 
 def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
     """The report as `--output json` prints it; `checked` when limits and use could all be read. Pure."""
-    unread = [part for part in (live.limits, live.clusters, live.jobs) if isinstance(part, Unknown)]
+    unread = [part for part in (*_limits(live), live.clusters, live.jobs) if isinstance(part, Unknown)]
     return {
         "stack": catalog.stack,
         "checked": not unread,
@@ -192,6 +199,10 @@ def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any
         "lines": [_line(line) for line in report.lines],
         "warnings": list(dict.fromkeys([*report.errors, *report.warnings])),
     }
+
+
+def _limits(live: Live) -> tuple[object, ...]:
+    return live.limits, *live.limits_elsewhere.values()
 
 
 def _line(line: Line) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
 from slipway.creation.withdrawal import replacing
 from slipway.deployment.clock import right_time, wrong_clock
-from slipway.deployment.live_reader import LiveScope, Reader, jobs
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, jobs
 from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule
 from slipway.errors import ConfigError, ResourceError
@@ -100,16 +100,17 @@ def _live(context: Context) -> Live:
     catalog = context.catalog
     clusters = (*catalog.clusters.values(), *catalog.dormant.values())
     since = made_since(map(declared, clusters), context.now)
-    reader = Reader(context.connection, LiveScope(catalog.project, catalog.region, jobs_since=since))
-    with ThreadPoolExecutor(3) as threads:
-        there, active, ends = (
-            threads.submit(reader.clusters),
-            threads.submit(jobs, reader),
-            threads.submit(reader.last_ends),
-        )
+    others = catalog.other_regions or ()
+    scope = LiveScope(catalog.project, catalog.region, jobs_since=since, elsewhere=others)
+    reader = Reader(context.connection, scope)
+    places = [reader, *map(reader.elsewhere, others)]
+    with ThreadPoolExecutor(2 * len(places) + 1) as threads:
+        there = [threads.submit(place.clusters) for place in places]
+        active = [threads.submit(jobs, place) for place in places]
+        ends = threads.submit(reader.last_ends)
         return Live(
-            clusters=there.result(),
-            jobs=active.result(),
+            clusters=all_or_unknown(one.result() for one in there),
+            jobs=all_or_unknown(one.result() for one in active),
             limits={},
             catalog=PublishedCatalog(
                 {name: one.id for name, one in catalog.clusters.items()},

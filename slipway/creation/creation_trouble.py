@@ -60,6 +60,6 @@ def given_up(
         f"{what} ({times})",
         why=why,
         fix=f"{ask}run pulumi up again, which tries again; or give it more time in the stack file (`createWithin`), or "
-        f"other machines (`alternatives`, or in the place of these); {rest}"
+        f"other machines or another region (`alternatives`, or in the place of these); {rest}"
         + (f"\n{last.meanwhile}" if last.meanwhile else ""),
     )

@@ -91,8 +91,9 @@ def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, .
 
 
 def costs(cluster: PersistentResource, region: str) -> Price:
-    """USD an hour of the machines that are up."""
-    return sum((hourly(pool.machine, region) * pool.replicas for pool in cluster.pools), Price())
+    """USD an hour of the machines that are up, in the cluster's own region; `region` where it does not say that."""
+    place = cluster.region or region
+    return sum((hourly(pool.machine, place) * pool.replicas for pool in cluster.pools), Price())
 
 
 def _current(

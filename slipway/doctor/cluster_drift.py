@@ -21,9 +21,9 @@ _STEADY = "RUNNING"
 def of_clusters(catalog: Catalog, clusters: tuple[PersistentResource, ...]) -> Iterator[Drift]:
     """Of those that are offered. No deployment changes a living cluster: what differs stays until there is a new one,
     but for one that is gone."""
-    there = {cluster.id: cluster for cluster in clusters}
+    there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
     for name, declared in catalog.clusters.items():
-        on, live = f"cluster {declared.id}", there.get(declared.id)
+        on, live = f"cluster {declared.id}", there.get((catalog.region_of(name), declared.id))
         if live is None:
             yield Drift(on, "", "somebody deleted it", Then.REFUSES if declared.adopted else Then.MADE_ANEW)
             continue

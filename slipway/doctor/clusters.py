@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
@@ -24,7 +24,7 @@ _MADE_WITHIN = timedelta(hours=2)
 def clusters(picture: Picture) -> Iterator[Finding]:
     if isinstance(picture.clusters, Unknown):
         return
-    there = {cluster.id: cluster for cluster in picture.clusters}
+    there = picture.there
     for name, id_ in picture.current.items():
         if id_ not in there and id_ in picture.adopted:
             words = f"cluster {id_}, adopted as {name}, is not there any more: submissions to it fail"
@@ -36,9 +36,9 @@ def clusters(picture: Picture) -> Iterator[Finding]:
     for cluster in sorted(picture.clusters, key=lambda one: one.id):
         if is_ours(cluster, picture.stack):
             yield from _ours(cluster, picture, there)
-        elif cluster.id in picture.adopted:
+        elif cluster.id in picture.adopted and picture.at_home(cluster):
             yield from _adopted(cluster, picture)
-        elif cluster.id not in picture.spoken_for:
+        elif cluster.id not in picture.spoken_for or not picture.at_home(cluster):
             yield from _others(cluster, picture)
 
 
@@ -55,13 +55,14 @@ def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
         yield KINDS["cluster-failed"].of(f"cluster {cluster.id}", words, mend, does)
 
 
-def _ours(cluster: PersistentResource, picture: Picture, there: dict[str, PersistentResource]) -> Iterator[Finding]:
+def _ours(cluster: PersistentResource, picture: Picture, there: Mapping[str, PersistentResource]) -> Iterator[Finding]:
     name, subject = cluster.labels[NAME_LABEL], f"cluster {cluster.id}"
     if cluster.failed:
         yield _failed(cluster, picture, there)
         return
     if cluster.state == "PROVISIONING" and (age := _age(cluster, picture)) and age > _MADE_WITHIN:
-        words = f"{subject} has been in the making for {_span(age)}, which may go on until there are machines"
+        words = f"{picture.called(cluster)} has been in the making for {_span(age)}"
+        words += ", which may go on until there are machines"
         yield KINDS["cluster-slow"].of(subject, words, picture.up, "it waits for its end, and says what became of it")
     yield from _unknown(cluster, picture)
     current = picture.current.get(name)
@@ -71,11 +72,11 @@ def _ours(cluster: PersistentResource, picture: Picture, there: dict[str, Persis
         yield from _retires(cluster, picture, there.get(current or ""))
 
 
-def _failed(cluster: PersistentResource, picture: Picture, there: dict[str, PersistentResource]) -> Finding:
+def _failed(cluster: PersistentResource, picture: Picture, there: Mapping[str, PersistentResource]) -> Finding:
     since = f" for {_span(picture.now - cluster.update_time)}" if cluster.update_time else ""
     why = f" ({short(cluster.error, 200)})" if cluster.error else ""
     subject, name = f"cluster {cluster.id}", cluster.labels[NAME_LABEL]
-    words = f"{subject} has been in ERROR{since}{why} and holds its name"
+    words = f"{picture.called(cluster)} has been in ERROR{since}{why} and holds its name"
     current = there.get(picture.current.get(name, ""))
     if current is not None and current.id != cluster.id and not current.failed:
         words += f"; {current.id} is there in its place"
@@ -85,17 +86,17 @@ def _failed(cluster: PersistentResource, picture: Picture, there: dict[str, Pers
 
 def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     """To the state, where that was read, else to the catalog."""
-    subject, costs = f"cluster {cluster.id}", dollars(picture.per_hour(*cluster.pools))
+    subject, called, costs = f"cluster {cluster.id}", picture.called(cluster), dollars(picture.per_hour(cluster))
     backend = picture.backend
     busy = Grade.NOTE if backend is not None and backend.busy else None
     under_way = "; a deployment seems to be under way, which may be making it" if busy else ""
     if backend is not None and isinstance(backend.state, State):
-        if not backend.state.has(picture.project, picture.region, cluster.id):
-            words = f"{subject} is in no state, so no deployment ends it by itself: {costs}{under_way}"
+        if not backend.state.has(picture.project, cluster.region or picture.region, cluster.id):
+            words = f"{called} is in no state, so no deployment ends it by itself: {costs}{under_way}"
             does = "it takes the cluster over, or deletes it when idle"
             yield KINDS["cluster-in-no-state"].of(subject, words, picture.up, does, grade=busy)
     elif picture.catalog is not None and not _listed(cluster, picture):
-        words = f"{subject} belongs to the stack and is not in its catalog: {costs}{under_way}"
+        words = f"{called} belongs to the stack and is not in its catalog: {costs}{under_way}"
         does = "when no deployment is under way; it takes the cluster over, or deletes it"
         yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
 
@@ -110,7 +111,7 @@ def _listed(cluster: PersistentResource, picture: Picture) -> bool:
 def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[Finding]:
     age = _age(cluster, picture)
     if cluster.state in RUNNING_STATES and age is not None and age > ADVISED:
-        words = f"cluster {cluster.id} is {_span(age)} old; the cloud advises {ADVISED.days}"
+        words = f"{picture.called(cluster)} is {_span(age)} old; the cloud advises {ADVISED.days}"
         mend = f"raise `generation` of {name} in {picture.line(name)}"
         yield KINDS["cluster-old"].of(f"cluster {cluster.id}", words, mend, "a new cluster, as after an edit")
 
@@ -118,7 +119,7 @@ def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[F
 def _retires(cluster: PersistentResource, picture: Picture, successor: PersistentResource | None) -> Iterator[Finding]:
     """Counted from its successor's making, or from the end of its season; of one that the stack file names no more,
     from when that was deployed where it had a limit, else nobody knows since when."""
-    name, subject = cluster.labels[NAME_LABEL], f"cluster {cluster.id}"
+    name, subject, called = cluster.labels[NAME_LABEL], f"cluster {cluster.id}", picture.called(cluster)
     whole = picture.catalog
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
@@ -129,44 +130,45 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
         within, since = timedelta(seconds=gone.retire_within), gone.since
     if since is not None and picture.now - since <= within:
         return
-    costs, jobs = dollars(picture.per_hour(*cluster.pools)), picture.jobs_on(cluster)
+    costs, jobs = dollars(picture.per_hour(cluster)), picture.jobs_on(cluster)
     long = f" for {_span(picture.now - since)}" if since else ""
     if jobs:
         are = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
-        words = f"{subject} has been retiring{long}: {are}, {costs}"
+        words = f"{called} has been retiring{long}: {are}, {costs}"
         mend = f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
         does = "or wait: a deployment deletes the cluster when it is idle"
     elif cluster.in_use:
-        words = f"{subject} has been retiring{long}: a job that no list shows uses its machines, {costs}"
+        words = f"{called} has been retiring{long}: a job that no list shows uses its machines, {costs}"
         mend, does = (
             f"slipway pools{picture.of_catalog}",
             "wait until none is in use: a deployment deletes the cluster then",
         )
     else:
-        words = f"{subject} has been retiring{long} and is idle: {costs} for nothing"
+        words = f"{called} has been retiring{long} and is idle: {costs} for nothing"
         mend, does = picture.up, "it deletes the cluster"
     yield KINDS["cluster-retires-long"].of(subject, words, mend, does)
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     stack, subject = cluster.labels.get(STACK_LABEL, ""), f"cluster {cluster.id}"
-    if cluster.id in {*picture.current.values(), *_retiring(picture)}:
-        words = f"{subject} has an id of this stack and not its labels: somebody else made it, so it is left alone"
+    region, called = cluster.region or picture.region, picture.called(cluster)
+    if cluster.id in {*picture.current.values(), *_retiring(picture)} - picture.adopted:
+        words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone"
         name = next((name for name, id_ in picture.current.items() if id_ == cluster.id), cluster.id)
         mend = f"raise `generation` of {name} in {picture.line(name)}"
         yield KINDS["name-taken"].of(subject, words, mend, "for another id; or delete that cluster by hand")
         return
     if cluster.state == "STOPPING" or (stack and (not picture.stacks or stack in picture.stacks)):
         return
-    costs = "" if cluster.failed else f": {dollars(picture.per_hour(*cluster.pools))}"
+    costs = "" if cluster.failed else f": {dollars(picture.per_hour(cluster))}"
     whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
     jobs = picture.jobs_on(cluster)
     busy = f", and {join(job.display_name for job in jobs)} on it" if jobs else ""
-    delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={picture.region}"
+    delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
     does = "if nobody needs it; ask whoever made it first"
-    if not stack and not cluster.failed:
+    if not stack and not cluster.failed and picture.at_home(cluster):
         does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"
-    yield KINDS["cluster-in-no-stack"].of(subject, f"{subject} {whose}{costs}{busy}", delete, does)
+    yield KINDS["cluster-in-no-stack"].of(subject, f"{called} {whose}{costs}{busy}", delete, does)
 
 
 def _retiring(picture: Picture) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
-from slipway.deployment.live_reader import LiveScope, Reader, unanswered
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.doctor import policies
 from slipway.doctor.cluster_drift import of_clusters
 from slipway.doctor.drift import Drift, of_engine, of_labels, of_policies, together
@@ -50,13 +50,16 @@ def _live(preview: Preview, connection: Connection, bucket: str, identity: str) 
         why = str(catalog) if isinstance(catalog, Unknown) else "it is not there, or another version wrote it"
         return [], [f"clusters and policies: the catalog can't be read: {why}"]
     whole = catalog.whole
-    reader = Reader(connection, LiveScope(whole.project, whole.region), identity)
-    with ThreadPoolExecutor(8, thread_name_prefix="drift") as threads:
-        clusters = threads.submit(reader.clusters)
+    # An idle alternative elsewhere that nobody offers is no drift.
+    regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
+    readers = [Reader(connection, LiveScope(whole.project, one), identity) for one in regions]
+    with ThreadPoolExecutor(7 + len(readers), thread_name_prefix="drift") as threads:
+        clusters = [threads.submit(reader.clusters) for reader in readers]
         asked = policies.read(threads, connection, whole, identity)
         buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
         labels = [threads.submit(_labels, connection, name, identity) for name in buckets]
-        there, who, labelled = clusters.result(), asked(), [one.result() for one in labels]
+        there = all_or_unknown(one.result() for one in clusters)
+        who, labelled = asked(), [one.result() for one in labels]
     unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
     unread += [f"who may do what: {one}" for one in who if isinstance(one, Unknown)]
     found = [] if isinstance(there, Unknown) else list(of_clusters(whole, there))

@@ -1,4 +1,4 @@
-"""A stack and its region as they are at one moment, frozen: all that a doctor looks at.
+"""A stack and its regions as they are at one moment, frozen: all that a doctor looks at.
 
 Types only. Each part is a value, an `Unknown` with its reason, or None where nobody looked, which `unseen` says.
 """
@@ -129,6 +129,7 @@ class Picture:
     of_catalog: str = ""
     clock: str = ""
     unseen: tuple[str, ...] = field(default=())
+    other_regions: tuple[str, ...] = ()
 
     @property
     def catalog(self) -> Catalog | None:
@@ -166,14 +167,36 @@ class Picture:
             return "its stack file"
         return f"{self.document.file}:{self.document.line(('config', 'slipway:persistentResources', *keys))}"
 
+    @property
+    def there(self) -> Mapping[str, PersistentResource]:
+        """The clusters by id; none where they could not be read. What is adopted is in the stack's own region, and
+        another one may have a cluster of that id."""
+        clusters = () if isinstance(self.clusters, Unknown) else self.clusters
+        return {one.id: one for one in clusters if one.id not in self.adopted or self.at_home(one)}
+
+    def at_home(self, one: PersistentResource | VertexJob) -> bool:
+        """Whether it is in the stack's own region, or does not say where it is."""
+        return one.region in ("", self.region)
+
+    def called(self, cluster: PersistentResource) -> str:
+        """`cluster gpu-1a2b3c4`; `cluster gpu-1a2b3c4 in us-east4` where that is not the stack's own region."""
+        return f"cluster {cluster.id}" + ("" if self.at_home(cluster) else f" in {cluster.region}")
+
     def jobs_on(self, cluster: PersistentResource) -> tuple[VertexJob, ...]:
         jobs = () if isinstance(self.jobs, Unknown) else self.jobs
-        return tuple(job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended)
+        return tuple(job for job in jobs if on(job, cluster) and not job.ended)
 
-    def per_hour(self, *pools: ResourcePool) -> Price:
-        """What their machines of the moment cost."""
-        return sum((hourly(pool.machine, self.region) * pool.replicas for pool in pools), Price())
+    def per_hour(self, cluster: PersistentResource, *pools: ResourcePool) -> Price:
+        """What its machines of the moment cost, in these of its pools or in all."""
+        region = cluster.region or self.region
+        return sum((hourly(pool.machine, region) * pool.replicas for pool in pools or cluster.pools), Price())
 
     def span_since(self, moment: datetime) -> float:
         """Seconds."""
         return (self.now - moment).total_seconds()
+
+
+def on(job: VertexJob, cluster: PersistentResource) -> bool:
+    """Whether it runs there, or waits for it. Clusters of two regions may have the same id."""
+    elsewhere = job.region and cluster.region and job.region != cluster.region
+    return job.persistent_resource_id == cluster.id and not elsewhere

@@ -14,6 +14,7 @@ from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import ConfigError, SlipwayError
 from slipway.formatting import join, nearest, quoted
+from slipway.machines.table import regions
 from slipway.stack.yaml_file import Document, DocumentPart, load
 
 
@@ -23,6 +24,7 @@ class Place:
     `spoken_for` the ids of clusters that some of these adopt.
 
     `of_catalog` follows a command that goes by the chosen catalog, where that is not this one: ` --catalog gs://…`.
+    `other_regions`: where the stack's file lets clusters come to be, besides `region`.
     """
 
     stack: str
@@ -34,6 +36,15 @@ class Place:
     stacks: tuple[str, ...] = ()
     of_catalog: str = ""
     spoken_for: frozenset[str] = frozenset()
+
+    @property
+    def other_regions(self) -> tuple[str, ...]:
+        if self.document is None:
+            return ()
+        clusters = DocumentPart(self.document)["config"]["slipway:persistentResources"]
+        options = (one for _, entry in clusters.items() for one in entry["alternatives"].entries())
+        named = dict.fromkeys(region for one in options if (region := one["region"].of(str)))
+        return tuple(one for one in named if one in regions() and one != self.region)
 
 
 def find(context: Context, stack: str | None) -> Place:

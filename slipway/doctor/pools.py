@@ -12,7 +12,7 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourceP
 from slipway.cloud.jobs import VertexJob
 from slipway.doctor.commands import submitted
 from slipway.doctor.finding import KINDS, Finding
-from slipway.doctor.picture import WAITS, Picture
+from slipway.doctor.picture import WAITS, Picture, on
 from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL
@@ -47,7 +47,7 @@ def _current(picture: Picture) -> Iterator[PersistentResource]:
     """The clusters that take the stack's jobs."""
     if not isinstance(picture.clusters, Unknown):
         ids = set(picture.current.values())
-        yield from (one for one in picture.clusters if one.id in ids and one.state in RUNNING_STATES)
+        yield from (one for one in picture.there.values() if one.id in ids and one.state in RUNNING_STATES)
 
 
 def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
     if idle < max(_IDLE, limit or _IDLE):
         return
     name = cluster.labels.get(NAME_LABEL, cluster.id)
-    cost = dollars(picture.per_hour(pool) * _hours(picture, since), per="")
+    cost = dollars(picture.per_hour(cluster, pool) * _hours(picture, since), per="")
     at_least = "" if last or since != picture.recent_since else "at least "
     what = "since its last job" if last else "and no job on it"
     words = f"pool {name}/{pool.id} has been idle for {at_least}{span(idle.total_seconds())}, {cost} {what}"
@@ -83,7 +83,7 @@ def _hours(picture: Picture, since: datetime) -> Decimal:
 
 
 def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
-    return job.persistent_resource_id == cluster.id and bool(by_pool(Demand.of(job), cluster).get(pool.id))
+    return on(job, cluster) and bool(by_pool(Demand.of(job), cluster).get(pool.id))
 
 
 def _room(job: VertexJob, cluster: PersistentResource) -> str:
@@ -98,8 +98,8 @@ def _room(job: VertexJob, cluster: PersistentResource) -> str:
 
 
 def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
-    each = (hourly(one.machine, picture.region, job.capacity_type) * one.count for one in job.machines)
-    costs = sum(each, Price())
+    region = job.region or picture.region
+    costs = sum((hourly(one.machine, region, job.capacity_type) * one.count for one in job.machines), Price())
     waits = job.state in WAITS
     does = "waits for machines of its own" if waits else "runs on machines of its own"
     words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"

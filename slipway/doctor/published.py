@@ -12,6 +12,7 @@ from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
 from slipway.formatting import join, short, span
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
+from slipway.quota.by_hand import by_gcloud
 from slipway.quota.report import Line, QuotaReport
 from slipway.state import State
 
@@ -77,13 +78,13 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
     if not used or used < _NEARLY * line.limit:
         return
     rest = max(0, line.limit - used)
-    words = f"{line.namespace} {line.label} in {picture.region}: {used:,} of {line.limit:,} in use, {rest:,} left"
+    words = f"{line.namespace} {line.label} in {line.region}: {used:,} of {line.limit:,} in use, {rest:,} left"
     words += f" ({line.others:,} by others)" if line.others else ""
     if line.requested is not None:
         mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
     else:
         mend, means = _ask_for_more(line, line.limit, picture), line.increase
-    yield KINDS["quota-nearly-used"].of(f"quota {line.metric}", words, mend, means)
+    yield KINDS["quota-nearly-used"].of(f"quota {line.key}", words, mend, means)
 
 
 def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
@@ -91,6 +92,9 @@ def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
     if line.increase != INCREASABLE:
         return "free some of it, or use machines of another type"
     more = line.enough if line.enough > limit else ceil(limit * 1.25)
+    if line.elsewhere:
+        asked = by_gcloud(picture.project, line, more)
+        return asked or "free some of it, or use machines of another type"
     ask = f"slipway quota --request {line.metric}={more}{picture.of_catalog}"
     return (
         f"{ask} --contact {shlex.quote(picture.contact)}" if picture.contact else f"ask for more: {ask}, with --contact"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.credentials import identity
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
@@ -33,10 +34,12 @@ from slipway.live import Live, Unknown
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import QuotaReport
 from slipway.season import moment_text
+from slipway.state import State
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 
 DAYS = 30
 _MOST_RECENT = 1000
+_CLUSTERS, _RECENT = "clusters", f"the jobs of the last {DAYS} days"
 _PATIENCE_S = 1.0
 _DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
 Found = TypeVar("Found")
@@ -55,7 +58,6 @@ class _Reading:
         self.context, self.place, self.now, self.clock = context, place, context.now, ""
         self.who = identity(context.environ)
         self.connection = context.connection
-        self.vertex = self.connection.vertex(place.project, place.region)
 
     def read(self, say: Callable[[str], None], patience: float) -> Picture:
         place, since = self.place, self.now - timedelta(days=DAYS)
@@ -63,36 +65,57 @@ class _Reading:
             reader = self._reader()
             first: dict[str, Future[Any]] = {
                 "the catalog": threads.submit(reader.catalog),
-                "clusters": threads.submit(reader.clusters),
-                f"the jobs of the last {DAYS} days": threads.submit(self._recent, since),
                 "the state": threads.submit(self._backend),
-                **{f"{kind.words}s": threads.submit(reader.jobs, kind) for kind in KINDS.values()},
+                **self._of_region(threads, reader, since),
             }
             awaited(first, say, patience)
             if self._right_the_clock():
                 since = self.now - timedelta(days=DAYS)
-                first[f"the jobs of the last {DAYS} days"] = threads.submit(self._recent, since)
+                first[_RECENT] = threads.submit(self._recent, place.region, since)
             published: PublishedCatalog | Unknown | None = first["the catalog"].result()
+            backend = first["the state"].result()
             catalog = published.whole if isinstance(published, PublishedCatalog) else None
             second: dict[str, Future[Any]] = {"roles": threads.submit(self._gaps, catalog)}
+            others = self._elsewhere(catalog, backend)
+            second |= {
+                f"{what} in {region}": part
+                for region in others
+                for what, part in self._of_region(threads, reader.elsewhere(region), since).items()
+            }
             if catalog is not None:
                 scoped = self._reader(metrics(catalog))
                 second["quota"] = threads.submit(scoped.limits)
+                second |= {f"quota in {region}": threads.submit(scoped.elsewhere(region).limits) for region in others}
                 second["requests for quota"] = threads.submit(scoped.preferences)
                 second["packages"] = threads.submit(self._packages)
                 second["who may do what"] = threads.submit(policies.read(threads, self.connection, catalog, self.who))
             awaited(second, say, patience)
-            clusters = first["clusters"].result()
-            jobs = all_or_unknown(first[f"{kind.words}s"].result() for kind in KINDS.values())
-            backend = first["the state"].result()
-            recent = first[f"the jobs of the last {DAYS} days"].result()
-            if not isinstance(recent, Unknown) and len(recent) == _MOST_RECENT:
-                since = recent[-1].create_time or since  # Whatever is older was not looked at.
+
+            def everywhere(*parts: str) -> tuple[Any, ...] | Unknown:
+                here = (first[part].result() for part in parts)
+                there = (second[f"{part} in {region}"].result() for region in others for part in parts)
+                return all_or_unknown((*here, *there))
+
+            clusters: tuple[PersistentResource, ...] | Unknown = everywhere(_CLUSTERS)
+            jobs: tuple[VertexJob, ...] | Unknown = everywhere(*(f"{kind.words}s" for kind in KINDS.values()))
+            recent: tuple[VertexJob, ...] | Unknown = everywhere(_RECENT)
+            if not isinstance(recent, Unknown) and len(recent) >= _MOST_RECENT:
+                # Whatever is older was not looked at.
+                recent = tuple(sorted(recent, key=lambda job: job.create_time or since, reverse=True)[:_MOST_RECENT])
+                since = recent[-1].create_time or since
             quota: QuotaReport | Unknown | None = None
             if catalog is not None:
                 limits = second["quota"].result()
-                live = Live(clusters, jobs, limits, None, preferences=second["requests for quota"].result())
-                quota = limits if isinstance(limits, Unknown) else judge(catalog, live)
+                live = Live(
+                    clusters,
+                    jobs,
+                    limits,
+                    None,
+                    preferences=second["requests for quota"].result(),
+                    limits_elsewhere={region: second[f"quota in {region}"].result() for region in others},
+                )
+                unread = [part for part in live.limits_elsewhere.values() if isinstance(part, Unknown)]
+                quota = limits if isinstance(limits, Unknown) else unread[0] if unread else judge(catalog, live)
             return Picture(
                 stack=place.stack,
                 project=place.project,
@@ -116,7 +139,25 @@ class _Reading:
                 policies=second["who may do what"].result() if catalog is not None else (),
                 of_catalog=place.of_catalog,
                 unseen=tuple(self._unseen(backend, catalog)),
+                other_regions=others,
             )
+
+    def _elsewhere(self, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
+        """The other regions where clusters of the stack are or may come to be: by its file, what is published, and what
+        the engine knows."""
+        home = catalog.region if catalog else self.place.region
+        state = backend.state if isinstance(backend, Backend) else None
+        of_state = state.regions_beside(home) if isinstance(state, State) else ()
+        of_catalog = (catalog.other_regions or ()) if catalog else ()
+        every = dict.fromkeys((*self.place.other_regions, *of_catalog, *of_state))
+        return tuple(one for one in every if one != self.place.region)
+
+    def _of_region(self, threads: Executor, reader: Reader, since: datetime) -> dict[str, Future[Any]]:
+        return {
+            _CLUSTERS: threads.submit(reader.clusters),
+            _RECENT: threads.submit(self._recent, reader.wanted.region, since),
+            **{f"{kind.words}s": threads.submit(reader.jobs, kind) for kind in KINDS.values()},
+        }
 
     def _right_the_clock(self) -> bool:
         """By the answers that came. Whether this machine's was wrong, and jobs were asked for of other days."""
@@ -129,9 +170,10 @@ class _Reading:
         scope = LiveScope(place.project, place.region, place.catalog.bucket, catalog=place.catalog.name, metrics=wanted)
         return Reader(self.connection, scope, self.who)
 
-    def _recent(self, since: datetime) -> tuple[VertexJob, ...] | Unknown:
+    def _recent(self, region: str, since: datetime) -> tuple[VertexJob, ...] | Unknown:
         def listed() -> tuple[VertexJob, ...]:
-            found = self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"')
+            vertex = self.connection.vertex(self.place.project, region)
+            found = vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"')
             return tuple(islice(found, _MOST_RECENT))
 
         api = f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list"

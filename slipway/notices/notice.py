@@ -109,7 +109,8 @@ def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
     name, how = found["name"], found["how"].strip(" ,:")
     why = re.search(r"^ *why: (.+)$", text[found.end() :], re.MULTILINE)
     sentence = f"cluster `{found['id']}` could not be made: {how}{f' ({why[1].strip()})' if why else ''}"
-    mend = f"more time (createWithin), or other machines (alternatives), in stacks/Pulumi.{stack}.yaml"
+    ways = "more time (createWithin), or other machines or another region (alternatives)"
+    mend = f"{ways}, in stacks/Pulumi.{stack}.yaml"
     again = (
         "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
     )

@@ -51,10 +51,15 @@ class Subject:
     @cached_property
     def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:
         return tuple(
-            (template, offer, Request(offer.kind, offer.request, self.catalog.region, offer.capacity_type))
+            (template, offer, Request(offer.kind, offer.request, self._region(offer), offer.capacity_type))
             for template in self.templates
             for offer in template.offers
         )
+
+    def _region(self, offer: Offer) -> str:
+        """Where its jobs run."""
+        cluster = self.catalog.clusters.get(offer.cluster)
+        return (cluster.region if cluster else None) or self.catalog.region
 
 
 Check = Callable[[Subject, Any], Iterable[str]]

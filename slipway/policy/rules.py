@@ -21,8 +21,15 @@ _ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging
 
 
 def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
+    """Of clusters in the stack's own region nothing is said beside it."""
     if subject.catalog.region not in allowed:
         yield f"region {subject.catalog.region}: allowed are {join(allowed)}"
+    for cluster in subject.clusters:
+        places = [("", cluster.region or "")]
+        places += [(f" (alternative {number})", region) for number, (_, region) in enumerate(cluster.instead, 1)]
+        for which, region in places:
+            if region and region not in allowed:
+                yield f"cluster {cluster.name}{which}: {region}, allowed are {join(allowed)}"
 
 
 def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:

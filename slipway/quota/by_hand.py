@@ -10,7 +10,7 @@ from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.formatting import nearest
 from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.increases import preference_id, preference_of, quota_of, requested
-from slipway.quota.metrics import PREFIX
+from slipway.quota.metrics import PREFIX, quota_id
 from slipway.quota.report import Line
 from slipway.quota.request import lacks, more
 
@@ -41,9 +41,10 @@ def parsed(word: str) -> tuple[str, int | None]:
 
 
 def all_short(lines: Iterable[Line], live: Live) -> list[Ask]:
-    """What is short now or at most and can be raised, where no request for as much is there already."""
+    """What is short now or at most and can be raised, where no request for as much is there already. In the stack's
+    own region: what is elsewhere is an alternative, and may be left out."""
     enough: dict[str, int] = {}
-    for line in lines:
+    for line in (one for one in lines if not one.elsewhere):
         limit = _limits(live).get(line.metric)
         if limit and lacks(limit, line.enough) and limit.increase == INCREASABLE and quota_of(live, line.metric):
             enough[line.metric] = max(line.enough, enough.get(line.metric, 0))
@@ -54,12 +55,13 @@ def all_short(lines: Iterable[Line], live: Live) -> list[Ask]:
 
 
 def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
-    """What `METRIC[=VALUE]` asks for; without a value, what would be enough.
+    """What `METRIC[=VALUE]` asks for in the stack's own region; without a value, what would be enough.
 
     Raises ConfigError for a metric that is not there and a limit that is none to ask for, ResourceError for one that
     is asked for already, PolicyError where no increase can be had.
     """
     metric, value = parsed(word)
+    lines = [line for line in lines if not line.elsewhere]
     limit, there = _limits(live).get(metric), preference_of(live, metric)
     if limit is None:
         near = nearest(metric, [line.metric for line in lines])
@@ -93,6 +95,17 @@ def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
             fix="ask your contact at Google, or use machines of another type or region",
         )
     return _ask(live, metric, value)
+
+
+def by_gcloud(project: str, line: Line, value: int) -> str:
+    """The command that asks for a limit in the line's region; empty where nobody knows the quota's id."""
+    id_ = quota_id(line.metric)
+    if not id_:
+        return ""
+    return (
+        f"gcloud beta quotas preferences create --project={project} --service={SERVICE} "
+        f"--quota-id={id_} --dimensions=region={line.region} --preferred-value={value}"
+    )
 
 
 def _ask(live: Live, metric: str, value: int) -> Ask:

@@ -7,7 +7,7 @@ from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
-from slipway.quota.assessment import assess
+from slipway.quota.regions import assess_regions
 from slipway.quota.report import OfferDraw, QuotaReport
 from slipway.quota.usage import drawn
 
@@ -25,7 +25,7 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...] = ()) -> Qu
         for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
         if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
     )
-    return assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
+    return assess_regions(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
 
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
@@ -34,4 +34,4 @@ def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[st
 
 
 def spec(cluster: Cluster) -> ClusterSpec:
-    return ClusterSpec(cluster.name, tuple(cluster.pools.values()))
+    return ClusterSpec(cluster.name, tuple(cluster.pools.values()), region=cluster.region or "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from slipway.facts import QuotaLine
 from slipway.live import Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import label, namespace
@@ -36,19 +37,22 @@ def asked_for(change: Change) -> Iterator[Consequence]:
         )
 
 
-def may_get(change: Change, metric: str) -> int:
-    """The limit that the stack asks for and may get; 0 where it asks for none, or has been given less already."""
-    asked, there = _requests(change).get(metric, 0), preference_of(change.live, metric)
+def may_get(change: Change, line: QuotaLine) -> int:
+    """The limit that the stack asks for and may get; 0 where it asks for none, as in another region than its own, or
+    has been given less already."""
+    if line.region:
+        return 0
+    asked, there = _requests(change).get(line.metric, 0), preference_of(change.live, line.metric)
     settled = there is not None and not there.reconciling and there.preferred == asked
     return 0 if settled else asked
 
 
-def requests_in_words(change: Change, metrics: Iterable[str]) -> str:
+def requests_in_words(change: Change, lines: Iterable[QuotaLine]) -> str:
     """What becomes of the requests for these, as far as there are any: the worst of it, after a comma."""
     states = set()
-    for metric in metrics:
-        there = preference_of(change.live, metric)
-        if may_get(change, metric):
+    for line in lines:
+        there = None if line.region else preference_of(change.live, line.metric)
+        if may_get(change, line):
             states.add("pending")
         elif there:
             states.add(became_of(there).state)
@@ -57,6 +61,11 @@ def requests_in_words(change: Change, metrics: Iterable[str]) -> str:
 
 def in_words(metric: str) -> str:
     return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
+
+
+def words_of(line: QuotaLine) -> str:
+    """`H100 GPUs`; `H100 GPUs in us-east4` where that is not the stack's own region."""
+    return f"{in_words(line.metric)}{f' in {line.region}' if line.region else ''}"
 
 
 def of_limit(limit: int | None) -> str:

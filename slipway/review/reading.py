@@ -24,8 +24,10 @@ from slipway.facts import Facts
 from slipway.kinds import KINDS, Kind
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
+from slipway.machines.table import regions
 from slipway.review import deployed, events
 from slipway.review.change import Change
+from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.preview import Preview
 from slipway.review.templates.usage import DAYS
 
@@ -69,7 +71,7 @@ def change(
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
         place, bucket = (known.catalog.project, known.catalog.region), deployed.published_in(preview)
-        reading = _Reading(connection, place, bucket, after, stack, identity, now)
+        reading = _Reading(connection, place, bucket, after, stack, identity, now, _elsewhere(preview, known, after))
         live, recent = reading.read()
         if wrong := wrong_clock(now, live.time):
             now = right_time(now, live.time)  # Other jobs are the recent ones by that.
@@ -111,18 +113,30 @@ def _before(preview: Preview) -> Facts | None:
         return None
 
 
+def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str, ...]:
+    """Where clusters of the stack are or may come to be besides its own region: as deployed, as declared, and as the
+    engine has them."""
+    told = [region for one in (known, after) if one for region in one.catalog.other_regions or ()]
+    clusters = (step for step in (*preview.standing.values(), *preview.steps) if step.type.startswith(CLUSTER_TYPE))
+    told += [str(step.old.inputs.get("location", "")) for step in clusters if step.old]
+    return tuple(one for one in dict.fromkeys(told) if one != known.catalog.region and one in regions())
+
+
 def _unknown(live: Live, recent: tuple[VertexJob, ...] | Unknown) -> dict[str, Unknown]:
     parts = {
         "clusters can't be read": live.clusters,
         "jobs can't be read": live.jobs,
         "quota limits can't be read": live.limits,
         f"jobs of the last {DAYS} days can't be read": recent,
+        **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
     }
     return {what: part for what, part in parts.items() if isinstance(part, Unknown)}
 
 
 @dataclass(frozen=True)
 class _Reading:
+    """`elsewhere`: the other regions to look in."""
+
     connection: Connection
     place: tuple[str, str]
     bucket: str
@@ -130,6 +144,7 @@ class _Reading:
     stack: str
     identity: str
     now: datetime
+    elsewhere: tuple[str, ...] = ()
 
     def read(self) -> tuple[Live, tuple[VertexJob, ...] | Unknown]:
         project, region = self.place
@@ -138,29 +153,37 @@ class _Reading:
             project=project,
             region=region,
             catalog_bucket=self.bucket,
-            metrics=frozenset(key.removesuffix(" offers") for key in lines),
+            metrics=frozenset(line.metric for line in lines.values()),
             read_quota=quota_info,
         )
         reader = Reader(self.connection, scope, self.identity, off_is_empty=True)
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="review") as threads:
+        places = {region: reader, **{one: reader.elsewhere(one) for one in self.elsewhere}}
+        with ThreadPoolExecutor(_AT_ONCE * len(places), thread_name_prefix="review") as threads:
             catalog: Future[PublishedCatalog | Unknown | None] | None = None
             if self.bucket:
                 catalog = threads.submit(reader.catalog)
-            clusters, limits = threads.submit(reader.clusters), threads.submit(reader.limits)
+            clusters = [threads.submit(one.clusters) for one in places.values()]
+            limits = {name: threads.submit(one.limits) for name, one in places.items()}
             preferences = threads.submit(reader.preferences)
-            unfinished = [threads.submit(reader.jobs, kind) for kind in KINDS.values()]
-            recent = [threads.submit(self._recent, kind, at) for kind in KINDS.values() for at in range(_WINDOWS)]
+            unfinished = [threads.submit(one.jobs, kind) for one in places.values() for kind in KINDS.values()]
+            recent = [
+                threads.submit(self._recent, name, kind, at)
+                for name in places
+                for kind in KINDS.values()
+                for at in range(_WINDOWS)
+            ]
             live = Live(
-                clusters=clusters.result(),
+                clusters=all_or_unknown(future.result() for future in clusters),
                 jobs=all_or_unknown(future.result() for future in unfinished),
-                limits=limits.result(),
+                limits=limits.pop(region).result(),
+                limits_elsewhere={name: future.result() for name, future in limits.items()},
                 catalog=catalog.result() if catalog else None,
                 preferences=preferences.result(),
                 time=self.connection.session.time,
             )
             return live, self._newest(all_or_unknown(future.result() for future in recent))
 
-    def _recent(self, kind: Kind, window: int) -> tuple[VertexJob, ...] | Unknown:
+    def _recent(self, region: str, kind: Kind, window: int) -> tuple[VertexJob, ...] | Unknown:
         """Those of one part of the time: a list is read page by page, so several parts are read at once."""
         step = timedelta(days=DAYS) / _WINDOWS
         until, since = self.now - window * step, self.now - (window + 1) * step
@@ -168,7 +191,8 @@ class _Reading:
         if window:
             parts.append(f'create_time<"{until.isoformat()}"')
         try:
-            listed: Iterator[VertexJob] = self.connection.vertex(*self.place).jobs(kind, " AND ".join(parts))
+            vertex = self.connection.vertex(self.place[0], region)
+            listed: Iterator[VertexJob] = vertex.jobs(kind, " AND ".join(parts))
             return tuple(islice(listed, MOST_RECENT))
         except CloudError as error:
             api = f"aiplatform.googleapis.com {kind.collection}.list"

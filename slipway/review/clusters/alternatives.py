@@ -4,6 +4,7 @@ first."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 from slipway.catalog.clusters import Cluster, Pool
@@ -21,22 +22,24 @@ _ALTERNATIVES = (Edit("alternatives", "", ""),)
 
 def alternatives(change: Change) -> Iterator[Consequence]:
     """Of clusters that are to be made, what may be made instead; of the others, that the list has changed."""
+    home = change.new.region if change.new else ""
     for one in successions(change):
         if one.new is None or one.new.alternative:
             continue
-        listed, before = one.new.alternatives or (), (one.old.alternatives or ()) if one.old else ()
+        listed, before = one.new.instead, one.old.instead if one.old else ()
         is_made = not one.there and not (one.stays and not one.gone)
+        may = "; or ".join(_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1))
         if listed and is_made:
-            may = [f"alternative {n}: {_words(one.new, pools)}" for n, pools in enumerate(listed, 1)]
             yield _told(
                 one.name,
-                f"`{one.name}` may become another one where its machines can't be had: {'; or '.join(may)}",
+                f"`{one.name}` may become another one where its machines can't be had: {may}",
                 None,
-                float(max(_more(one.new, pools) for pools in listed)),
+                float(max(_more(one.new, pools) for pools, _ in listed)),
             )
         elif listed != before and one.stays:
-            words = f"`{one.name}`: what may be made in its place changes; nothing that runs does"
-            yield _told(one.name, words, Grade.CHANGE, 0)
+            words = f"`{one.name}`: what may be made in its place changes"
+            far = f" ({may})" if any(region for _, region in (*before, *listed)) and may else ""
+            yield _told(one.name, f"{words}{far}; nothing that runs does", Grade.CHANGE, 0)
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
@@ -44,8 +47,9 @@ def standing_alternatives(change: Change) -> Iterator[str]:
     for one in change.new.clusters.values() if change.new else ():
         if one.alternative:
             where = "in the place of this one, which goes first" if one.replacement == IN_PLACE else "beside this one"
+            far = f" in {one.region}, whose jobs' {_far(change.new.region)}" if change.new and one.region else ""
             yield (
-                f"`{one.name}` is there as its alternative {one.alternative}, and stays until the stack file says "
+                f"`{one.name}` is there as its alternative {one.alternative}{far}, and stays until the stack file says "
                 f"otherwise: take that out of `alternatives` to have it made as asked for first, {where}"
             )
 
@@ -55,12 +59,28 @@ def _told(name: str, words: str, grade: Grade | None, cost: float) -> Consequenc
     return KINDS["cluster-may-become"].of(f"cluster {name}", words, grade=grade, field=field, cost=cost)
 
 
+def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str, *, home: str) -> str:
+    """`alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
+    if not region:
+        return f"alternative {number}: {_words(first, pools)}"
+    return f"alternative {number} in {region}: {_words(first, pools)}, {_far(home)}"
+
+
+def _far(home: str) -> str:
+    return f"data stays in {home} and crosses regions at a price"
+
+
 def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
     """`workers 1–4 a2-highgpu-8g, −$62.10/h idle`"""
-    differs = (f"{name} {told_pool(pool)}" for name, pool in pools.items() if first.pools.get(name) != pool)
+    differs = tuple(f"{name} {told_pool(pool)}" for name, pool in pools.items() if _unlike(first.pools.get(name), pool))
     more, idle = _more(first, pools), _idle(pools)
     known = idle.complete and price(first).complete
-    return f"{named(differs)}, {signed(more) if known else dollars(idle)} idle"
+    return f"{named(differs) or 'the same machines'}, {signed(more) if known else dollars(idle)} idle"
+
+
+def _unlike(own: Pool | None, pool: Pool) -> bool:
+    """In more than its price, which is another region's."""
+    return own is None or replace(own, price_per_hour=pool.price_per_hour) != pool
 
 
 def _more(first: Cluster, pools: Mapping[str, Pool]) -> Decimal:

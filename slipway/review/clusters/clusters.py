@@ -13,7 +13,7 @@ from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
-from slipway.review.clusters.succession import Succession, always, fate, later, successions, told_pool
+from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions, told_pool
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
@@ -49,6 +49,7 @@ def price(cluster: Cluster, *, most: bool = False) -> Price:
 def key_of(name: str, edits: Iterable[Edit]) -> str:
     """Where a person finds the first of them in the stack file."""
     key = next((edit.key for edit in edits), "")
+    key = "alternatives" if key == REGION else key
     return key if key.startswith("gcp:") else f"{_KEY}.{name}.{key}" if key else f"{_KEY}.{name}"
 
 

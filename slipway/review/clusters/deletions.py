@@ -97,8 +97,14 @@ def _cancelled(id_: str, on_it: tuple[VertexJob, ...], step: Step | None, change
 def _cost(on_it: tuple[VertexJob, ...], id_: str, change: Change) -> float:
     """USD an hour of what is lost: all that the cluster has, else what the jobs have."""
     catalog, there = change.old or change.new, (_living(change) or {}).get(id_)
-    groups = there.machines if there else [group for job in on_it for group in job.machines]
-    return float(sum(hourly(one.machine, catalog.region).known * one.count for one in groups)) if catalog else 0.0
+    if catalog is None:
+        return 0.0
+    held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
+    return float(
+        sum(
+            hourly(one.machine, region or catalog.region).known * one.count for region, groups in held for one in groups
+        )
+    )
 
 
 def _destruction(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
@@ -24,6 +25,8 @@ _SPELLED = {
     "network_attachment": "pscInterface.networkAttachment",
     "generation": "generation",
 }
+REGION = "region"
+"""Of a cluster that is there as an alternative: no key of its own in the stack file."""
 _LISTS = {"reserved_ip_ranges": "reservedIpRanges", "dns_peerings": "pscInterface.dnsPeeringConfigs"}
 
 
@@ -86,7 +89,7 @@ class Succession:
 @dataclass(frozen=True)
 class _World:
     """What is the same for all names. `earlier` are ids of generations that were kept so far; `moved`: what is deployed
-    is in another project or region, where nobody looked."""
+    is in another project or region, where nobody looked. `regions`: the stack's own, before and after."""
 
     alive: Mapping[str, PersistentResource]
     jobs: Mapping[str, tuple[VertexJob, ...]]
@@ -94,6 +97,7 @@ class _World:
     earlier: frozenset[str]
     read: bool
     moved: tuple[Edit, ...]
+    regions: tuple[str, str]
 
 
 def successions(change: Change) -> Iterator[Succession]:
@@ -102,7 +106,7 @@ def successions(change: Change) -> Iterator[Succession]:
     if change.after is None:
         return
     old, new = _own(change.old.clusters if change.old else {}), _own(change.after.catalog.clusters)
-    world = _world(change)
+    world = _world(change, change.after.catalog)
     for name in dict.fromkeys((*old, *new)):
         yield _succession(name, old.get(name), new.get(name), change.after.kept, world)
 
@@ -111,7 +115,7 @@ def _own(clusters: Mapping[str, Cluster]) -> Mapping[str, Cluster]:
     return {name: one for name, one in clusters.items() if not one.adopted}
 
 
-def _world(change: Change) -> _World:
+def _world(change: Change, after: Catalog) -> _World:
     clusters, moved = change.live.clusters, tuple(_moves(change))
     on: dict[str, list[VertexJob]] = {}
     for job in () if moved else change.jobs:
@@ -123,6 +127,7 @@ def _world(change: Change) -> _World:
         earlier=frozenset((*change.before.catalog.retiring, *change.before.kept) if change.before else ()),
         read=not (change.live.skipped or isinstance(clusters, Unknown) or moved),
         moved=moved,
+        regions=((change.old or after).region, after.region),
     )
 
 
@@ -133,7 +138,7 @@ def _succession(
         name,
         old,
         new,
-        edits=(*world.moved, *edits(old, new)) if old and new else (),
+        edits=(*world.moved, *_elsewhere(old, new, world), *edits(old, new)) if old and new else (),
         kept=kept.get(old.id) if old else None,
         left=world.alive.get(old.id) if old and not world.moved else None,
         there=world.alive.get(new.id) if new else None,
@@ -236,6 +241,13 @@ def _accelerator(pool: Pool) -> str:
     # The machine's name tells all others'.
     attached = machine.accelerator and machine.type.startswith("n1-")
     return f"{machine.accelerator_count} {machine.accelerator}" if attached else ""
+
+
+def _elsewhere(old: Cluster, new: Cluster, world: _World) -> Iterator[Edit]:
+    """From an alternative in another region back to the stack's own, or the other way round."""
+    if old.region or new.region:
+        before, after = world.regions
+        yield from _edit(REGION, old.region or before, new.region or after)
 
 
 def _moves(change: Change) -> Iterator[Edit]:

@@ -62,7 +62,8 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
     if not pools:
         return "machines that nobody can tell", Price(complete=False)
     has = machines(summed(MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools))
-    prices = (hourly(pool.machine, catalog.region) * max(pool.replicas, pool.min or 0) for pool in pools)
+    region = str(inputs.get("location") or catalog.region)
+    prices = (hourly(pool.machine, region) * max(pool.replicas, pool.min or 0) for pool in pools)
     return has or "no machine yet", sum(prices, Price())
 
 
@@ -71,7 +72,7 @@ def _differences(inputs: Mapping[str, Any], cluster: Cluster, catalog: Catalog) 
     encryption, psc = inputs.get("encryptionSpec") or {}, inputs.get("pscInterfaceConfig") or {}
     sides = {
         "project": (inputs.get("project"), catalog.project),
-        "location": (inputs.get("location"), catalog.region),
+        "location": (inputs.get("location"), cluster.region or catalog.region),
         "network": (inputs.get("network"), cluster.network),
         "encryption.kmsKey": (encryption.get("kmsKeyName"), cluster.kms_key),
         "pscInterface.networkAttachment": (psc.get("networkAttachment"), cluster.network_attachment),

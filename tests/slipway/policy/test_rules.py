@@ -12,7 +12,7 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.errors import PolicyError
 from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.policy.rule import ADVISORY, MANDATORY
+from slipway.policy.rule import ADVISORY, MANDATORY, Subject
 from slipway.policy.rules import RULES
 from slipway.policy.verdict import refuse, violations
 from slipway.prices import Price
@@ -74,6 +74,27 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
         ["us-central1"],
         replace(GOOD, catalog=replace(GOOD.catalog, region="asia-east1")),
         "region asia-east1: allowed are us-central1",
+    ),
+    (
+        "regions",
+        ["us-central1"],
+        with_cluster(alternatives=({"workers": WORKERS}, {"workers": WORKERS}), alternative_regions=("", "us-east4")),
+        "cluster cpu (alternative 2): us-east4, allowed are us-central1",
+    ),
+    (
+        "regions",
+        ["us-central1"],
+        with_cluster(region="us-east4", alternative=1),
+        "cluster cpu: us-east4, allowed are us-central1",
+    ),
+    (
+        "idleCost",
+        1,
+        with_cluster(
+            alternatives=({"workers": replace(WORKERS, price_per_hour=Price(Decimal("0.6")))},),
+            alternative_regions=("us-east4",),
+        ),
+        "the stack: $1.20/h when idle, at most $1.00/h is allowed",
     ),
     (
         "machines",
@@ -175,6 +196,14 @@ def test_a_mandatory_rule_stops_the_deployment_and_an_advisory_one_does_not() ->
     refuse(violations(replace(open_stack, policy={ADVISORY: {"reviewedCodeOnly": True}})))
     with pytest.raises(PolicyError, match="breaks 1 of its own mandatory rules, so nothing was changed"):
         refuse(violations(replace(open_stack, policy={MANDATORY: {"reviewedCodeOnly": True}})))
+
+
+def test_a_request_is_judged_where_its_cluster_is() -> None:  # N2
+    pool = replace(SPOT, capacity_type="pool", cluster="cpu", pools=("workers",))
+    catalog = with_cluster(region="us-east4", alternative=1).catalog
+    lora = replace(LORA, offers=(pool, SPOT))
+    found = Subject(replace(GOOD, catalog=replace(catalog, templates={"lora": lora}))).requests
+    assert [request.region for _, _, request in found] == ["us-east4", "us-central1"]
 
 
 def test_a_rule_that_nobody_knows_can_not_be_shown_to_hold() -> None:

@@ -221,3 +221,39 @@ def test_a_first_deployment_is_short_by_itself_and_no_program_no_quota() -> None
     found = said(change(None, facts(NEW, quota=quota(line(48))), limits=limits({GPUS: 32})))
     assert found.keys() == {"quota-short-at-most"}
     assert said(change(facts(OLD), None)) == {}
+
+
+AWAY = "us-east4"
+FAR = replace(NEW, id="h100-far0001", region=AWAY, alternative=1)
+
+
+def far(high: int, *, short: int = 0, state: str = "ok") -> QuotaLine:
+    return replace(line(high, short=short, state=state), key=f"{GPUS} in {AWAY}")
+
+
+def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
+    """A cluster in another region, where others use so many machines, and none here."""
+    ours, theirs = (
+        replace(living(one, used=used), name=f"projects/1/locations/{AWAY}/persistentResources/{one.id}")
+        for one, used in ((FAR, 1), (OTHER, used))
+    )
+    found = change(facts(OLD), facts(FAR, quota=quota(after)), clusters=[ours, theirs])
+    there = limits({GPUS: 32})
+    live = replace(found.live, limits=limits({GPUS: 100_000}), limits_elsewhere={AWAY: there})
+    return said(replace(found, live=live))
+
+
+def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() -> None:  # N2
+    found = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
+    assert found.subject == f"quota {GPUS} in us-east4"
+    assert "32 H100 GPUs in us-east4 at most, 24 can be had, limit 32, 8 used by others: short by 8" in found.sentence
+    assert "increase can be requested" in found.sentence
+    now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
+    assert now.sentence.startswith("What is created is short by 8 H100 GPUs in us-east4, limit 32")
+
+
+def test_limits_of_another_region_that_can_not_be_read_are_named() -> None:
+    found = change(facts(OLD), facts(FAR, quota=quota(far(32, state="unknown"))))
+    live = replace(found.live, limits_elsewhere={AWAY: UNREAD})
+    (one,) = said(replace(found, live=live)).values()
+    assert one.sentence.startswith("Nobody can tell whether H100 GPUs in us-east4 suffice: ")

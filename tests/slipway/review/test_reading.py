@@ -48,6 +48,7 @@ def test_dates_are_judged_by_the_cloud_s_clock_and_jobs_asked_for_again(monkeypa
         _stack: object
         _identity: object
         now: datetime
+        _elsewhere: object
 
         def read(self) -> tuple[Live, tuple[()]]:
             asked.append(self.now)

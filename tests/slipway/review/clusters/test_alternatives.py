@@ -1,0 +1,143 @@
+"""What a cluster may become elsewhere, and what is there as that: told with the region, and no move. # N2"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slipway.catalog.clusters import Cluster
+from slipway.cloud.clusters import PersistentResource
+from slipway.prices import hourly
+from slipway.review.clusters.alternatives import alternatives, standing_alternatives
+from slipway.review.clusters.capacity import capacity
+from slipway.review.clusters.clusters import clusters
+from slipway.review.clusters.deletions import deletions
+from slipway.review.consequence import Consequence, Grade
+from slipway.review.preview import Preview
+from slipway.review.reading import _elsewhere
+from slipway.review.resources.unsaid_clusters import unsaid_clusters
+from tests.slipway.review.builders import (
+    CPU,
+    H100,
+    PROJECT,
+    catalog,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    living,
+    pool,
+    step,
+)
+
+AWAY = "us-east4"
+TYPE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+FIRST = cluster("gpu", pool("workers", H100, 1, 4), id="gpu-0000001")
+FAR_POOL = pool("workers", H100, 1, 4, price=hourly(H100, AWAY))
+LISTED = replace(FIRST, alternatives=({"workers": FAR_POOL},), alternative_regions=(AWAY,))
+FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
+
+
+def away(one: Cluster, *, used: int = 0) -> PersistentResource:
+    name = f"projects/1/locations/{AWAY}/persistentResources/{one.id}"
+    return replace(living(one, used=used), name=name)
+
+
+def said(before: Cluster | None, after: Cluster) -> list[Consequence]:
+    living_now = [living(before)] if before else []
+    return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
+
+
+def test_what_may_come_from_another_region_says_where_and_that_data_stays() -> None:
+    (one,) = said(None, LISTED)
+    assert one.sentence == (
+        "`gpu` may become another one where its machines can't be had: alternative 1 in us-east4: the same machines, "
+        "+$0.01/h idle, data stays in us-central1 and crosses regions at a price"
+    )
+    assert (one.grade, one.field) == (Grade.WARNING, "slipway:persistentResources.gpu.alternatives")
+    small = {"workers": pool("workers", CPU, 1, 4, price=hourly(CPU, AWAY))}
+    (one,) = said(None, replace(LISTED, alternatives=(small, {"workers": FAR_POOL}), alternative_regions=("", AWAY)))
+    assert (
+        "alternative 1: workers 1–4 n1-standard-8" in one.sentence and "; or alternative 2 in us-east4:" in one.sentence
+    )
+
+
+def test_another_region_of_an_alternative_is_told_and_nothing_that_runs_changes() -> None:
+    (one,) = said(LISTED, replace(LISTED, alternative_regions=("us-west1",)))
+    assert one.sentence.startswith("`gpu`: what may be made in its place changes (alternative 1 in us-west1: ")
+    assert one.sentence.endswith("); nothing that runs does") and one.grade is Grade.CHANGE
+    assert said(LISTED, LISTED) == []
+    (one,) = said(LISTED, replace(LISTED, alternatives=None, alternative_regions=None))
+    assert one.sentence == "`gpu`: what may be made in its place changes; nothing that runs does"
+
+
+def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
+    (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
+    assert line.startswith(
+        "`gpu` is there as its alternative 1 in us-east4, whose jobs' data stays in us-central1 and crosses regions "
+        "at a price, and stays until the stack file says otherwise"
+    )
+
+
+def test_going_back_is_a_new_generation_and_no_move_of_the_stack() -> None:
+    train = job("train-1", on=FAR, machine=H100)
+    there = [away(FAR, used=1)]
+    told = change(facts(FAR), facts(FIRST, kept(FAR, train)), clusters=there, jobs=[train])
+    found = {one.kind: one for one in (*clusters(told), *capacity(told), *deletions(told))}
+    new = found["cluster-new-generation"]
+    assert new.sentence == (
+        "`gpu` becomes a new generation: `region` `us-east4` → `us-central1` can't change in place; a second cluster "
+        "is made, submissions switch to it, and `gpu-0000002` retires when `train-1` (user-a, running 3 h 12 min) has "
+        "ended"
+    )
+    assert new.field == "slipway:persistentResources.gpu.alternatives"
+    assert "$101.15/h for the old one's 1 `a3-highgpu-8g`" in found["generations-overlap"].sentence, "by its region"
+    assert found.keys() == {
+        "cluster-new-generation",
+        "jobs-finish-on-old",
+        "capacity-found-anew",
+        "image-cache-empty",
+        "generations-overlap",
+    }
+
+
+def test_a_deleted_one_is_told_with_the_price_of_its_own_region() -> None:
+    def cost(there: PersistentResource) -> float:
+        steps = [step("delete", TYPE, FAR.id, old={"name": FAR.id}, id=FAR.id)]
+        told = change(facts(FAR), facts(FAR), clusters=[there], jobs=[job(on=FAR)], steps=steps)
+        return next(one.cost for one in deletions(told) if one.kind == "jobs-cancelled")
+
+    assert cost(away(FAR, used=1)) > cost(living(FAR, used=1))
+
+
+def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
+    made = {
+        "name": FAR.id,
+        "project": PROJECT,
+        "location": AWAY,
+        "resourcePools": [
+            {
+                "id": "workers",
+                **H100.request(),
+                "replicaCount": "1",
+                "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "4"},
+            }
+        ],
+    }
+
+    def unsaid(one: Cluster) -> list[str]:
+        steps = [step("create", TYPE, one.id, new=made)]
+        return [each.sentence for each in unsaid_clusters(change(facts(one), facts(one), steps=steps))]
+
+    assert unsaid(FAR) == []
+    (words,) = unsaid(replace(FAR, region=None))
+    assert "`location` is `us-east4`, said to be `us-central1`" in words
+
+
+def test_it_is_looked_for_where_it_was_or_may_come_to_be() -> None:
+    engine = {"urn": step("same", TYPE, "old", old={"location": "us-west1"}), "odd": step("same", TYPE, "x", old={})}
+    before, after = facts(FAR, other_regions=(AWAY,)), facts(LISTED, other_regions=("us-east5", AWAY))
+    assert _elsewhere(Preview(standing=engine), before, after) == (AWAY, "us-east5", "us-west1")
+    told = {"u": step("same", TYPE, "y", old={"location": "evil.example/"})}
+    assert _elsewhere(Preview(standing=told), facts(FIRST), None) == ()
+    assert catalog(FAR).region_of("gpu") == AWAY
