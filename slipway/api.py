@@ -231,8 +231,8 @@ class _LogDisplay:
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job
         _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.attempt.fresh else ", submitted before")
-        if submitted.attempt.copies:
-            _log.warning("copies of this request exist and end by themselves: %s", ", ".join(submitted.attempt.copies))
+        if copies := submitted.attempt.copy_ids:
+            _log.warning("copies of this request exist and end by themselves: %s", ", ".join(copies))
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.candidate.label)

@@ -14,6 +14,7 @@ from pathlib import Path
 from slipway.catalog.model import Catalog
 from slipway.catalog.selection import SelectedCatalog, fetch, select_catalog
 from slipway.cloud.connection import Connection, connect
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.errors import SlipwayError
@@ -63,7 +64,11 @@ class Context:
 
     @cached_property
     def vertex(self) -> Vertex:
-        return self.connection.vertex(self.catalog.project, self.catalog.region)
+        return self.vertex_by(self.connection)
+
+    def vertex_by(self, connection: Connection) -> Vertex:
+        """In the stack's own region, and for lists wherever its jobs may be."""
+        return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.other_regions or ())
 
     @property
     def hurried(self) -> Connection:
@@ -99,12 +104,16 @@ class Context:
         ConfigError."""
         return seconds(self.environ.get("SLIPWAY_NO_CONTACT", "").strip() or "1h")
 
-    def console_link(self, job_id: str) -> str:
+    def console_link(self, job: VertexJob) -> str:
         """The job's page, or empty where the endpoint is not Google's and has none."""
         if "vertex" in self.connection.endpoints.overrides:
             return ""
-        region, project = self.catalog.region, self.catalog.project
-        return f"https://console.cloud.google.com/vertex-ai/locations/{region}/training/{job_id}/cpu?project={project}"
+        page = f"locations/{job.region}/training/{job.id}/cpu?project={self.catalog.project}"
+        return f"https://console.cloud.google.com/vertex-ai/{page}"
+
+    def elsewhere(self, region: str) -> str:
+        """` in us-east4`, to be put behind what is not in the stack's own region; else empty."""
+        return "" if region == self.catalog.region else f" in {region}"
 
     def cluster_name(self, cluster_id: str) -> str:
         """What people call a cluster; a retiring generation has its id."""

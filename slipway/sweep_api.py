@@ -77,7 +77,9 @@ def sweep(
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
     plan = plan_sweep(context.catalog, asked, given, context.user, name, shared="an argument")
-    sent = send_sweep(context, plan, rate, _LogDisplay(), RunsAgain(failed=retry_failed, cancelled=retry_cancelled))
+    sent = send_sweep(
+        context, plan, rate, _LogDisplay(context), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+    )
     if sent.result.interrupted:
         stopped = KeyboardInterrupt()
         stopped.add_note(f"what was sent of sweep {sent.id} goes on; {_AGAIN.same} sends the rest")
@@ -115,7 +117,7 @@ class Sweep:
         hour (SLIPWAY_NO_CONTACT).
         """
         check_timeout(timeout)
-        ended = until_ended(self._context, self._sent, _LogDisplay(), timeout=timeout)
+        ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)
         if problem := problem_of_runs(self._sent, ended, _AGAIN):
             raise problem
         return self._handles(ended.values())
@@ -134,6 +136,9 @@ class Sweep:
 class _LogDisplay:
     """Tells what a sweep does to the logger."""
 
+    def __init__(self, context: Context) -> None:
+        self._home = context.catalog.region
+
     def note(self, text: str) -> None:
         _log.info(text)
 
@@ -145,7 +150,7 @@ class _LogDisplay:
 
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         for choice in choices:
-            _log.info("%s: %s", summary(choice.taken.candidate), choice.taken.verdict.text)
+            _log.info("%s: %s", summary(choice.taken.candidate, self._home), choice.taken.verdict.text)
         for line in forecast_lines(forecast) if forecast else ():
             _log.info(line)
         _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -160,20 +159,21 @@ def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, form
 
     Raises what sending would raise before it sends.
     """
-    from slipway.submission.preflight import offline_request
+    from slipway.submission.preflight import offline_candidate
 
-    def show(body: Mapping[str, Any]) -> None:
+    def show(one: Candidate) -> None:
         if json:
-            screen.out_json("submission-plan", {"requestId": prepared.request_id, "request": body})
+            plan = {"requestId": prepared.request_id, "region": one.region, "request": one.body}
+            screen.out_json("submission-plan", plan)
         else:
-            screen.out(as_formatted(context, prepared, body) if format_ else screen.json_text(body, indent=2))
+            screen.out(as_formatted(context, prepared, one) if format_ else screen.json_text(one.body, indent=2))
 
     try:
         taken = _forecast(context, prepared)
     except PolicyError:
-        show(offline_request(prepared))
+        show(offline_candidate(prepared))
         raise
-    show(taken.body if taken else offline_request(prepared))
+    show(taken or offline_candidate(prepared))
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:
@@ -189,13 +189,14 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
         except CloudError as problem:
             screen.note(f"not sent; whether it would start is not known: {problem.message}")
             return None
-    label, text = choice.taken.candidate.label, choice.taken.verdict.text
-    screen.note(f"not sent; {text if text.startswith(f'{label}:') else f'{label}: {text}'}")
+    taken, text = choice.taken.candidate, choice.taken.verdict.text
+    said = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
+    screen.note(f"not sent; {said}")
     for one in choice.passed:
         screen.note(f"  {passed_over(one)}")
     for one in choice.hopeless:
         screen.note(f"  {never_runs(one)}")
-    return choice.taken.candidate
+    return taken
 
 
 def _send(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import TypeVar
 
 from slipway.cloud.answers import Json, garbled, region_of, shaped
@@ -16,6 +18,7 @@ from slipway.cloud.session import Session
 from slipway.kinds import KINDS, Kind, kind_of
 
 _Named = TypeVar("_Named", VertexJob, Operation, PersistentResource)
+_Read = TypeVar("_Read")
 
 _LARGEST_PAGE = 100
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -37,6 +40,11 @@ class Vertex:
     def at(self, region: str) -> Vertex:
         """The same in one region alone; in its first where none is named."""
         return Vertex(self._session, self._endpoints, self.project, region or self.region)
+
+    def _at_once(self, read: Callable[[Vertex], _Read]) -> list[_Read]:
+        """What each region answers: whoever asks waits for the slowest alone."""
+        with ThreadPoolExecutor(len(self.regions), thread_name_prefix="regions") as threads:
+            return list(threads.map(read, map(self.at, self.regions)))
 
     def _parent(self, name: str = "") -> str:
         region = region_of(name) or self.region
@@ -70,7 +78,7 @@ class Vertex:
         `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
         """
         if len(self.regions) > 1:
-            yield from _newest_first(self.at(one).jobs(kind, filter, page_size=page_size) for one in self.regions)
+            yield from _newest_first(self._at_once(lambda one: _begun(one.jobs(kind, filter, page_size=page_size))))
             return
         call = self._call(
             f"list the {kind.words}s of {self.project} in {self.region}", f"aiplatform.{kind.collection}.list"
@@ -109,7 +117,7 @@ class Vertex:
 
     def persistent_resources(self) -> tuple[PersistentResource, ...]:
         if len(self.regions) > 1:
-            return tuple(found for one in self.regions for found in self.at(one).persistent_resources())
+            return tuple(chain.from_iterable(self._at_once(Vertex.persistent_resources)))
         call = self._call(
             f"list the clusters of {self.project} in {self.region}", "aiplatform.persistentResources.list"
         )
@@ -133,6 +141,11 @@ class Vertex:
         """A long-running operation by its full name."""
         call = self._call(f"read operation {name}", "aiplatform.operations.get")
         return _read(call, Operation.read, self._session.get(f"{self._parent(name).split('projects/')[0]}{name}", call))
+
+
+def _begun(jobs: Iterator[VertexJob]) -> Iterator[VertexJob]:
+    """The same, with its first page read."""
+    return chain(tuple(islice(jobs, 1)), jobs)
 
 
 def _newest_first(lists: Iterable[Iterator[VertexJob]]) -> Iterator[VertexJob]:

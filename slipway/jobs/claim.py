@@ -4,6 +4,7 @@ whoever finds another job's number in it ends at once.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import Enum, auto
 
 from slipway.cloud.failures import CloudError, NotFound
@@ -75,7 +76,8 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
         if not number.isdecimal() or number in _numbers(job):
             return None
         if job.kind.runs_itself:
-            return vertex.job(f"{job.name.rpartition('/')[0]}/{number}")
+            with suppress(NotFound):  # The copies of a request may be in several regions.
+                return vertex.job(f"{job.name.rpartition('/')[0]}/{number}")
         listed = vertex.jobs(job.kind, label_filter({REQUEST_LABEL: job.labels.get(REQUEST_LABEL, "")}))
         return next((one for one in listed if number in _numbers(one)), None)
     except CloudError:

@@ -9,7 +9,7 @@ from slipway.cloud.failures import NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
-from slipway.formatting import nearest, quoted, short
+from slipway.formatting import join, nearest, quoted, short
 from slipway.jobs.earlier_waits import earlier_filter
 from slipway.kinds import KINDS
 from slipway.labels import label_value
@@ -21,14 +21,15 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
     """The job, the newest first where several have that name. With a `stack`, and where no job is called so, the newest
     job of that stack's template of this name.
 
-    Raises ResourceError with a suggestion when there is no such job, ConfigError for another region's name.
+    Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of one that is in none of
+    the regions.
     """
     names = []
     if "/" in text:
         names = [_own(vertex, text)]
     elif text.isdigit():
-        own = f"projects/{vertex.project}/locations/{vertex.region}"
-        names = [f"{own}/{kind.collection}/{text}" for kind in KINDS.values()]
+        places = [f"projects/{vertex.project}/locations/{region}" for region in vertex.regions]
+        names = [f"{place}/{kind.collection}/{text}" for kind in KINDS.values() for place in places]
     for name in names:
         with contextlib.suppress(NotFound):
             return [vertex.job(name)]
@@ -43,7 +44,7 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
 
 
 def _own(vertex: Vertex, name: str) -> str:
-    """A full resource name, which must be of this region. The project may be given by its number."""
+    """A full resource name, which must be of one of the regions. The project may be given by its number."""
     parts = name.strip("/").split("/")
     collections = [kind.collection for kind in KINDS.values()]
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:
@@ -53,10 +54,10 @@ def _own(vertex: Vertex, name: str) -> str:
             f"{collections[0]}/NUMBER, or with {' or '.join(collections[1:])}",
         )
     project = vertex.project if parts[1].isdigit() else parts[1]
-    for noun, theirs, ours in (("", parts[3], vertex.region), ("project ", project, vertex.project)):
-        if theirs != ours:
+    for noun, theirs, ours in (("", parts[3], vertex.regions), ("project ", project, (vertex.project,))):
+        if theirs not in ours:
             raise ConfigError(
-                f"{short(name, 200)} is in {noun}{short(theirs)}, the catalog's stack in {ours}",
+                f"{short(name, 200)} is in {noun}{short(theirs)}, the catalog's stack in {join(ours)}",
                 fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
             )
     return "/".join(parts)
@@ -66,7 +67,7 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
     recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
     near = nearest(text, recent)
     return ResourceError(
-        f"no job {quoted(text)} in {vertex.project}, {vertex.region}",
+        f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",
         why=f"the nearest name is {near}" if near else "none of that name or number is listed there",
         fix="slipway jobs list",
     )

@@ -192,19 +192,21 @@ def read_why(
         if job.state == "JOB_STATE_PENDING" and job.start_time is None and (machines := stock_out(said)):
             return lambda at: f"waits for machines: {machines}"
         own = f"; the service says: {said}" if said else ""
-        if quotas and job.state == "JOB_STATE_QUEUED" and (short := _read_quota_reason(vertex, quotas, job, now)):
+        queued = job.state == "JOB_STATE_QUEUED"
+        if quotas and queued and (short := _read_quota_reason(vertex.at(job.region), quotas, job, now)):
             return lambda at: short + own
         return lambda at: wait_reason(job, None, "", (), at) + own
     try:
-        jobs = tuple(vertex.active_jobs(CUSTOM_JOB))
-        text = wait_reason(job, vertex.persistent_resource(cluster), cluster_name or cluster, jobs, now)
+        here = vertex.at(job.region)
+        jobs = tuple(here.active_jobs(CUSTOM_JOB))
+        text = wait_reason(job, here.persistent_resource(cluster), cluster_name or cluster, jobs, now)
     except CloudError as problem:
         text = f"why is not known: {problem.message}"
     return lambda at: text
 
 
 def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: datetime) -> str:
-    """Empty where nothing can be told."""
+    """`vertex` is that of the job's region, which has a quota of its own. Empty where nothing can be told."""
     from slipway.jobs.quota_wait import draws, quota_reason
     from slipway.quota.metrics import quota_id
 
@@ -237,7 +239,7 @@ def follower_of(
     connection = context.connection.with_policy(policy)
     logging = connection.logging(context.catalog.project)
     return Follower(
-        connection.vertex(context.catalog.project, context.catalog.region),
+        context.vertex_by(connection),
         job,
         polling=Polling(gives_up=context.no_contact),
         cluster_name=context.cluster_name(job.persistent_resource_id),

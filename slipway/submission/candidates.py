@@ -41,7 +41,8 @@ class SubmissionRequest:
 class Candidate:
     """An offer that the submission may take. `make` makes its request, once, when somebody first looks at it.
 
-    `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order.
+    `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order. `region`:
+    that of its cluster, or the stack's own for machines beside the pools.
     """
 
     offer: Offer
@@ -49,6 +50,7 @@ class Candidate:
     make: Callable[[], Request]
     wait: float | None = None
     roles: tuple[str, ...] = ()
+    region: str = ""
 
     @cached_property
     def request(self) -> Request:
@@ -98,7 +100,14 @@ class PreparedSubmission:
     def candidates(self) -> tuple[Candidate, ...]:
         """One for each offer, in their order."""
         return tuple(
-            Candidate(offer, self.kind, partial(self._request, offer, wait), wait, offer.roles or self.template.roles)
+            Candidate(
+                offer,
+                self.kind,
+                partial(self._request, offer, wait),
+                wait,
+                offer.roles or self.template.roles,
+                self.catalog.region_of(offer.cluster),
+            )
             for offer, wait in self.offers
         )
 
@@ -117,7 +126,8 @@ class PreparedSubmission:
             user=self.user,
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
         )
-        return Request(self.request_id, self.catalog.stack, self.template.name, body, self.kind)
+        region = self.catalog.region_of(offer.cluster)
+        return Request(self.request_id, self.catalog.stack, self.template.name, body, self.kind, region)
 
 
 def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSubmission:
@@ -211,12 +221,15 @@ def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
     return sum(each, Price())
 
 
-def summary(candidate: Candidate) -> str:
-    """`pool cpu/workers  n1-standard-8 × 3 (1 scheduler, 2 workers)`"""
+def summary(candidate: Candidate, home: str) -> str:
+    """`pool cpu/workers in us-east4  n1-standard-8 × 3 (1 scheduler, 2 workers)`: where it is only when that is not the
+    stack's own region, `home`."""
     demand, offer = candidate.demand, candidate.offer
     place = offer.capacity_type
     if offer.cluster:
         place = f"pool {join(f'{offer.cluster}/{pool}' for pool in dict.fromkeys(part.pool for part in demand.parts))}"
+    if candidate.region != home:
+        place += f" in {candidate.region}"
     shapes: dict[str, int] = {}
     for part in demand.parts:
         words = str(part.machine)
@@ -229,4 +242,4 @@ def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
     if candidate.offer.cluster:
         pool = catalog.clusters[candidate.offer.cluster].pools.get(part.pool)
         return pool.price_per_hour if pool else UNKNOWN
-    return hourly(part.machine, catalog.region, candidate.offer.capacity_type)
+    return hourly(part.machine, candidate.region, candidate.offer.capacity_type)

@@ -112,7 +112,7 @@ def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[Suggesti
     """Other capacity types that the template has, fewer machines, a longer wait, another region. None for a job of no
     template of the catalog."""
     again = recover(context.catalog, job)
-    return () if again is None else tuple(_steps(job, cause, again, context.catalog.region, context.address))
+    return () if again is None else tuple(_steps(job, cause, again, context.address))
 
 
 def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
@@ -138,9 +138,7 @@ def cause_of(job: VertexJob) -> Cause | None:
     return Cause.STOCK_OUT if insufficient else None
 
 
-def _steps(
-    job: VertexJob, cause: Cause, again: RecoveredSubmission, region: str, catalog: str | None
-) -> Iterator[Suggestion]:
+def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: str | None) -> Iterator[Suggestion]:
     """`catalog` as it was typed, None where it was not."""
     own = ("--capacity", again.offer.capacity_type)
     if cause is Cause.EXPIRED:
@@ -152,7 +150,7 @@ def _steps(
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"
         yield Suggestion(what, _command(job, again, catalog, *own, **{name: fewer}))
-    elsewhere = f"another region than {region}, by the catalog of a stack that is there"
+    elsewhere = f"another region than {job.region}, by the catalog of a stack that is there"
     yield Suggestion(elsewhere, _command(job, again, "gs://BUCKET", *own))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
+from slipway.cloud.answers import region_of
 from slipway.cloud.failures import Call, CloudError, Conflict, NotFound, Unavailable
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
@@ -31,7 +32,7 @@ def prepare_experiment(context: Context, request: Request) -> None:
     experiment = experiment_of(request)
     if not experiment:
         return
-    metadata = context.connection.metadata(context.catalog.region)
+    metadata = context.connection.metadata(region_of(experiment))
     home, title = experiment.partition("/metadataStores/")[0], experiment.rsplit("/", 1)[-1]
     for attempt in range(1, _TRIES + 1):
         try:
@@ -73,7 +74,7 @@ def create_run(context: Context, request: Request, ready: Callable[[], None]) ->
     experiment, run = experiment_of(request), request.kind.spec_of(request.body).get("experimentRun", "")
     if not experiment or not run:
         return
-    metadata = context.connection.metadata(context.catalog.region)
+    metadata = context.connection.metadata(region_of(experiment))
     title = experiment.rsplit("/", 1)[-1]
     metadata.make(run, RUN, run.rsplit("/", 1)[-1].removeprefix(f"{title}-"))
     ready()
@@ -91,7 +92,7 @@ def end_run(context: Context, job: VertexJob) -> str:
     """
     if not job.ended or not (job.experiment_run or (job.tensorboard and job.kind.runs_itself)):
         return ""
-    metadata = context.connection.metadata(context.catalog.region)
+    metadata = context.connection.metadata(region_of(job.experiment_run or job.tensorboard))
     try:
         if job.experiment_run:
             _end(metadata, job.experiment_run, job)

@@ -184,8 +184,7 @@ class FallbackLoop:
 
     def _cancel(self, sent: Attempt) -> None:
         """Cancels the job and its copies. One that has ended in the meantime need not be."""
-        collection = sent.job.name.rsplit("/", 1)[0]
-        for name in (sent.job.name, *(f"{collection}/{copy}" for copy in sent.copies)):
+        for name in (sent.job.name, *sent.copies):
             with suppress(Refused, Conflict, NotFound):
                 self.context.vertex.cancel(name)
 

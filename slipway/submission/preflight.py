@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from slipway.catalog.lookup import reason, remedy
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
 from slipway.cluster import Reservation
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
@@ -32,24 +33,25 @@ Read = TypeVar("Read")
 
 
 class Preflight:
-    """One look at the region. Clusters and jobs are read at once; limits too when the first candidate draws quota, else
-    only when one that draws some is judged. With a `template`, its earlier jobs too, for how long they waited.
-    `threads` stay their owner's.
-    """
+    """One look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first
+    candidate draws quota, else only when one that draws some is judged. With a `template`, its earlier jobs too, for
+    how long they waited. `threads` stay their owner's."""
 
     def __init__(
         self, context: Context, candidates: Iterable[Candidate], threads: ThreadPoolExecutor, template: str = ""
     ) -> None:
         self._connection, self._catalog = context.hurried, context.catalog
         self._now, self._threads = context.now, threads
-        self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region)
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
         ]
-        self._jobs = threads.submit(lambda: tuple(islice(self._vertex.active_jobs(CUSTOM_JOB), _FIRST_PAGE)))
+        regions = tuple(dict.fromkeys(candidate.region for candidate in candidates))
+        self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region, regions)
+        self._jobs = {region: threads.submit(_active, self._vertex.at(region)) for region in regions}
+        on_clusters = {one.offer.cluster: one.region for one in candidates if one.offer.cluster}
         self._clusters = {
-            name: threads.submit(self._vertex.persistent_resource, self._catalog.clusters[name].id)
-            for name in dict.fromkeys(candidate.offer.cluster for candidate in candidates if candidate.offer.cluster)
+            name: threads.submit(self._vertex.at(region).persistent_resource, self._catalog.clusters[name].id)
+            for name, region in on_clusters.items()
         }
         self._earlier: Future[tuple[VertexJob, ...]] | None = None
         if template and candidates:
@@ -85,11 +87,11 @@ class Preflight:
             asked = unavailable if found.starts else later
             judged = [one for one in self.judge(asked) if one.verdict.outcome is Outcome.NEVER]
         else:
-            judged = [one for one in (offline(each, self._catalog.region) for each in unavailable) if one]
+            judged = [one for one in map(offline, unavailable) if one]
         return replace(found, hopeless=tuple(judged))
 
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
-        impossible = offline(candidate, self._catalog.region, reserved=self._catalog.reservations, limits_follow=True)
+        impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
         if impossible:
             return impossible
         try:
@@ -103,7 +105,7 @@ class Preflight:
             return verdict
         offer = candidate.offer
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
-        known = (*(_or_none(self._earlier) or ()), *(_or_none(self._jobs) or ()))
+        known = (*(_or_none(self._earlier) or ()), *(_or_none(self._jobs[candidate.region]) or ()))
         expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
         return with_wait_range(verdict, offer.capacity_type, wait_range(known, expected, self._now))
 
@@ -128,7 +130,7 @@ class Preflight:
                 why=f"{id_}: {cluster.error or 'the service gives no reason'}",
                 fix=remedy(catalog, id_, "   (makes a new one)"),
             )
-        return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs), self._now)
+        return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs[candidate.region]), self._now)
 
     def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.submission.quota_verdict import NotChecked, draws, on_own_machines
@@ -141,7 +143,8 @@ class Preflight:
             isinstance(limits.get(need.metric), NotChecked) for need in draws(candidate)
         ):
             return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
-        return on_own_machines(candidate, self._catalog.region, limits, _or_none(self._jobs), clusters)
+        active = _or_none(self._jobs[candidate.region])
+        return on_own_machines(candidate, candidate.region, limits, active, clusters)
 
     def _read_quota(self, candidates: list[Candidate]) -> None:
         """Begins to read the limits of all metrics that any of the candidates draws, once."""
@@ -154,14 +157,13 @@ class Preflight:
             for need in draws(candidate):
                 id_ = quota_id(need.metric)
                 if id_ is not None and need.metric not in self._limits:
-                    self._limits[need.metric] = self._threads.submit(_limit, quotas, id_, self._catalog.region)
+                    self._limits[need.metric] = self._threads.submit(_limit, quotas, id_, candidate.region)
         if self._others is None and any(on_demand(candidate) for candidate in beside):
-            self._others = self._threads.submit(self._vertex.persistent_resources)
+            self._others = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
 
 
 def offline(
     candidate: Candidate,
-    region: str,
     *,
     reserved: Mapping[str, Reservation] | None = None,
     limits_follow: bool = False,
@@ -176,9 +178,13 @@ def offline(
     from slipway.rules.table import check
 
     breaches = check(
-        candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=region, reserved=reserved
+        candidate.kind.name, candidate.offer.capacity_type, candidate.body, region=candidate.region, reserved=reserved
     )
     return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
+
+
+def _active(vertex: Vertex) -> tuple[VertexJob, ...]:
+    return tuple(islice(vertex.active_jobs(CUSTOM_JOB), _FIRST_PAGE))
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:
@@ -209,11 +215,6 @@ def _or_none(reading: Future[Read]) -> Read | None:
         return None
 
 
-def offline_request(prepared: PreparedSubmission) -> Mapping[str, Any]:
-    """That of `offline_candidate`. Raises PolicyError when there is none."""
-    return offline_candidate(prepared).body
-
-
 def offline_candidate(prepared: PreparedSubmission) -> Candidate:
     """The first candidate that no rule forbids, those that had quota when the stack was deployed before those that
     lacked it. Raises PolicyError when there is none.
@@ -227,7 +228,7 @@ def offline_candidate(prepared: PreparedSubmission) -> Candidate:
 def _first(prepared: PreparedSubmission, *, limits_follow: bool) -> Candidate:
     def judged(candidate: Candidate) -> JudgedCandidate:
         catalog = prepared.catalog
-        found = offline(candidate, catalog.region, reserved=catalog.reservations, limits_follow=limits_follow)
+        found = offline(candidate, reserved=catalog.reservations, limits_follow=limits_follow)
         return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))
 
     return choose(prepared.template.name, map(judged, prepared.candidates)).taken.candidate

@@ -64,13 +64,14 @@ def _base32(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What to send, with its id, which is the stack's own."""
+    """What to send, with its id, which is the stack's own, and the region to send it to: empty for the stack's own."""
 
     id: str
     stack: str
     template: str
     body: Mapping[str, Any]
     kind: Kind = CUSTOM_JOB
+    region: str = ""
 
     @property
     def claim(self) -> str:

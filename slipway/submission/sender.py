@@ -49,11 +49,16 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`fresh` is False for a job that an earlier attempt made. `copies` are other jobs of the same request."""
+    """`fresh` is False for a job that an earlier attempt made. `copies` are the full names of other jobs of the same
+    request."""
 
     job: VertexJob
     fresh: bool
     copies: tuple[str, ...] = ()
+
+    @property
+    def copy_ids(self) -> tuple[str, ...]:
+        return tuple(name.rsplit("/", 1)[-1] for name in self.copies)
 
 
 @dataclass
@@ -70,7 +75,8 @@ class Sender:
         self._noted_at = 0.0
 
     def look_up(self, request: Request) -> list[VertexJob]:
-        """The jobs of this stack that carry the request's label, oldest first."""
+        """The jobs of this stack that carry the request's label, oldest first: in every region where its jobs may be,
+        as an earlier attempt may have gone elsewhere."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
         jobs = list(self.context.vertex.jobs(request.kind, wanted))
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
@@ -145,7 +151,7 @@ class Sender:
             if self.context.clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
                 self._note(request, EntryState.SENDING)  # How long a list may hide its job is counted from here.
             try:
-                return self.context.vertex.create(request.kind, request.body)
+                return self.context.vertex.at(request.region).create(request.kind, request.body)
             except CloudError as problem:
                 unreachable += isinstance(problem, Unreachable)
                 if not worth_again(problem) or unreachable >= self.policy.resend_unreachable:
@@ -183,7 +189,7 @@ class Sender:
 
     def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
         job = found[0] if len(found) == 1 else claimant(self.context.connection.storage, request.claim, found)
-        copies = tuple(one.id for one in found if one is not job)
+        copies = tuple(one.name for one in found if one is not job)
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)
 

@@ -7,7 +7,7 @@ claim keeps a copy from running, and is reported as unknown where nothing would,
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
@@ -75,14 +75,15 @@ class SendingProgress:
 
 @dataclass
 class SweepSender:
-    """`create` makes a job, `look` gives the names of jobs by request id, as far as they are listed, and how many calls
-    that took. `request` makes a run's request. `tell` gets the progress after every change."""
+    """`create` makes a job, `look` gives the names of jobs by request id, as far as they are listed, and how many
+    calls that took. `request` makes a run's request. `rate`: submissions a minute in each region, 0 for no limit.
+    `tell` gets the progress after every change."""
 
     create: Callable[[Request], VertexJob]
     look: Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
     request: Callable[[Run], Request]
     journal: SweepJournal
-    limiter: RateLimiter
+    rate: int
     threads: Executor
     width: int
     tell: Callable[[SendingProgress], None]
@@ -90,7 +91,8 @@ class SweepSender:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self._todo: deque[PendingRun] = deque()
+        self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
+        self._todo: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
         self._flying: dict[Future[VertexJob], PendingRun] = {}
         self._missed: dict[str, PendingRun] = {}
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
@@ -106,7 +108,8 @@ class SweepSender:
         `insist`: send those once more also where no launcher's claim lets only one of two jobs run.
         """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
-        self._todo.extend(PendingRun(run) for run in send)
+        for run in send:
+            self._todo[self._region(run)].append(PendingRun(run))
         for run, when in look.items():
             self._missed[self.request(run).id] = PendingRun(run, lost_at=now - max(0.0, wall - when), insisted=insist)
         self._good_at = self._synced_at = now
@@ -127,26 +130,32 @@ class SweepSender:
     def _left(self) -> bool:
         if self._result.stopped:
             return bool(self._flying)
-        return bool(self._todo or self._flying or self._missed)
+        return bool(any(self._todo.values()) or self._flying or self._missed)
+
+    def _region(self, run: Run) -> str:
+        """Where its job goes, which is whose rate it counts for."""
+        return self.request(run).region
 
     def _turn(self, progress: SendingProgress) -> None:
         now, stopped = self.clock.monotonic(), self._result.stopped
-        while self._todo and not stopped and len(self._flying) < self.width and self.limiter.wait(now) <= 0:
-            self._send(self._todo.popleft())
+        for region, todo in self._todo.items():
+            limiter = self._limiters[region]
+            while todo and not stopped and len(self._flying) < self.width and limiter.wait(now) <= 0:
+                self._send(todo.popleft(), limiter)
         self._look(now)
         rest = _LONGEST_TURN
-        if self._todo and len(self._flying) < self.width:
-            rest = min(rest, self.limiter.wait(now))
+        if len(self._flying) < self.width:
+            rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._todo.items() if todo)])
         self._collect(progress, wait_for=rest)
         if now - self._synced_at >= _SYNC_EVERY:
             self.journal.sync()
             self._synced_at = now
 
-    def _send(self, pending: PendingRun) -> None:
+    def _send(self, pending: PendingRun, limiter: RateLimiter) -> None:
         request = self.request(pending.run)
         self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
         pending.sent += 1
-        self.limiter.sent()
+        limiter.sent()
         self._flying[self.threads.submit(self.create, request)] = pending
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
@@ -175,7 +184,7 @@ class SweepSender:
         except CloudError as problem:
             self._problem(pending, problem, now, progress)
             return
-        self.limiter.answered(now)
+        self._limiters[self._region(pending.run)].answered(now)
         progress.held, progress.trouble = False, ""
         self._keep(pending.run, job.name, now)
 
@@ -185,16 +194,17 @@ class SweepSender:
         self.journal.write(run, SendState.ACCEPTED, self.clock.now().timestamp(), job)
 
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
+        limiter = self._limiters[self._region(pending.run)]
         if worth_again(problem):
             limited, answer = isinstance(problem, Exhausted), problem.answer
-            (self.limiter.refused if limited else self.limiter.held)(now, answer.retry_after if answer else None)
+            (limiter.refused if limited else limiter.held)(now, answer.retry_after if answer else None)
             progress.limited += limited
             progress.held, progress.trouble = limited, "" if limited else problem.message
             self._requeue(pending)
             if not limited and now - self._good_at > self.policy.resend_for:
                 self._result.stopped = problem
             return
-        self.limiter.answered(now)
+        limiter.answered(now)
         if isinstance(problem, Unauthenticated | Denied | NotFound):
             self._requeue(pending)
             self._result.stopped = problem
@@ -212,7 +222,7 @@ class SweepSender:
     def _requeue(self, pending: PendingRun) -> None:
         """It was not accepted, and is sent again later."""
         self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
-        self._todo.appendleft(pending)
+        self._todo[self._region(pending.run)].appendleft(pending)
 
     def _look(self, now: float) -> None:
         if self._missed and self._looking is None and now >= self._look_at and not self._result.stopped:
@@ -243,6 +253,6 @@ class SweepSender:
                 del self._missed[id_]
                 if pending.insisted or (self.request(pending.run).claim and pending.sent <= _RESENDS):
                     pending.insisted = False
-                    self._todo.append(pending)
+                    self._todo[self._region(pending.run)].append(pending)
                 else:
                     self._result.unknown.append(pending.run)

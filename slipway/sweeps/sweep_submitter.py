@@ -29,7 +29,7 @@ from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.forecast import Forecast, share
-from slipway.sweeps.rate_limit import RateLimiter, seconds_to_send
+from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
     RemainingRuns,
     Run,
@@ -95,7 +95,7 @@ class SweepJobs:
     def create(self, request: Request) -> VertexJob:
         """With the run of an experiment that the request names. What fails there has made no job all the same."""
         create_run(self._context, request, partial(self._experiment_ready, request))
-        return self._vertex.create(request.kind, request.body)
+        return self._vertex.at(request.region).create(request.kind, request.body)
 
     def _experiment_ready(self, request: Request) -> None:
         """Its experiment is prepared by the first of its runs; the others wait for that."""
@@ -134,8 +134,8 @@ class SweepJobs:
 
 
 def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
-    """Sends what is left of it at `rate` submissions a minute, 0 for no limit, and once more the runs that are asked
-    for. Those that are being cancelled are waited for, where cancelled ones are.
+    """Sends what is left of it at `rate` submissions a minute and region, 0 for no limit, and once more the runs that
+    are asked for. Those that are being cancelled are waited for, where cancelled ones are.
 
     Raises PolicyError when some run can go nowhere, and SlipwayError.
     """
@@ -170,7 +170,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 jobs.look,
                 lambda run: candidate(run).request,
                 journal,
-                RateLimiter(rate),
+                rate,
                 threads,
                 WIDTH,
                 tell,
@@ -184,7 +184,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
 def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
     """The newest jobs of the template."""
     prepared, catalog = plan.groups[0].prepared, context.catalog
-    vertex = context.hurried.vertex(catalog.project, catalog.region)
+    vertex = context.vertex_by(context.hurried)
     wanted = earlier_filter(catalog.stack, prepared.template.name)
     try:
         return tuple(islice(vertex.jobs(prepared.kind, wanted, page_size=EARLIER), EARLIER))
@@ -206,7 +206,11 @@ def forecast_of(
         ((), f"earlier runs can't be read ({earlier.why})") if isinstance(earlier, Unknown) else (earlier, "")
     )
     shares = tuple(share(context.catalog, taken[group], runs, known, context.now) for group, runs in groups)
-    return Forecast(len(send), shares, seconds_to_send(len(send), rate), unread)
+    of_region = Counter[str]()
+    for group, runs in groups:
+        of_region[taken[group].region] += runs
+    slowest = max((seconds_to_send(runs, rate) for runs in of_region.values()), default=0.0)
+    return Forecast(len(send), shares, slowest, unread)
 
 
 def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> list[Choice]:
@@ -234,7 +238,7 @@ def _check(candidate: Callable[[Run], Candidate], count: int, catalog: Catalog) 
     """Raises PolicyError when a run breaks a rule of the service, with each reason once."""
     broken: dict[str, list[int]] = {}
     for index in range(count):
-        if judged := offline(candidate(Run(index)), catalog.region, reserved=catalog.reservations):
+        if judged := offline(candidate(Run(index)), reserved=catalog.reservations):
             for reason in judged.reasons:
                 broken.setdefault(reason, []).append(index)
     if broken:

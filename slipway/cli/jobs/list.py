@@ -112,13 +112,14 @@ def _label(flag: str, given: str | None) -> str | None:
 
 def _row(job: VertexJob, context: Context, *, copy: bool) -> tuple[str, ...]:
     """`copy`: another job runs the same attempt of a sweep's run, so this one's state is not the run's."""
-    money = job_cost(job, context.catalog.region, context.now)
+    money = job_cost(job, job.region, context.now)
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
+    on = context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.capacity_type
     return (
         job.display_name or job.id,
         f"{state_word(job.state)}{' (copy)' if copy else ''}",
         job.labels.get(USER_LABEL, "–"),
-        context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.capacity_type,
+        f"{on}{context.elsewhere(job.region)}",
         created,
         "–" if money.wait is None else span(money.wait),
         "–" if money.run is None else span(money.run),

@@ -42,7 +42,7 @@ def command(job: str, what: str, only_print: bool, catalog: str | None, output: 
     context = Context(catalog)
     one = found_job(context, job)
     browsed = "storage" not in context.connection.endpoints.overrides
-    place = place_of(one, what, context.console_link(one.id), context.catalog.project if browsed else "")
+    place = place_of(one, what, context.console_link(one), context.catalog.project if browsed else "")
     if output == "json":
         body = {"job": one.name, "what": what, "lines": list(place.lines), "link": place.link or None}
         screen.out_json("place", body)

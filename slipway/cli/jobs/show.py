@@ -130,7 +130,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
 
 def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
-    money = job_cost(job, context.catalog.region, context.now)
+    money = job_cost(job, job.region, context.now)
     pools = [
         f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
         for index, pool in enumerate(job.worker_pools)
@@ -152,7 +152,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ),
         ("user", job.labels.get(USER_LABEL, "")),
         ("request", job.labels.get(REQUEST_LABEL, "")),
-        ("on", _on(context, job.persistent_resource_id) or money.capacity_type),
+        ("on", f"{_on(context, job.persistent_resource_id) or money.capacity_type}{context.elsewhere(job.region)}"),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
@@ -161,7 +161,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("cost", cost_of(money, len(picture.events.of("preemption")))),
         ("output", job.output),
         ("model", job.model),
-        ("console", context.console_link(job.id)),
+        ("console", context.console_link(job)),
     ]
     return [(key, value) for key, value in facts if value]
 

@@ -41,9 +41,10 @@ _GONE = "GONE"
 
 @dataclass(frozen=True)
 class Row:
-    """One pool of a cluster that people call `name`; prices in USD."""
+    """One pool of a cluster that people call `name` and that is in `region`; prices in USD."""
 
     name: str
+    region: str
     cluster: PersistentResource
     pool: ResourcePool
     retires: bool
@@ -76,7 +77,7 @@ def rows(
     running, ended = list(active), [job for job in recent if job.end_time]
     declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
     unlisted = [id_ for id_, cluster in sorted(there.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
-    living = [there.get(id_) or _gone(cluster) for id_, cluster in declared.items()]
+    living = [there.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()]
     others = dict.fromkeys(id_ for id_ in [*catalog.retiring, *unlisted] if id_ in there and id_ not in declared)
     return [
         _row(catalog, declared.get(cluster.id), cluster, pool, running, ended)
@@ -102,7 +103,7 @@ def _due(
             CurrentCluster(declared(cluster), cluster.id, "", import_=cluster.id in there),
             there.get(cluster.id),
             live,
-            catalog.region,
+            catalog.region_of(cluster.name),
             now,
         )
     ]
@@ -122,12 +123,13 @@ def _row(
     known = declared.pools.get(pool.id) if declared else None
     return Row(
         name=declared.name if declared else cluster.id,
+        region=cluster.region,
         cluster=cluster,
         pool=pool.without_machines if cluster.failed else pool,
         retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
         jobs=tuple(job.display_name or job.id for job in mine),
         idle_since=None if mine or pool.used else last,
-        per_machine=known.price_per_hour if known else hourly(pool.machine, catalog.region),
+        per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
     )
 
 
@@ -136,10 +138,11 @@ def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool
     return on and bool(by_pool(Demand.of(job), cluster).get(pool.id))
 
 
-def _gone(cluster: Cluster) -> PersistentResource:
+def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
     """What stands for a declared cluster that is not there."""
     pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
-    return PersistentResource(cluster.id, _GONE, {}, pools, error="the catalog names it, the service does not have it")
+    name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
+    return PersistentResource(name, _GONE, {}, pools, error="the catalog names it, the service does not have it")
 
 
 @click.group(cls=Verbs, package=__name__, invoke_without_command=True)
@@ -177,9 +180,11 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
 
 
 def _show(table: list[Row], context: Context) -> None:
+    several = any(context.elsewhere(row.region) for row in table)
+    where = ("REGION",) if several else ()
     screen.table(
-        ("CLUSTER", "POOL", "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
-        [_cells(row, context.now) for row in table],
+        ("CLUSTER", "POOL", *where, "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
+        [_cells(row, context.now, where=several) for row in table],
         right=("BUSY/LIVE/MAX", "JOBS", "$/h NOW"),
         wraps=("MACHINE", "IDLE", "$/h MIN–MAX"),
         names=2,
@@ -208,7 +213,7 @@ def _fix(row: Row, catalog: Catalog) -> str:
     return up + ("" if row.jobs else f", or slipway pools reboot {row.name}, which keeps its id")
 
 
-def _cells(row: Row, now: datetime) -> tuple[str, ...]:
+def _cells(row: Row, now: datetime, *, where: bool) -> tuple[str, ...]:
     since = span((now - row.idle_since).total_seconds()) if row.idle_since else ""
     idle = since or ("–" if row.jobs or row.pool.used else "no job yet")
     bounds = (
@@ -217,6 +222,7 @@ def _cells(row: Row, now: datetime) -> tuple[str, ...]:
     return (
         row.name,
         row.pool.id,
+        *((row.region,) if where else ()),
         row.state,
         str(row.pool.machine),
         f"{row.pool.used} / {row.pool.replicas} / {row.max}",
@@ -244,6 +250,7 @@ def _document(row: Row) -> dict[str, object]:
     return {
         "cluster": row.name,
         "clusterId": row.cluster.id,
+        "region": row.region,
         "pool": row.pool.id,
         "state": row.state,
         "error": row.cluster.error or None,

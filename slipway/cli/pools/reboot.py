@@ -31,29 +31,31 @@ def command(cluster: str, yes: bool, timeout: str | None, catalog: str | None, o
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
     one = _named(context.catalog, cluster)
+    region = context.catalog.region_of(one.name)
+    vertex = context.vertex.at(region)
     if one.adopted:
         raise ResourceError(
             f"cluster {one.name} is adopted, so it is not rebooted",
             why=f"somebody else made {one.id}, and nothing of stack {context.catalog.stack} changes it",
-            fix=f"ask them; they type gcloud ai persistent-resources reboot {one.id} --region={context.catalog.region}",
+            fix=f"ask them; they type gcloud ai persistent-resources reboot {one.id} --region={region}",
         )
     try:
-        found = context.vertex.persistent_resource(one.id)
+        found = vertex.persistent_resource(one.id)
     except NotFound as error:
         raise ResourceError(
             f"cluster {one.name} is gone",
-            why=f"the service has no {one.id}",
+            why=f"the service has no {one.id}{context.elsewhere(region)}",
             fix=f"pulumi up --stack {context.catalog.stack} makes it again",
         ) from error
-    refuse(one.name, found, jobs_of_region(context.vertex))
+    refuse(one.name, found, jobs_of_region(vertex))
     if not yes and not going_on(found):
         _ask(one)
     with screen.interruptible(f"cluster {one.name} may be rebooting, which goes on", "slipway pools"):
         watching = Watching(screen.note, time.monotonic, time.sleep, limit)
-        took = reboot(context.vertex, one.name, found, context.catalog.stack, watching)
+        took = reboot(vertex, one.name, found, context.catalog.stack, watching)
     with screen.after(f"cluster {one.name} runs again", "slipway pools"):
         if output == "json":
-            screen.out_json("reboot", {"cluster": one.name, "id": one.id, "seconds": round(took, 1)})
+            screen.out_json("reboot", {"cluster": one.name, "id": one.id, "region": region, "seconds": round(took, 1)})
         else:
             screen.out(f"cluster {one.name} runs again after {span(took)}")
 

@@ -35,10 +35,10 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     found = find_template(context.catalog, template)
     if format_ is not None:
         from slipway.submission.candidates import SubmissionRequest, prepare
-        from slipway.submission.preflight import offline_request
+        from slipway.submission.preflight import offline_candidate
 
         prepared = prepare(context.catalog, SubmissionRequest(found.name), context.user).under(new_request_id())
-        screen.out(as_formatted(context, prepared, offline_request(prepared)))
+        screen.out(as_formatted(context, prepared, offline_candidate(prepared)))
         return
     trainer = trainer_of(context.catalog, found)
     if output == "json":
@@ -66,7 +66,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
             continue
         if KINDS[kind].has_trials and found.study is not None:
             screen.prose(_study(found, found.study))
-        _offers(found, offers)
+        _offers(context, found, offers)
     screen.out("")
     for name in dict.fromkeys(offer.capacity_type for offer in found.offers):
         screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
@@ -82,7 +82,7 @@ def _default(parameter: Parameter) -> str:
     return "" if parameter.default is None else render(parameter.default)
 
 
-def _offers(template: Template, offers: list[Offer]) -> None:
+def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
     """A row for each offer; the parameters' values that choose it only where there is such a choice, the defaults'
     first. Values that have none, for one and the same reason, are a single row.
     """
@@ -100,16 +100,16 @@ def _offers(template: Template, offers: list[Offer]) -> None:
         if alike and not any(offer.available for offer in those):
             found: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
         else:
-            found = [_offer_row(template, offer) for offer in those]
+            found = [_offer_row(context, template, offer) for offer in those]
         rows += [(row[0], *((when,) if choice else ()), *row[1:]) for row in found]
     columns = ("CAPACITY TYPE", *(("WHEN",) if choice else ()), "ON", "MACHINES", "$/h", "")
     screen.table(columns, rows, right=("$/h",), wraps=("WHEN", "ON", "MACHINES", "$/h", ""))
 
 
-def _offer_row(template: Template, offer: Offer) -> tuple[str, ...]:
+def _offer_row(context: Context, template: Template, offer: Offer) -> tuple[str, ...]:
     place = "no pool" if offer.capacity_type == POOL else "machines of its own"
     if offer.cluster:
-        place = f"pool {offer.cluster}"
+        place = f"pool {offer.cluster}{context.elsewhere(context.catalog.region_of(offer.cluster))}"
     price = "unknown" if offer.price_per_hour.unknown else dollars(offer.price_per_hour, per="")
     remarks = ([offer.why] if offer.why else []) if offer.available else [reason(offer)]
     if offer.wait is not None:

@@ -43,10 +43,11 @@ def source_of(job: VertexJob, catalog: Catalog) -> str:
 
 
 def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
-    money = job_cost(job, context.catalog.region, context.now)
+    money = job_cost(job, job.region, context.now)
     return {
         "name": job.name,
         "id": job.id,
+        "region": job.region,
         "displayName": job.display_name,
         "kind": job.kind.name,
         "state": job.state,
@@ -64,7 +65,7 @@ def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
         "cluster": context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else None,
         "clusterId": job.persistent_resource_id or None,
         "output": job.output or None,
-        "console": context.console_link(job.id) or None,
+        "console": context.console_link(job) or None,
         "createTime": iso(job.create_time),
         "startTime": iso(job.start_time),
         "endTime": iso(job.end_time),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +12,7 @@ from slipway.kinds import CUSTOM_JOB
 
 if TYPE_CHECKING:
     from slipway.context import Context
-    from slipway.submission.candidates import PreparedSubmission
+    from slipway.submission.candidates import Candidate, PreparedSubmission
 
 
 def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,10 +36,10 @@ def check_format(format_: str | None, *others: tuple[str, bool], dry_run: bool) 
             raise ConfigError(f"--format {format_} and {other} don't go together", fix=f"leave out {other}")
 
 
-def as_formatted(context: Context, prepared: PreparedSubmission, body: Mapping[str, Any]) -> str:
+def as_formatted(context: Context, prepared: PreparedSubmission, candidate: Candidate) -> str:
     """Raises ConfigError for what is no custom job."""
     from slipway.gcloud.job_file import job_file
 
     catalog = context.catalog
     about = f"template {prepared.template.name} of stack {catalog.stack}, as slipway submit would send it"
-    return job_file(body, prepared.kind, project=catalog.project, region=catalog.region, about=about)
+    return job_file(candidate.body, prepared.kind, project=catalog.project, region=candidate.region, about=about)

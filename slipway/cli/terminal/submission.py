@@ -41,7 +41,9 @@ class TerminalDisplay:
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         catalog, taken = self._context.catalog, choice.taken
         with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
-            self._tell(f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate)}")
+            self._tell(
+                f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
+            )
             self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")
@@ -68,10 +70,10 @@ class TerminalDisplay:
             if not attempt.fresh:
                 self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
             if attempt.copies:
-                copies = ", ".join(attempt.copies)
+                copies = ", ".join(attempt.copy_ids)
                 screen.note(f"warning: copies of this request exist and end by themselves: {copies}")
             self._tell(f"job {screen.styled(job.display_name, sys.stdout, bold=True)}  {job.name}")
-            if link := self._context.console_link(job.id):
+            if link := self._context.console_link(job):
                 self._tell(f"  {link}")
             name = job.display_name
             screen.hint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}")
@@ -139,7 +141,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "requestId": submission_id,
         "attemptId": request.id,
         "fresh": submitted.attempt.fresh,
-        "copies": list(submitted.attempt.copies),
+        "copies": list(submitted.attempt.copy_ids),
         "verdict": {"outcome": verdict.outcome.value, "text": verdict.text},
         "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
         "pricePerHour": None if each.unknown else str(each.known),
@@ -152,6 +154,7 @@ def _passed(one: JudgedCandidate) -> dict[str, Any]:
     return {
         "capacityType": one.candidate.offer.capacity_type,
         "cluster": one.candidate.offer.cluster or None,
+        "region": one.candidate.region,
         "outcome": one.verdict.outcome.value,
         "why": list(one.reasons),
     }

@@ -16,10 +16,10 @@ from slipway.errors import ConfigError
 from slipway.formatting import exact, join
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
-from slipway.submission.preflight import offline_candidate, offline_request
+from slipway.submission.preflight import offline_candidate
 from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
-from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE, seconds_to_send
+from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
 from slipway.sweeps.sweep_end import Again, problem_of_runs
 from slipway.sweeps.sweep_file import read
@@ -108,15 +108,17 @@ class SweepTerminal:
         """How many, how long, for how much, and the first requests. Nothing is read of pools and quota, nothing is
         sent."""
         plan = self._plan
-        requests = [offline_request(plan.prepared(Run(index))) for index in range(min(_SHOWN_REQUESTS, plan.count))]
+        shown = [offline_candidate(plan.prepared(Run(index))) for index in range(min(_SHOWN_REQUESTS, plan.count))]
         taken, runs = [offline_candidate(group.prepared) for group in plan.groups], [*map(Run, range(plan.count))]
         forecast = forecast_of(self._context, plan, taken, runs, self.rate, earlier_jobs(self._context, plan))
-        screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(plan.count)}")
+        takes = forecast.seconds_to_send
+        screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(takes)}")
         for line in forecast_lines(forecast):
             screen.note(f"  {line}")
-        screen.note(f"the first {len(requests)}:")
-        document = {"sweep": plan.id, "count": plan.count, "takesSeconds": seconds_to_send(plan.count, self.rate)}
-        screen.out_json("sweep-plan", {**document, "forecast": forecast_document(forecast), "requests": requests})
+        screen.note(f"the first {len(shown)}:")
+        document = {"sweep": plan.id, "count": plan.count, "takesSeconds": takes}
+        first = {"regions": [one.region for one in shown], "requests": [one.body for one in shown]}
+        screen.out_json("sweep-plan", {**document, "forecast": forecast_document(forecast), **first})
 
     def ending(self, count: int) -> None:
         runs = "1 run that is" if count == 1 else f"{count:,} runs that are"
@@ -127,20 +129,21 @@ class SweepTerminal:
         template = plan.groups[0].prepared.template.name
         begins = left.send or left.look
         for group, choice in list(zip(plan.groups, choices, strict=True))[:5] if begins else ():
-            self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {summary(choice.taken.candidate)}")
+            what = summary(choice.taken.candidate, catalog.region)
+            self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")
         if begins and len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
-        self._tell(f"sweep {plan.id}: {self._how_many(left)}")
+        self._tell(f"sweep {plan.id}: {self._how_many(left, forecast)}")
         for line in forecast_lines(forecast) if forecast else ():
             self._tell(f"  {line}")
         now = catalog.revision.short
         if begun_at != now and begins:
             screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")
 
-    def _how_many(self, left: RemainingRuns) -> str:
+    def _how_many(self, left: RemainingRuns, forecast: Forecast | None) -> str:
         count = self._plan.count
         if self._asks.any:
             recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
@@ -153,10 +156,9 @@ class SweepTerminal:
             what = join(self._asks.words, "or")
             return ", ".join(words) or f"none of {count:,} runs {what}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""
-        return f"{count:,} runs{before}{self._takes(len(left.send))}"
+        return f"{count:,} runs{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
 
-    def _takes(self, count: int) -> str:
-        takes = seconds_to_send(count, self.rate)
+    def _takes(self, takes: float) -> str:
         shared = f"({self.rate} a minute, shared by all who submit in the region)"
         return f", will take about {exact(takes)} to send {shared}" if takes else ""
 

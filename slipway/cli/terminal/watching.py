@@ -170,7 +170,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
 
 def account_of(job: VertexJob, context: Context) -> str:
     """`dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)`"""
-    money = job_cost(job, context.catalog.region, context.now)
+    money = job_cost(job, job.region, context.now)
     parts = []
     if money.wait is not None:
         waited = exact(money.wait)

@@ -107,8 +107,8 @@ def submit_all(content: str) -> None:
 def submit_one(catalog: Catalog, asked: SubmissionRequest) -> None:
     prepared = prepare(catalog, asked, "ada")
     for candidate in prepared.candidates:
-        if offline(candidate, catalog.region) is None:
-            assert summary(candidate) and price(catalog, candidate) is not None
+        if offline(candidate) is None:
+            assert summary(candidate, catalog.region) and price(catalog, candidate) is not None
         json.dumps(candidate.body, allow_nan=False, ensure_ascii=False).encode()
         assert candidate.request.mark(catalog.work_bucket)
 
@@ -141,7 +141,7 @@ def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds(
     made = catalog_of(context, stack, (), (), Revision("3f9c2e1", dirty=False), {RESERVED.name: entry})
     catalog = read(write(made), SOURCE)
     (candidate,) = prepare(catalog, SubmissionRequest(RESERVED.name, {"workers": workers}), "ada").candidates
-    found = offline(candidate, catalog.region, reserved=catalog.reservations)
+    found = offline(candidate, reserved=catalog.reservations)
     assert (found.reasons if found else ()) == why
 
 

@@ -32,6 +32,11 @@ class Stack:
     folder: Path
     name: str = field(default_factory=lambda: f"s{uuid.uuid4().hex[:8]}")
     catalog: dict[str, Any] = field(default_factory=dict)
+    cluster_region: str = REGION
+
+    @property
+    def clusters(self) -> str:
+        return CLUSTERS.replace(REGION, self.cluster_region)
 
     @property
     def cluster(self) -> str:
@@ -86,11 +91,11 @@ class Stack:
             "resourcePools": [pool],
             "resourceRuntimeSpec": {"serviceAccountSpec": {"enableCustomServiceAccount": True}},
         }
-        self.cloud.rest("POST", f"{CLUSTERS}?persistentResourceId={cluster or self.cluster}", body)
+        self.cloud.rest("POST", f"{self.clusters}?persistentResourceId={cluster or self.cluster}", body)
         self.until(lambda: self.state_of_cluster(cluster) in ("RUNNING", "ERROR"))
 
     def state_of_cluster(self, cluster: str = "") -> str:
-        return str(self.cloud.rest("GET", f"{CLUSTERS}/{cluster or self.cluster}")["state"])
+        return str(self.cloud.rest("GET", f"{self.clusters}/{cluster or self.cluster}")["state"])
 
     def delete_cluster(self) -> None:
         self.cloud.rest("DELETE", f"{CLUSTERS}/{self.cluster}")
@@ -224,6 +229,7 @@ class Stack:
             "autoscaled": True,
             "pricePerHour": "0.2453",
         }
+        elsewhere = {"region": self.cluster_region} if self.cluster_region != REGION else {}
         return {
             "schema": 2,
             "stack": self.name,
@@ -233,7 +239,8 @@ class Stack:
             "dirty": False,
             "storage": {"catalog": f"c-{self.name}", "work": f"w-{self.name}"},
             "trainer": self.trainer,
-            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}}},
+            "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}, **elsewhere}},
+            "otherRegions": [*elsewhere.values()],
             "retiring": [],
             "templates": {"hello": self._template(("main",)), "crew": self._template(("scheduler", "workers"))},
         }
@@ -279,9 +286,10 @@ class Stack:
         return answer.content if answer.status_code == 200 else b""
 
     def jobs(self) -> list[dict[str, Any]]:
-        """This stack's jobs as the service has them, newest first."""
-        listed = self.cloud.rest("GET", f'{JOBS}?filter=labels.slipway-stack="{self.name}"')
-        return list(listed.get("customJobs", []))
+        """This stack's jobs as the service has them, newest first, those of its own region before others."""
+        paths = dict.fromkeys(JOBS.replace(REGION, region) for region in (REGION, self.cluster_region))
+        listed = (self.cloud.rest("GET", f'{path}?filter=labels.slipway-stack="{self.name}"') for path in paths)
+        return [job for one in listed for job in one.get("customJobs", [])]
 
     def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
         end = time.monotonic() + seconds
@@ -310,7 +318,7 @@ class Stack:
     def end(self) -> None:
         """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""
         self.cancel_all()
-        self.cloud.session().delete(f"{self.cloud.url}{CLUSTERS}/{self.cluster}", timeout=30)
+        self.cloud.session().delete(f"{self.cloud.url}{self.clusters}/{self.cluster}", timeout=30)
         for role in SUBMITTER_ROLES:
             self.grant(role, False)
 

@@ -6,7 +6,7 @@ Jobs start when the model says so, launchers race for claims, lists lag, answers
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from slipway.submission.journal import JournalEntry
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CALL = Call("ask the model")
+HOME = "us-central1"
 N1 = MachineSpec("n1-standard-4")
 
 
@@ -43,23 +44,29 @@ class Job:
     started: float | None = None
     ended: float | None = None
     ran: bool = False
+    region: str = HOME
 
     @property
     def id(self) -> str:
         return str(self.number)
+
+    @property
+    def name(self) -> str:
+        return f"projects/1/locations/{self.region}/customJobs/{self.id}"
 
 
 @dataclass
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
     "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
-    each quota. `busy` machines of the pool's one.
+    each quota. `busy` machines of the pool's one, which is in `pool_region`.
     """
 
     launcher: bool
     lag: float = 0.0
     limit: int = 1000
     busy: int = 1
+    pool_region: str = HOME
     faults: dict[str, list[str]] = field(default_factory=dict)
     starts: list[int | None] = field(default_factory=list)
     time: float = 0.0
@@ -78,16 +85,6 @@ class Service:
     def sleep(self, seconds: float) -> None:
         self.time += max(seconds, 0.01)
 
-    def vertex(self, project: str, region: str) -> Service:
-        return self
-
-    def quotas(self, project: str) -> Service:
-        return self
-
-    @property
-    def storage(self) -> Service:
-        return self
-
     @contextlib.contextmanager
     def _call(self, kind: str) -> Iterator[None]:
         left = self.faults.get(kind, [])
@@ -104,35 +101,38 @@ class Service:
         if fault == "lost":
             raise NoAnswer("no answer", why="lost", call=CALL)
 
-    def create(self, kind_or_at: Kind | Location, body: Any, media: str = "") -> Any:
-        """A job, or an object that must not be there."""
-        if isinstance(kind_or_at, Location):
-            with self._call("take"):
-                return self._put(str(kind_or_at), body.decode())
+    def create(self, at: Location, body: bytes, media: str = "") -> bool:
+        """An object that must not be there."""
+        with self._call("take"):
+            return self._put(str(at), body.decode())
+
+    def create_job(self, kind: Kind, body: Mapping[str, Any], region: str) -> VertexJob:
         with self._call("create"):
+            on_pool = "persistentResourceId" in body["jobSpec"]
+            assert region == (self.pool_region if on_pool else HOME), "there is no such pool, or no quota"
             starts = self.starts.pop(0) if self.starts else None
-            job = Job(7000 + len(self.jobs), body, self.time, starts)
+            job = Job(7000 + len(self.jobs), body, self.time, starts, region=region)
             self.jobs.append(job)
-        return self._seen(job, kind_or_at)
+        return self._seen(job, kind)
 
     def job(self, name: str) -> VertexJob:
         with self._call("get"):
-            job = next(one for one in self.jobs if name.endswith(f"/{one.id}"))
+            job = next(one for one in self.jobs if one.name == name)
             self._pass(job)
         return self._seen(job)
 
     custom_job = job
 
-    def jobs_listed(self, filter: str) -> list[VertexJob]:
+    def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
         with self._call("list"):
-            found = [job for job in self.jobs if self.time - job.created >= self.lag]
+            found = [job for job in self.jobs if self.time - job.created >= self.lag and job.region in regions]
         wanted = [part.partition("=") for part in filter.removeprefix("labels.").split(" AND labels.") if part]
         matching = [job for job in found if all(job.body["labels"].get(k) == v.strip('"') for k, _, v in wanted)]
         return [self._seen(job) for job in matching]
 
     def cancel(self, name: str) -> None:
         with self._call("cancel"):
-            job = next(one for one in self.jobs if name.endswith(f"/{one.id}"))
+            job = next(one for one in self.jobs if one.name == name)
             if job.ended is not None:
                 raise failure(CALL, Answer(400, "FAILED_PRECONDITION", "it has ended"))
             if job.ran:
@@ -203,31 +203,39 @@ class Service:
 
         times = {"createTime": stamp(job.created), "startTime": stamp(job.started), "endTime": stamp(job.ended)}
         known = {key: value[""] for key, value in times.items() if value}
-        name = f"projects/1/locations/us-central1/customJobs/{job.id}"
-        return VertexJob.read({**job.body, **known, "name": name, "state": job.state})
+        return VertexJob.read({**job.body, **known, "name": job.name, "state": job.state})
 
 
 class Vertex:
-    """The model as the typed client: its list is a method of its own, where the model's jobs are a field."""
+    """The model as the typed client, in one region or several: its list is a method of its own, where the model's jobs
+    are a field."""
 
-    region = "us-central1"
+    def __init__(self, service: Service, region: str = HOME, others: Iterable[str] = ()) -> None:
+        self._service, self.region, self._regions = service, region, (region, *others)
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def at(self, region: str) -> Vertex:
+        return Vertex(self._service, region or self.region)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._service, name)
 
     def jobs(self, kind: Kind, filter: str = "", **_: object) -> Iterator[VertexJob]:
-        return iter(self._service.jobs_listed(filter))
+        return iter(self._service.jobs_listed(filter, self._regions))
+
+    def create(self, kind: Kind, body: Mapping[str, Any]) -> VertexJob:
+        return self._service.create_job(kind, body, self.region)
+
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        assert self.region == self._service.pool_region
+        return self._service.persistent_resource(cluster)
 
 
 class Connection:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def vertex(self, project: str, region: str) -> Vertex:
-        return Vertex(self._service)
+    def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
+        return Vertex(self._service, region, others)
 
     def quotas(self, project: str) -> Service:
         return self._service
@@ -243,7 +251,7 @@ class Context:
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock
         self.connection = self.hurried = Connection(service)
-        self.vertex = Vertex(service)
+        self.vertex = Vertex(service, HOME, (service.pool_region,))
 
     @property
     def now(self) -> datetime:

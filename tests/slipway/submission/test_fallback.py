@@ -27,7 +27,7 @@ from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
-from .service import BEGIN, Context, Journal, Killed, Service, is_passing
+from .service import BEGIN, HOME, Context, Journal, Killed, Service, is_passing
 
 WAITS = AttemptStatus(
     launcher=True,
@@ -91,7 +91,7 @@ def test_each_sending_has_an_id_of_its_own() -> None:
     assert attempt_id("r1", 0) == "r1"
 
 
-def catalog(*, launcher: bool) -> Catalog:
+def catalog(*, launcher: bool, pool_region: str = HOME) -> Catalog:
     claim = ["--claim", "gs://work/claims/${slipway.request}", "--module", "digits.task"]
     package = {
         "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
@@ -126,7 +126,7 @@ def catalog(*, launcher: bool) -> Catalog:
         False,
         "work",
         "t",
-        {"cpu": Cluster("cpu", "cpu-1", {})},
+        {"cpu": Cluster("cpu", "cpu-1", {}, region=pool_region)},
         (),
         {"digits": template},
     )
@@ -176,7 +176,7 @@ def command(
     show: SubmissionDisplay | None = None,
 ) -> SubmissionResult:
     """The command, typed once."""
-    context: Any = Context(service, catalog(launcher=service.launcher))
+    context: Any = Context(service, catalog(launcher=service.launcher, pool_region=service.pool_region))
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)
     return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
@@ -198,6 +198,7 @@ def typed_until_it_is_done(service: Service) -> SubmissionResult | None:
 
 
 FAULTS = st.lists(st.sampled_from(["", "", "lost", "busy", "kill", "killed"]), max_size=6)
+POOL_REGIONS = st.sampled_from([HOME, "europe-west4"])
 STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
 
 
@@ -205,11 +206,12 @@ STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
     faults=st.fixed_dictionaries(dict.fromkeys(("create", "get", "list", "cancel", "take", "read"), FAULTS)),
     starts=STARTS,
     lag=st.sampled_from([0.0, 20.0, 90.0, 1e9]),
+    pool_region=POOL_REGIONS,
 )
-def test_with_a_launcher_it_runs_once_whatever_happens(  # N3, N7
-    faults: dict[str, list[str]], starts: list[int | None], lag: float
+def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
+    faults: dict[str, list[str]], starts: list[int | None], lag: float, pool_region: str
 ) -> None:
-    service = Service(launcher=True, lag=lag, faults=faults, starts=starts)
+    service = Service(launcher=True, lag=lag, faults=faults, starts=starts, pool_region=pool_region)
     done = typed_until_it_is_done(service)
     assert done is not None
     assert len(service.runs) <= 1 and service.ended_runs == []
@@ -228,11 +230,12 @@ def test_with_a_launcher_it_runs_once_whatever_happens(  # N3, N7
         }
     ),
     starts=STARTS,
+    pool_region=POOL_REGIONS,
 )
-def test_an_image_runs_at_most_once_where_no_list_lags(  # N3, N7
-    faults: dict[str, list[str]], starts: list[int | None]
+def test_an_image_runs_at_most_once_where_no_list_lags(  # N2, N3, N7
+    faults: dict[str, list[str]], starts: list[int | None], pool_region: str
 ) -> None:
-    service = Service(launcher=False, faults=faults, starts=starts)
+    service = Service(launcher=False, faults=faults, starts=starts, pool_region=pool_region)
     done = typed_until_it_is_done(service)
     assert len(service.runs) <= 1
     if done is None:

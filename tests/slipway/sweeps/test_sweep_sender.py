@@ -19,7 +19,6 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
-from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, known_runs, remaining_runs
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
@@ -127,7 +126,7 @@ def command(service: Service, file: Path, *, launcher: bool = True, count: int =
             look=service.look,
             request=lambda run: request(run, launcher=launcher),
             journal=journal,
-            limiter=RateLimiter(rate),
+            rate=rate,
             threads=AtOnce(),
             width=8,
             tell=lambda progress: None,
