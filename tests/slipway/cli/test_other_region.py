@@ -1,0 +1,117 @@
+"""A stack whose cluster is an alternative in another region: jobs go there, and every verb finds them. # N2"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local.conftest import LocalCloud
+
+from .stack import PROJECT, REGION, SLEEP, Stack, held
+from .test_fallback import MOVE, SPOT_CPUS, gone, packaged, sent
+from .test_reboot import ADMIN
+from .test_submission_run import lost
+
+AWAY = "europe-west4"
+
+
+@pytest.fixture
+def away(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
+    made = Stack(cloud, tmp_path, cluster_region=AWAY)
+    (tmp_path / ".git").mkdir()
+    made.make()
+    yield made
+    made.end()
+
+
+def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stack) -> None:
+    for offer in away.catalog["templates"]["hello"]["offers"]:
+        store = f"projects/{PROJECT}/locations/{AWAY}/metadataStores/default/contexts/digits-{away.name}"
+        run = {"experiment": store, "experimentRun": f"{store}-${{slipway.experimentRun}}"}
+        offer["request"]["jobSpec"] |= run if offer["capacityType"] == "pool" else {}
+    away.publish()
+    planned = away.run("submit", "hello", "--dry-run", "--output", "json")
+    assert planned.json["region"] == AWAY and f"not sent; pool cpu in {AWAY}: starts now" in planned.err
+    as_file = away.run("submit", "hello", "--dry-run", "--format", "gcloud")
+    assert f"--region={AWAY}" in as_file.out and REGION not in as_file.out
+    assert f"pool cpu in {AWAY}" in away.run("templates", "show", "hello").out
+
+    done = away.run("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "r1", "--output", "json")
+    assert done.code == 0, done.err
+    assert f"→  pool cpu/workers in {AWAY}  n1-standard-4 × 1" in done.err
+    job = done.json["job"]
+    assert job["region"] == AWAY and f"/locations/{AWAY}/" in job["name"] and job["cluster"] == "cpu"
+    named = [away.run("jobs", "show", word) for word in (job["displayName"], job["id"], job["name"])]
+    assert [one.code for one in named] == [0, 0, 0]
+    assert f"on          cpu ({away.cluster}) in {AWAY}" in named[0].out
+    assert f"cpu in {AWAY}" in away.run("jobs", "list").out
+    run = away.cloud.rest("GET", f"/v1/{store}-{job['displayName']}")
+    assert run["metadata"]["_state"] == "RUNNING"
+    assert away.run("jobs", "cancel", job["displayName"]).code == 0
+    assert away.run("jobs", "wait", job["displayName"]).code == 8
+    assert away.cloud.rest("GET", f"/v1/{store}-{job['displayName']}")["metadata"]["_state"] == "CANCELLED"
+
+
+def test_a_request_is_found_again_in_whatever_region_its_job_is(away: Stack, tmp_path: Path) -> None:  # N7
+    with away.faults(lost()):
+        first = away.run("submit", "hello", "--request-id", "r1", "--output", "json")
+    assert first.code == 0, first.err
+    assert len(away.jobs()) == 1 and first.json["job"]["region"] == AWAY
+    away.folder = tmp_path / "another"
+    (away.folder / ".git").mkdir(parents=True)
+    away.catalog["templates"]["hello"]["offers"].reverse()  # A later catalog prefers machines in the stack's region.
+    away.publish()
+    with away.settings(quota=SPOT_CPUS):
+        again = away.run("submit", "hello", "--request-id", "r1", "--output", "json")
+    assert again.code == 0, again.err
+    assert again.json["fresh"] is False and again.json["job"]["name"] == first.json["job"]["name"]
+    assert len(away.jobs()) == 1
+
+
+def test_a_wait_that_runs_out_moves_from_one_region_to_the_other(away: Stack) -> None:  # N3
+    held(away)
+    packaged(away)
+    fetching = {"kind": "hold", "match": r"none\.tar\.gz"}
+    with away.settings(quota=SPOT_CPUS), away.faults(fetching):
+        done = away.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
+        assert done.code == 0, done.err
+        first, second = sent(away, "r1")
+        assert gone(first) and f"/{AWAY}/" in first["name"]
+        assert f"/{REGION}/" in second["name"] and done.json["job"]["name"] == second["name"]
+        assert f"fell back  to {second['displayName']} (spot)" in away.run("jobs", "show", first["displayName"]).out
+
+
+def test_a_job_that_waits_for_a_pool_there_says_so(away: Stack) -> None:  # N9
+    holder = held(away)
+    done = away.run("submit", "hello", "--output", "json")
+    assert done.json["verdict"]["outcome"] == "pool-full" and holder in done.json["verdict"]["text"]
+    shown = away.run("jobs", "show", done.json["job"]["displayName"], "--output", "json").json["job"]
+    assert "cpu/workers has 3 of 3 machines busy" in shown["waitsFor"] and holder in shown["waitsFor"]
+
+
+def test_pools_says_where_and_reboots_there(away: Stack) -> None:
+    shown = away.run("pools")
+    head, row = shown.out.splitlines()[:2]
+    assert head.split()[:4] == ["CLUSTER", "POOL", "REGION", "STATE"] and row.split()[2:4] == [AWAY, "RUNNING"]
+    listed = away.run("pools", "--output", "json").json["pools"]
+    assert [(one["cluster"], one["region"]) for one in listed] == [("cpu", AWAY)]
+    away.grant(ADMIN)
+    done = away.run("pools", "reboot", "cpu", "--yes", "--output", "json")
+    away.grant(ADMIN, granted=False)
+    assert done.code == 0, done.said
+    assert done.json["region"] == AWAY
+    away.catalog["clusters"]["cpu"]["adopted"] = True
+    away.publish()
+    assert f"--region={AWAY}" in away.run("pools", "reboot", "cpu", "--yes").err
+
+
+def test_a_sweep_is_sent_there(away: Stack) -> None:  # N7
+    (away.folder / "s.csv").write_text("code\nprint(1)\nprint(2)\n")
+    planned = json.loads(away.run("submit", "hello", "--sweep", "s.csv", "--dry-run").out)
+    assert planned["regions"] == [AWAY, AWAY]
+    with away.faults(lost()):
+        done = away.run("submit", "hello", "--sweep", "s.csv", "--wait", "--output", "json")
+    assert done.code == 0, done.err
+    assert len(away.jobs()) == 2 and all(f"/{AWAY}/" in job["name"] for job in away.jobs())
+    assert away.run("jobs", "cancel", "--sweep", done.json["sweep"]).code == 4, "both are found, and have ended"
