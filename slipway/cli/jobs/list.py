@@ -37,7 +37,7 @@ Values = Mapping[str, Scalar]
 @click.option("--sweep", metavar="ID", shell_complete=completions.sweeps, help="Only the runs of this sweep.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Every job of the region, whoever submitted it and by whatever means."
+    "--all", "everything", is_flag=True, help="Every job of its regions, whoever submitted it and by whatever means."
 )
 @click.option(
     "--limit",

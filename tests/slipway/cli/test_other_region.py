@@ -44,7 +44,7 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert job["region"] == AWAY and f"/locations/{AWAY}/" in job["name"] and job["cluster"] == "cpu"
     named = [away.run("jobs", "show", word) for word in (job["displayName"], job["id"], job["name"])]
     assert [one.code for one in named] == [0, 0, 0]
-    assert f"on          cpu ({away.cluster}) in {AWAY}" in named[0].out
+    assert f"on         cpu ({away.cluster}) in {AWAY}\n" in named[0].out
     assert f"cpu in {AWAY}" in away.run("jobs", "list").out
     run = away.cloud.rest("GET", f"/v1/{store}-{job['displayName']}")
     assert run["metadata"]["_state"] == "RUNNING"
