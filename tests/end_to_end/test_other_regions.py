@@ -1,0 +1,72 @@
+"""A cluster whose machines can't be had in the stack's region is made in another one, with the real engine. (N2)"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.checkouts.checkout import MACHINE, PROJECT, REGION, Checkout
+from tests.checkouts.shell import wait_for
+
+pytestmark = pytest.mark.journey
+
+FAR = "europe-west4"
+POOLS = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
+OPEN = {"cpu": {**POOLS, "alternatives": [{"region": FAR}]}}
+
+
+@pytest.fixture
+def no_machines_at_home(checkout: Checkout) -> Iterator[None]:
+    none = {"at": 0, "region": REGION, "machine": MACHINE["machine"], "strategy": "any", "machines": 0}
+    checkout.cloud.rest("POST", "/slipway/scenario", {"supply": [none]})
+    yield
+    checkout.cloud.rest("DELETE", "/slipway/scenario")
+
+
+def far_clusters(checkout: Checkout) -> dict[str, str]:
+    """Those of the stack in the other region: id to state."""
+    at = f"/v1/projects/{PROJECT}/locations/{FAR}/persistentResources"
+    mine = [one for one in checkout.cloud.every(at, "persistentResources") if one["displayName"] == "cpu"]
+    return {
+        one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine if one["labels"]["slipway-stack"] == checkout.stack
+    }
+
+
+def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
+    checkout: Checkout, no_machines_at_home: None
+) -> None:
+    checkout.write(persistentResources=OPEN)
+    said = checkout.up()
+    found = re.search(rf"; 1 n1-standard-4[^;]* in {FAR} may do, as (cpu-\w{{7}}) \(alternative 1\)", said)
+    assert found, said
+    far = found[1]
+    assert f"cluster cpu was made in another way: {far} as its alternative 1 in {FAR}" in said
+    assert f"its jobs' data stays in {REGION}, and crosses regions at a price" in said
+    assert far_clusters(checkout) == {far: "RUNNING"} and checkout.clusters() == {}
+
+    job = checkout.submit("-p", "seconds=600")
+    assert f"/locations/{FAR}/customJobs/" in job["name"]
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs there")
+
+    # Machines are there again at home, and it stays; the stack is where it was.
+    checkout.cloud.rest("DELETE", "/slipway/scenario")
+    preview = checkout.pulumi("preview", "--expect-no-changes")
+    assert preview.code == 0, preview.said
+    assert f"is there as its alternative 1 in {FAR}, whose jobs' data stays in {REGION}" in preview.said
+
+    # Going back makes one at home beside it, which goes when its job has ended.
+    checkout.write(persistentResources={"cpu": POOLS})
+    said = checkout.up()
+    assert list(checkout.clusters().values()) == ["RUNNING"], said
+    assert far_clusters(checkout) == {far: "RUNNING"} and far in checkout.outputs()["retiring"]
+    assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
+    refused = checkout.destroy()
+    assert refused.code != 0 and job["displayName"] in refused.said, refused.said
+    assert far_clusters(checkout) == {far: "RUNNING"}
+
+    assert checkout.slipway("jobs", "cancel", job["name"]).code == 0
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "it has ended")
+    checkout.up()
+    assert far_clusters(checkout) == {}
