@@ -98,9 +98,10 @@ def plan(
         unread = (f"can't read the {what} from {part}" for what, part in parts.items() if isinstance(part, Unknown))
         return Plan(problems=tuple(unread))
 
-    clusters = {cluster.id: cluster for cluster in live.clusters}
-    ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
     foreign = {adoption.id for _, adoption in others}
+    # What is adopted is in the stack's own region, and another may have a cluster of that id.
+    clusters = {one.id: one for one in live.clusters if one.id not in foreign or one.region in ("", region)}
+    ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
     own = [cluster for cluster in live.clusters if cluster.id not in foreign]
     problems = taken_ids(wanted, identify, own, ours, live.catalog)
     bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]

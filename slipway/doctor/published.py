@@ -93,8 +93,8 @@ def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
         return "free some of it, or use machines of another type"
     more = line.enough if line.enough > limit else ceil(limit * 1.25)
     if line.elsewhere:
-        asked = by_gcloud(picture.project, line, more)
-        return asked or "free some of it, or use machines of another type"
+        words = f"ask for {more:,} of {line.metric} in {line.region}, on the page of quotas in Google's console"
+        return by_gcloud(picture.project, line, more) or words
     ask = f"slipway quota --request {line.metric}={more}{picture.of_catalog}"
     return (
         f"{ask} --contact {shlex.quote(picture.contact)}" if picture.contact else f"ask for more: {ask}, with --contact"

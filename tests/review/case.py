@@ -58,6 +58,7 @@ class World:
     `earlier`: the edits that lead back from what is deployed to the generation before it, which lives as well while
     jobs run on it. `states` of clusters by name, RUNNING where it is left out. `gone`: clusters by name that somebody
     deleted by hand. `theirs`: ids of clusters that somebody else made, of one n1-standard-8 that grows to four.
+    `made_as`: by name the clusters that were made as an alternative, with its number.
     """
 
     jobs: tuple[Job, ...] = ()
@@ -67,6 +68,7 @@ class World:
     states: Mapping[str, str] = field(default_factory=dict)
     gone: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
+    made_as: Mapping[str, int] = field(default_factory=dict)
 
 
 CALM = World()

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.deployment.alternatives import as_made
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
 from slipway.deployment.live_plan import asked_for, refuse
 from slipway.deployment.plan import Plan, plan
@@ -15,7 +17,7 @@ from slipway.errors import ResourceError, SlipwayError
 from slipway.facts import Facts
 from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.labels import Revision
-from slipway.live import Live
+from slipway.live import Live, QuotaLimit
 from slipway.review.change import Change
 from slipway.review.deployed import as_declared
 from slipway.review.preview import Preview
@@ -28,6 +30,7 @@ from tests.slipway.review.recordings import recorded
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
+_AS_ASKED: Mapping[str, int] = {}
 Built = tuple[ProvenStack, Packages]
 
 
@@ -84,6 +87,7 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
     limited = limits(built[0].metrics, built[0].stack.region, world)
     there = live((*clusters.values(), *others), jobs, (before or first).catalog, limited)
     known = _state(first, clusters)
+    there = replace(there, limits_elsewhere=_elsewhere(built, world))
     deployment = _deployment(built, there, known, OLD)
     since = since_then(clusters.values(), first.catalog, world)
     there = live((*since, *others), jobs, deployment.catalog, limited)
@@ -94,7 +98,8 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
 @cache
 def _first(edits: tuple[Edit, ...], world: World) -> Deployment:
     """Where nothing is deployed yet."""
-    return _deployment(_built(edits), replace(_NOTHING, clusters=tuple(theirs(world))), State(), OLD)
+    nothing = replace(_NOTHING, clusters=tuple(theirs(world)))
+    return _deployment(_built(edits), nothing, State(), OLD, world.made_as)
 
 
 def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _Deployed:
@@ -103,7 +108,14 @@ def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _De
     metrics = {metric for one in sides if not isinstance(one, SlipwayError) for metric in one[0].metrics}
     assert {f"{METRIC}{name}" for name in (*world.limits, *world.increase)} <= metrics, sorted(metrics)
     read = limits(metrics, _built(given)[0].stack.region, world)
-    return replace(deployed, live=replace(deployed.live, limits=read))
+    away = [_elsewhere(one, world) for one in sides if not isinstance(one, SlipwayError)]
+    there = {region: limits(metrics, region, world) for one in away for region in one}
+    return replace(deployed, live=replace(deployed.live, limits=read, limits_elsewhere=there))
+
+
+def _elsewhere(built: Built, world: World) -> Mapping[str, Mapping[str, QuotaLimit]]:
+    """The limits of the other regions where the stack's clusters may come to be."""
+    return {region: limits(built[0].metrics, region, world) for region in built[0].stack.other_regions}
 
 
 @cache
@@ -114,7 +126,13 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
         return None, _failed(built)
     stack = built[0].stack
     try:
-        refuse_move(deployed.known, stack=stack.name, project=stack.project, region=stack.region)
+        refuse_move(
+            deployed.known,
+            stack=stack.name,
+            project=stack.project,
+            region=stack.region,
+            others=stack.other_regions,
+        )
         deployment = _deployment(built, deployed.live, deployed.known, NEW)
     except SlipwayError as error:
         return None, _failed(error)
@@ -136,7 +154,9 @@ def _built(edits: tuple[Edit, ...]) -> Built:
     return found
 
 
-def _deployment(built: Built, there: Live, known: State, revision: Revision) -> Deployment:
+def _deployment(
+    built: Built, there: Live, known: State, revision: Revision, made_as: Mapping[str, int] = _AS_ASKED
+) -> Deployment:
     proven_stack, packages = built
     stack = proven_stack.stack
     decided = plan(
@@ -150,6 +170,8 @@ def _deployment(built: Built, there: Live, known: State, revision: Revision) -> 
         workspace=asked_for(stack),
     )
     _refuse(decided)
+    asked = ((one, made_as.get(one.spec.name, 0)) for one in decided.current)
+    decided = as_made(decided, {one.id: one.alternatives[number - 1].id for one, number in asked if number})
     return plan_deployment(proven_stack, packages, revision, there, decided, preview=True, now=NOW)
 
 
@@ -159,11 +181,13 @@ def _refuse(decided: Plan) -> None:
     refuse(decided.refusals, preview=True)
 
 
-def _state(of: Deployment, clusters: Mapping[str, object]) -> State:
+def _state(of: Deployment, clusters: Mapping[str, PersistentResource]) -> State:
     catalog, stack = of.catalog, of.stack
     place = (stack.project, stack.region)
     return State(
-        clusters=tuple(StateResource(id_, id_, *place) for id_ in clusters),
+        clusters=tuple(
+            StateResource(id_, id_, stack.project, one.region or stack.region) for id_, one in clusters.items()
+        ),
         buckets=(
             StateResource(CATALOG, catalog.catalog_bucket, *place),
             StateResource(WORK, catalog.work_bucket, *place),

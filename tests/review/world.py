@@ -36,7 +36,7 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user)
     since = (NOW - timedelta(hours=job.hours)).isoformat()
     lived: dict[str, Any] = {
-        "name": f"projects/1/locations/{catalog.region}/{kind.collection}/{job.name}",
+        "name": f"projects/1/locations/{catalog.region_of(offers[0].cluster)}/{kind.collection}/{job.name}",
         "displayName": job.name,
         "state": _state(job.state, kind),
         "createTime": since,
@@ -61,7 +61,7 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
             used[cluster.id, pool] += group.count
     return [
         PersistentResource(
-            item.id,
+            f"projects/1/locations/{item.spec.region}/persistentResources/{item.id}" if item.spec.region else item.id,
             "RUNNING",
             item.labels(catalog.stack),
             tuple(
@@ -93,7 +93,7 @@ def since_then(clusters: Iterable[PersistentResource], catalog: Catalog, world: 
     """What has become of them since the deployment."""
     names = {one.id: name for name, one in catalog.clusters.items()}
     for one in clusters:
-        name = names.get(one.name, "")
+        name = names.get(one.id, "")
         if name not in world.gone:
             yield replace(one, state=world.states.get(name, one.state))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -28,9 +29,12 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
-def deployed(stack: Stack, season: Season) -> str:
-    """Publish the stack's cluster with dates, and make it as a deployment does. Its id."""
-    spec = replace(CPU, season=season)
+def deployed(stack: Stack, season: Season, region: str = "") -> str:
+    """Publish the stack's cluster with dates, and make it as a deployment does; in another region as its alternative.
+    Its id."""
+    spec = replace(CPU, season=season, region=region, alternative=1 if region else 0)
+    clusters = CLUSTERS.replace(REGION, region or REGION)
+    stack.catalog["otherRegions"] = [region] if region else None
     fingerprint = fingerprint_of(stack.name, PROJECT, REGION, spec)
     id_ = cluster_id("cpu", fingerprint)
     stack.catalog["clusters"]["cpu"] = codec.write(published(CurrentCluster(spec, id_, fingerprint, True), REGION))
@@ -46,8 +50,8 @@ def deployed(stack: Stack, season: Season) -> str:
     labels = {STACK_LABEL: stack.name, NAME_LABEL: "cpu", HASH_LABEL: fingerprint}
     account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
     body = {"labels": labels, "resourcePools": [pool], "resourceRuntimeSpec": account}
-    stack.cloud.rest("POST", f"{CLUSTERS}?persistentResourceId={id_}", body)
-    stack.until(lambda: stack.state_of_cluster(id_) == "RUNNING")
+    stack.cloud.rest("POST", f"{clusters}?persistentResourceId={id_}", body)
+    stack.until(lambda: bool(stack.cloud.rest("GET", f"{clusters}/{id_}")["state"] == "RUNNING"))
     return id_
 
 
@@ -68,6 +72,25 @@ def test_a_season_and_an_idle_limit_are_due_with_their_cost(stack: Stack) -> Non
     said = stack.run("pools").err
     assert f"cluster cpu: season ends {moment_in_words(ends)}, in " in said and "cluster cpu: is given up " in said
     assert [one["what"] for one in stack.run("pools", "--output", "json").json["due"]] == ["season-ends", "idle-limit"]
+
+
+def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(stack: Stack) -> None:  # N2
+    ends = datetime.now(UTC) + timedelta(days=30)
+    id_ = deployed(stack, Season(None, ends), "us-east4")
+    (due,) = stack.run("schedule", "--output", "json").json["due"]
+    assert (due["what"], due["clusterId"]) == ("season-ends", id_)
+    assert due["pricePerHour"] == "0.275543", "that of its own region"
+    found = stack.run("doctor", "--output", "json").json
+    assert found["otherRegions"] == ["us-east4"] and id_ not in json.dumps(found["findings"])
+    lines = stack.run("quota", "--output", "json").json["lines"]
+    assert {(line["region"], line["now"]) for line in lines if line["label"].endswith("vCPUs") and line["now"]} == {
+        ("us-east4", 4)
+    }
+    asked = stack.run("quota", "--request", "--dry-run", "--contact", "ml@acme.example")
+    assert "--request is for us-central1, the stack's own region; slipway quota has the commands for us-east4" in (
+        asked.err
+    )
+    stack.cloud.rest("DELETE", f"{CLUSTERS.replace(REGION, 'us-east4')}/{id_}")
 
 
 def test_a_season_that_is_over_ends_with_the_next_deployment_or_after_its_jobs(stack: Stack) -> None:  # N1

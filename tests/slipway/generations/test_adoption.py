@@ -36,6 +36,12 @@ def test_what_is_as_the_entry_says_is_current_and_nothing_else() -> None:
     assert creates(decided) == () and not (decided.deleted or decided.retiring or decided.refusals or decided.left)
 
 
+def test_a_namesake_in_another_region_is_not_it() -> None:
+    away = replace(LIVES, name="projects/1/locations/us-east4/persistentResources/team-a", pools=())
+    assert planned((ENTRY,), live(LIVES, away)) == planned((ENTRY,), live(LIVES))
+    assert problem(planned((ENTRY,), live(away))) == problem(planned((ENTRY,), live()))
+
+
 def test_it_is_used_while_it_grows_or_reboots() -> None:
     fixed = replace(ENTRY, pools=(replace(ENTRY.pools[0], autoscaled=False, min=2, max=2, replicas=2),))
     growing = replace(LIVES, state="UPDATING", pools=(replace(POOL, min=None, max=None),))

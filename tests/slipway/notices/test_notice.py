@@ -109,7 +109,7 @@ class TestUp:
         assert one.notices[0].title == f"prod: cluster {name} can't be made"
         sentence, mend = one.notices[0].lines[0]
         assert sentence == f"cluster `{NEW.id}` could not be made: it ended in ERROR ({error.why})"
-        assert mend.endswith("stacks/Pulumi.prod.yaml")
+        assert mend.endswith("stacks/Pulumi.prod.yaml") and "another region (alternatives)" in mend
         more = text.replace("tries in", "more tries in")
         assert of_deployment(more, "prod").notices[0].shape == one.notices[0].shape, "how often is no other matter"
 

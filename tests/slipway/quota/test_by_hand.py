@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slipway.cloud.quotas import QuotaPreference, preference_body
@@ -97,3 +99,10 @@ def test_a_name_that_is_nearly_right_is_corrected() -> None:
     with pytest.raises(ConfigError) as error:
         ask_for("nvidia_h100_gpu=16", lines(8), living(8))
     assert error.value.fix == f"did you mean {H100}?"
+
+
+def test_quota_elsewhere_is_not_asked_for() -> None:  # N2
+    away = tuple(replace(line, region="us-east4", elsewhere=True) for line in lines(4))
+    assert all_short(away, living(4)) == []
+    with pytest.raises(ConfigError, match="suffices"):
+        ask_for("nvidia_h100_gpus", away, living(4))

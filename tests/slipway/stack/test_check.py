@@ -217,6 +217,14 @@ def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(che
     result = run()
     assert result.exit_code == 0, result.output
     assert "warning: train can't run on cluster cpu as its alternative 1: workers needs machine" in result.output
+    # The same in another region, which is named.
+    file.write_text(
+        GOOD.replace("  slipway:templates", f"{other.replace('[{', '[{region: us-east4, ')}  slipway:templates")
+    )
+    result = run()
+    assert "can't run on cluster cpu as its alternative 1 in us-east4: workers needs machine" in result.output
+    assert "ok  prod  us-central1 (alternatives in us-east4)  1 cluster" in result.output
+    assert json.loads(run("--output", "json").stdout)["stacks"][-1]["otherRegions"] == ["us-east4"]
     # One that fits the alternative alone is no error either.
     turned = GOOD.replace("machine: n1-standard-8", "machine: n1-standard-16")
     other = other.replace("n1-standard-16", "n1-standard-8")

@@ -1,0 +1,55 @@
+"""Clusters that may come from another region than their stack's, or have come from there. # N2"""
+
+from tests.review.case import Case, World, hurts, stack, stops, tells
+from tests.review.cases.clusters import BUSY, H100, LARGE
+
+LISTED = "      alternatives: [{ region: us-east4 }]\n"
+LIST = stack("retireWithin: 2w\n", f"retireWithin: 2w\n{LISTED}")
+ALLOW = stack("regions: [us-central1]", "regions: [us-central1, us-east4, us-west1]")
+
+CASES = (
+    Case(
+        "A busy pool's maximum is raised, and H100 may come from a region that the stack's policy does not allow",
+        (stack(H100, "replicas: { min: 2, max: 6 }"), LIST),
+        (
+            stops("policy-violated", "", "h100 (alternative 1)", "us-east4"),
+            hurts("cluster-new-generation", "cluster h100", "max"),
+            hurts("capacity-found-anew", "h100"),
+            hurts("generations-overlap", "h100", "$202.28/h"),
+            hurts("cluster-may-become", "h100", "us-east4", "data stays in us-central1"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+            tells("image-cache-empty", "h100"),
+            tells("capacity-raised", "h100/workers", "4 → 6"),
+            tells("most-cost", "stack", "→"),
+        ),
+        may=("preview-failed",),
+        world=BUSY,
+    ),
+    Case(
+        "H100 that came from another region are to be at home again, while a job runs on them",
+        (stack(LISTED, ""),),
+        (
+            hurts("cluster-new-generation", "cluster h100", "us-east4", "us-central1"),
+            hurts("capacity-found-anew", "h100"),
+            hurts("generations-overlap", "h100", "$202.31/h"),
+            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+            tells("image-cache-empty", "h100"),
+        ),
+        world=World(jobs=(LARGE,), made_as={"h100": 1}),
+        given=(LIST, ALLOW),
+    ),
+    Case(
+        "Nothing changes while the machines are in another region",
+        (stack("# The stack that the corpus edits:", "# Ours:"),),
+        world=World(jobs=(LARGE,), made_as={"h100": 1}, limits={"nvidia_h100_gpus": 24}),
+        given=(LIST, ALLOW),
+        silent=True,
+    ),
+    Case(
+        "Another region is named for machines that nobody has had to fetch there",
+        (stack("region: us-east4", "region: us-west1"),),
+        (tells("cluster-may-become", "h100", "us-west1"),),
+        world=BUSY,
+        given=(LIST, ALLOW),
+    ),
+)

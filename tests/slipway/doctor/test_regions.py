@@ -1,0 +1,100 @@
+"""A cluster that came from another region than its stack's is looked for there, and mended there. # N10 N2"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from slipway.catalog.clusters import Cluster
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.storage import Location
+from slipway.doctor.cluster_drift import of_clusters
+from slipway.doctor.finding import Finding
+from slipway.doctor.picture import Backend
+from slipway.doctor.place import Place
+from slipway.live import Live
+from slipway.quota.published import judge
+from slipway.stack.yaml_file import from_text
+from slipway.state import State, StateResource
+from tests.slipway.doctor.picture import FILE, found, lives, published, state
+from tests.slipway.review.builders import CPU, H100, NOW, PROJECT, REGION, catalog, cluster, job, limits, pool
+
+AWAY = "us-east4"
+FAR = replace(cluster("cpu", pool("workers", CPU), id="cpu-00000a1"), region=AWAY, alternative=1)
+BUSY = job("train-1", on=FAR, machine=CPU)
+SEEN = {"published": published(catalog(FAR, other_regions=(AWAY,))), "jobs": (BUSY,), "recent": (BUSY,)}
+"""What the stack has published, and its job."""
+
+
+def placed(one: PersistentResource, region: str = AWAY) -> PersistentResource:
+    return replace(one, name=f"projects/1/locations/{region}/persistentResources/{one.id}")
+
+
+THERE = placed(lives(FAR, used=1))
+
+
+def test_one_that_is_well_there_is_no_finding_and_no_drift() -> None:
+    assert found(THERE, **SEEN) == {}
+    knows = State(clusters=(StateResource(FAR.id, FAR.id, PROJECT, AWAY),))
+    assert found(THERE, **SEEN, backend=Backend("gs://state", knows)) == {}
+    assert list(of_clusters(catalog(FAR), (THERE,))) == []
+    (gone,) = of_clusters(catalog(FAR), (placed(lives(FAR), REGION),))
+    assert gone.sentence == "somebody deleted it", "another region's is not it"
+
+
+def test_what_is_wrong_with_it_names_its_region_and_its_price() -> None:
+    failed = replace(THERE, state="ERROR", error="no machines")
+    assert found(failed, **SEEN)["cluster-failed"].sentence.startswith(
+        f"cluster {FAR.id} in us-east4 has been in ERROR"
+    )
+    lost = found(THERE, **SEEN, backend=Backend("gs://state", state(FAR.id)))["cluster-in-no-state"]
+    assert lost.sentence == f"cluster {FAR.id} in us-east4 is in no state, so no deployment ends it by itself: $0.52/h"
+    idle = {**SEEN, "jobs": (), "recent": (replace(BUSY, end_time=NOW - timedelta(hours=48)),)}
+    assert "idle for 2 days, $25.04 since its last job" in found(placed(lives(FAR)), **idle)["pool-idle"].sentence
+
+
+def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted() -> None:
+    stray = placed(replace(lives(FAR), name="scratch", labels={}))
+    one = found(THERE, stray, **SEEN)["cluster-in-no-stack"]
+    assert one.sentence == "cluster scratch in us-east4 is in no stack: $0.52/h"
+    assert one.mend == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
+    assert "adopt" not in one.means
+
+
+def test_what_is_adopted_at_home_is_not_what_another_region_calls_so() -> None:  # N13
+    theirs = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
+    there = replace(published(catalog(FAR, theirs, other_regions=(AWAY,))), adopted=frozenset({"team-a"}))
+    namesake = placed(replace(lives(theirs), labels={}))
+    on_it = replace(job("other", on=theirs), name=f"projects/1/locations/{REGION}/customJobs/1")
+    told = found(THERE, namesake, **{**SEEN, "published": there, "jobs": (BUSY, on_it)})
+    assert "team-a, adopted as theirs, is not there any more" in told["cluster-gone"].sentence
+    assert told["cluster-in-no-stack"].sentence == "cluster team-a in us-east4 is in no stack: $0.52/h"
+
+
+def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
+    def told(of: Cluster, **used: int) -> Finding:
+        there = placed(lives(of, used=1))
+        unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
+        listed = limits({**{f"custom_model_training_{metric}": limit for metric, limit in used.items()}, **unlimited})
+        live = Live((there,), (), limits({}), None, limits_elsewhere={AWAY: listed})
+        return found(there, **SEEN, quota=judge(catalog(of), live))["quota-nearly-used"]
+
+    one = told(FAR, cpus=8)
+    assert one.subject == "quota custom_model_training_cpus in us-east4"
+    assert one.sentence == "on-demand N1/E2 vCPUs in us-east4: 8 of 8 in use, 0 left"
+    assert one.mend.startswith("ask for 32 of custom_model_training_cpus in us-east4, on the page of quotas")
+    one = told(replace(FAR, pools={"workers": pool("workers", H100)}), nvidia_h100_gpus=8)
+    assert one.mend.startswith("gcloud beta quotas preferences create --project=acme-prod ")
+    assert one.mend.endswith("--dimensions=region=us-east4 --preferred-value=32")
+
+
+def test_a_stack_file_tells_where_its_clusters_may_come_to_be() -> None:
+    text = (
+        "config:\n  slipway:persistentResources:\n    cpu:\n      alternatives:\n"
+        "        - region: us-east4\n        - pools: {}\n        - region: us-central1\n        - region: 7\n"
+        "        - region: evil.example/\n        - us-west1\n"
+    )
+    at = Place("prod", PROJECT, REGION, Location("b", "c"), Path(), from_text(text, FILE))
+    assert at.other_regions == ("us-east4",)
+    assert replace(at, document=None).other_regions == ()
