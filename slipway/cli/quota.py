@@ -85,8 +85,8 @@ def command(
     for command in requests(context.catalog, report.lines):
         screen.note(f"  fix: {command}")
     if all_short(report.lines, live):
-        elsewhere = requests(context.catalog, (line for line in report.lines if line.elsewhere))
-        those = f"those of {context.catalog.region}" if elsewhere else "all of these"
+        away = requests(context.catalog, (line for line in report.lines if line.elsewhere))
+        those = f"those of {context.catalog.region}" if away else "all of these"
         screen.note(f"  or: {ALL_SHORT_COMMAND} asks for {those}")
 
 
