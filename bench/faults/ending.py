@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.checkout import PROJECT, REGION, Checkout
 
 Outcome = Literal["survived", "lost", "doubled", "orphaned", "killed", "stuck", "other", "silent", "absent"]
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
@@ -17,6 +17,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
 _CARRIER = "creation"
 # A cluster whose forerunner failed and still holds the name is made under the same id with a number behind it.
 _COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
+OTHER_REGION = "us-east4"
+"""Beside the stack's own, where a journey may make a cluster."""
 _LIVING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"})
 
 
@@ -48,7 +50,7 @@ class Ending:
 def read(checkout: Checkout) -> Ending:
     """What is there now, as the owner sees it without a proxy."""
     cloud = checkout.cloud
-    clusters = frozenset(checkout.clusters().items())
+    clusters = frozenset(one for region in (REGION, OTHER_REGION) for one in checkout.clusters(region).items())
     resources = [one for one in checkout.resources() if not str(one["urn"]).endswith(f"::{_CARRIER}")]
     known = frozenset(_last(str(one.get("id", ""))) for one in resources)
     things = {f"{one['urn']} {_id(one)}{' to be deleted' if one.get('delete') else ''}" for one in resources}

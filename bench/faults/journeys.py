@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.faults.ending import OTHER_REGION
 from bench.faults.stage import Stage, ready
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
@@ -20,6 +21,10 @@ def cpu(most: int) -> dict[str, Any]:
 
 
 FIRST: Mapping[str, Any] = {"persistentResources": cpu(2)}
+# Where there are machines when the stack's own region has none.
+ELSEWHERE: Mapping[str, Any] = {
+    "persistentResources": {"cpu": {**cpu(2)["cpu"], "alternatives": [{"region": OTHER_REGION}]}}
+}
 EDITED: Mapping[str, Any] = {"persistentResources": cpu(3)}
 THEIRS = "team-a"
 ADOPTED: Mapping[str, Any] = {"persistentResources": {"theirs": {"id": THEIRS, **cpu(2)["cpu"]}}}
@@ -150,6 +155,7 @@ JOURNEYS = (
     Journey("destroy", "deployed", DESTROY, variables=_TO_DESTROY),
     Journey("destroy-after-a-failed-up", "failed", DESTROY, variables=_TO_DESTROY),
     Journey("stock-out", "stocked-out", UP, FIRST, between=_stocked_again, refused=True),
+    Journey("stock-out-elsewhere", "stocked-out", UP, ELSEWHERE),
     Journey("adopt", "theirs", UP, ADOPTED),
     Journey("leave-adopted", "adopted", UP, FIRST),
     Journey("submit", "busy", (*_SUBMIT, "--capacity", "pool")),

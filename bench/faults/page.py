@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.faults.journal import Entry
-from bench.faults.points import FAULTS
+from bench.faults.points import FAULTS, Point, named
 
 OUTCOMES = ("survived", "lost", "doubled", "orphaned", "killed", "stuck", "other", "silent", "absent")
 MUTANTS = ("noticed", "missed", "never-met", "unclear")
@@ -23,7 +23,12 @@ A *point* is a call of a clean run and what happens to the world at it. The comm
 is typed again, and all must be as after the clean run. What was *tried* was played with the code as it is; what was
 played with *earlier* code alone, and how much of it survived *then*, is counted separately. *Same* are points that are
 the same as another, which is played for both: the engine begins by refreshing what it knows, and several resources then
-read one policy with the same request. They are not among those that were tried. All others are still to be played.
+read one policy with the same request; and a request that changes nothing leaves the world and its caller the same
+whether it is cut before or its answer is lost, when nothing gets through any more. They are not among those that were
+tried. All others are still to be played.
+
+A *kind* of points is what may happen to one call of a journey, however often that call comes in it. Each kind is tried
+once before any is tried a second time, so *kinds tried* says how much of what differs was met.
 
 | outcome | of a point that was tried |
 |---|---|
@@ -57,11 +62,14 @@ class Report:
 
 @dataclass(frozen=True)
 class Row:
-    """A journey, the digest of the code that its command can run, and its clean run."""
+    """A journey, the digest of the code that its command can run, how many points its clean run has, and how many of
+    them are the `same` as others; the `kinds` of all the others."""
 
     journey: str
     code: str
-    clean: Entry
+    points: int
+    same: int
+    kinds: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -77,9 +85,19 @@ def record(now: Mapping[str, Entry], earlier: Mapping[str, Entry], asked: Collec
     return Record(*({key: one for key, one in each.items() if key in asked} for each in (now, earlier)))
 
 
+def folded(entries: Mapping[str, Entry], same: Mapping[str, Point]) -> dict[str, Entry]:
+    """With what was played of points that are the same as others as the outcome of those; trouble outweighs."""
+    found: dict[str, Entry] = {}
+    for entry in sorted(entries.values(), key=lambda one: one.outcome not in ("survived", "absent")):
+        key = same[entry.key].key if entry.key in same else entry.key
+        found[key] = replace(entry, key=key)
+    return found
+
+
 _THEN = ("earlier", "survived then")
+_KINDS = ("kinds", "kinds tried")
 _TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "journeys": ("## Points, by journey", ("journey", "code", "points", "same", "tried", *OUTCOMES, *_THEN)),
+    "journeys": ("## Points, by journey", ("journey", "code", "points", "same", "tried", *OUTCOMES, *_THEN, *_KINDS)),
     "faults": ("## Points, by what happens", ("fault", "tried", *OUTCOMES, *_THEN)),
     "failed": ("## Not survived", ("point", "code", "outcome", "why")),
     "sequences": (
@@ -132,20 +150,17 @@ def report(
     dated: tuple[str, str, str], journeys: Iterable[Row], points: Record, sequences: Record, mutants: Record, rules: int
 ) -> Report:
     """What the journal's entries come to. `dated` is date, commit and seed."""
-    rows, every, same = [], 0, 0
-    for row in journeys:
-        more = row.clean.more
-        every, same = every + int(more["points"]), same + int(more["alike"])
-        head = (row.journey, f"`{row.code}`", str(more["points"]), str(more["alike"]))
-        rows.append(_row(head, _of(points, 0, row.journey)))
-    rows.append(_row(("all", "–", str(every), str(same)), points))
+    every = list(journeys)
+    kinds = frozenset(kind for row in every for kind in row.kinds)
+    whole = Row("all", "–", sum(row.points for row in every), sum(row.same for row in every), kinds)
+    rows = [_journey(row, f"`{row.code}`", _of(points, 0, row.journey)) for row in every]
     outcomes = Counter(entry.outcome for entry in mutants.now.values())
     steps, refused = (sum(int(one.more[key]) for one in sequences.now.values()) for key in ("steps", "refused"))
     broken = sum(one.outcome != "held" for one in sequences.now.values())
     played = (str(len(sequences.now)), str(steps), str(refused), str(broken))
     return Report(
         *dated,
-        tuple(rows),
+        (*rows, _journey(whole, whole.code, points)),
         tuple(_row((name,), _of(points, 3, name)) for name in FAULTS),
         tuple(
             (_cell(one.key), code, one.outcome, _cell(one.more["why"]))
@@ -163,6 +178,12 @@ def report(
         ),
         tuple((_cell(one.key), code, one.outcome) for code, one in _bad(mutants, "noticed")),
     )
+
+
+def _journey(row: Row, code: str, points: Record) -> tuple[str, ...]:
+    tried = {named(key).kind for key, entry in points.now.items() if entry.outcome != "absent"} & row.kinds
+    head = (row.journey, code, str(row.points), str(row.same))
+    return (*_row(head, points), str(len(row.kinds)), str(len(tried)))
 
 
 def _row(head: tuple[str, ...], points: Record) -> tuple[str, ...]:

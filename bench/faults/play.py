@@ -23,6 +23,8 @@ _MOST_AGAIN = 4
 _NO_KILLS = tuple(fault for fault in points.FAULTS if not fault.startswith("kill-"))
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
+# So long a person looks at `slipway submit` that goes on through trouble, and then types Ctrl-C.
+_PATIENCE_S = 40.0
 # What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it.
 TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|run pulumi up again|run the same command again|the same command|try again|"
@@ -45,17 +47,25 @@ class Clean:
         return points.of(self.journey.name, self.calls, self.journey.engine)
 
     @property
-    def alike(self) -> set[str]:
-        """The keys of those points that are the same as others: those are played for both."""
-        same = points.alike(self.calls, self.asked) if self.journey.engine else {}
-        return {point.key for point in self.points if (point.call, point.nth) in same}
+    def same(self) -> dict[str, Point]:
+        """By key those points that are the same as others, each with the other: that one is played for both."""
+        return points.same(self.points, points.alike(self.calls, self.asked) if self.journey.engine else {})
+
+    @property
+    def played(self) -> list[Point]:
+        """The points that are to be played."""
+        same = self.same
+        return [point for point in self.points if point.key not in same]
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(point.kind for point in self.played)
 
     @property
     def entry(self) -> Entry:
-        counted = {"calls": len(self.calls), "points": len(self.points), "alike": len(self.alike)}
         asked = [[one.caller, one.whole] for one in self.asked]
         run = {"calls": self.calls, "asked": asked, "ending": ending.written(self.ending), "seconds": self.seconds}
-        return Entry("cleans", self.journey.name, "clean", {**counted, "run": run})
+        return Entry("cleans", self.journey.name, "clean", {"run": run})
 
 
 def clean_of(journey: Journey, entry: Entry) -> Clean:
@@ -140,7 +150,7 @@ class Player:
     def _struck(self, here: Stage, journey: Journey, point: Point) -> Ran:
         here.proxy.begin(Strike(point, self._at_once(here, point)))
         extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
-        return here.run(journey.typed(here), journey.role, extra)
+        return here.run(journey.typed(here), journey.role, extra, patience=None if journey.engine else _PATIENCE_S)
 
     def _at_once(self, here: Stage, point: Point) -> Callable[[], None]:
         if point.fault == "kill-cloud":
@@ -172,7 +182,10 @@ class Player:
         return outcome, why
 
     def stage(self, base: str) -> Stage:
-        """A stage that stands so, whatever was played on it before."""
+        """A stage that stands so, whatever was played on it before. The clouds of the others, which would only take
+        time, are stopped until then; their jobs live on."""
+        for one, _ in self._stages.values():
+            one.kill_cloud()
         if base not in self._stages:
             self._make(base)
         else:
@@ -189,9 +202,13 @@ class Player:
         self._made += 1
         closing = ExitStack()
         here = closing.enter_context(stage(self._shop, f"{self._name}-{self._made}-{base}"))
+        try:
+            BASES[base](here)
+            here.keep()
+        except BaseException:
+            closing.close()
+            raise
         self._stages[base] = (here, closing)
-        BASES[base](here)
-        here.keep()
 
     def _drop(self, base: str) -> None:
         _, closing = self._stages.pop(base)

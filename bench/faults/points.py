@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 FAULTS: Mapping[str, str] = {
     "before": "its connection is cut before any work, and nothing gets through any more",
@@ -27,6 +27,7 @@ FAULTS: Mapping[str, str] = {
 
 _OF_THE_ENGINE = ("kill-engine", "kill-program", "kill-plugin")
 _NUMBER = re.compile(r"\d{6,}|[0-9a-f]{16,}")
+_READS = (":getIamPolicy", ":testIamPermissions", "/v2/entries:list")
 _LIST = re.compile(r"^GET .*/(customJobs|hyperparameterTuningJobs|trainingPipelines|persistentResources|b|o)$")
 
 
@@ -42,6 +43,11 @@ class Point:
     @property
     def key(self) -> str:
         return f"{self.journey} · {self.call} · {self.nth} · {self.fault}"
+
+    @property
+    def kind(self) -> str:
+        """What it has in common with the same fault at the same call when that comes again."""
+        return f"{self.journey} · {self.call} · {self.fault}"
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,19 @@ def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
     return points
 
 
+def named(key: str) -> Point:
+    """The point of a key. Raises ValueError for what is none."""
+    parts = key.strip().strip("`").split(" · ")
+    if len(parts) != 4 or not parts[2].isdecimal():
+        raise ValueError(f"'{key}' is no point: journey · call · number · fault")
+    return Point(parts[0], parts[1], int(parts[2]), parts[3])
+
+
+def changes(call: str) -> bool:
+    """Whether a call of this signature may change something in the world."""
+    return not (call.startswith("GET ") or call.endswith(_READS))
+
+
 def alike(calls: Sequence[str], asked: Sequence[Asked]) -> dict[tuple[str, int], int]:
     """By a call and its number: the number of an earlier one that is the same point.
 
@@ -95,18 +114,39 @@ def alike(calls: Sequence[str], asked: Sequence[Asked]) -> dict[tuple[str, int],
     return found
 
 
-def drawn(points: Iterable[Point], seed: int) -> list[Point]:
-    """The same points in the order in which a seed plays them: journeys in turn, calls that change something sooner."""
-    chance = random.Random(seed)
-    queues: dict[str, list[tuple[float, Point]]] = {}
-    for point in points:
-        reads = point.call.startswith("GET ")
-        place = chance.random() * (1.0 if reads else 0.4)
-        queues.setdefault(point.journey, []).append((place, point))
-    ranked = [(place, row) for queue in queues.values() for place, row in enumerate(sorted(queue, key=_draw))]
-    names = list(queues)
-    return [point for _, (_, point) in sorted(ranked, key=lambda each: (each[0], names.index(each[1][1].journey)))]
+def same(found: Iterable[Point], refreshed: Mapping[tuple[str, int], int]) -> dict[str, Point]:
+    """By a point's key: the other point that is played for both. `refreshed` is what `alike` found.
+
+    Of a request that changes nothing, `lost` is the same as `before`. Both times its caller sends it and finds the
+    connection closed without a byte of an answer, both times the world is as it was before, and both times nothing gets
+    through from then on. That the service has read something, and thrown it away, can be seen by nobody.
+    """
+    given = {}
+    for point in found:
+        fault = "before" if point.fault == "lost" and not changes(point.call) else point.fault
+        other = replace(point, nth=refreshed.get((point.call, point.nth), point.nth), fault=fault)
+        if other != point:
+            given[point.key] = other
+    return given
 
 
-def _draw(row: tuple[float, Point]) -> float:
-    return row[0]
+def drawn(points: Iterable[Point], seed: int, tried: Iterable[str] = ()) -> list[Point]:
+    """The same points in the order in which a seed plays them; `tried` has the keys of others, played before.
+
+    Breadth comes first: each kind once before any a second time, and what was tried counts. Within such a round calls
+    that change something come before reads, then what happens to a call in one journey before the same in a second one,
+    and journeys take turns.
+    """
+    every = list(points)
+    random.Random(seed).shuffle(every)
+    times, elsewhere = Counter(named(key).kind for key in tried), Counter[tuple[int, str, str]]()
+    turns, rows = Counter[tuple[int, bool, int, str]](), []
+    for point in every:
+        around, reads = times[point.kind], not changes(point.call)
+        earlier = elsewhere[around, point.call, point.fault]
+        turn = turns[around, reads, earlier, point.journey]
+        times[point.kind] += 1
+        elsewhere[around, point.call, point.fault] += 1
+        turns[around, reads, earlier, point.journey] += 1
+        rows.append(((around, reads, earlier, turn, point.journey), point))
+    return [point for _, point in sorted(rows, key=lambda row: row[0])]

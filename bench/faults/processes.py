@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+
+from journey import leftovers
+from local.cloud.server import daemon
 
 
 def part_of(process: psutil.Process) -> str:
@@ -43,3 +46,22 @@ def kill(processes: Iterable[psutil.Process]) -> None:
         with suppress(psutil.Error, ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
     psutil.wait_procs(alive, timeout=5)
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Without being interrupted."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def end_all(workshop: Path) -> None:
+    """Ends the commands, the cloud and the jobs of each stage in a workshop's folder, whatever they do."""
+    for cloud in workshop.glob("*/cloud"):
+        kill(leftovers.marked(cloud.parent / "engine"))
+        daemon.stop(cloud)

@@ -10,85 +10,125 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from bench.errors import BenchError
+from bench.faults.processes import deaf
 
-Task = TypeVar("Task", contravariant=True)
+Task = TypeVar("Task")
+Given = TypeVar("Given", contravariant=True)
 Tell = Callable[[str], None]
+_LOOK_S = 0.5
 
 
-class Worker(Protocol[Task]):
+class Worker(Protocol[Given]):
     """`play` does one task and keeps what became of it: whether it went well, and a line to tell."""
 
-    def play(self, task: Task) -> tuple[bool, str]: ...
+    def play(self, task: Given) -> tuple[bool, str]: ...
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """`minutes` after which nothing new is begun (0: never), and how many `workers`."""
+class Lane(Generic[Task]):
+    """Tasks that are played in their order, by so many workers of this lane alone, which are kept by its name."""
 
-    minutes: float
+    name: str
+    tasks: Sequence[Task]
     workers: int
 
 
-class Crowd(Generic[Task]):
-    def __init__(self, bounds: Bounds, worker: Callable[[str], Worker[Task]], tell: Tell) -> None:
-        self._bounds, self._worker, self._tell = bounds, worker, tell
-        self._lock, self._over = threading.Lock(), threading.Event()
-        self._made, self._done, self._bad = 0, 0, 0
+@dataclass
+class _Count:
+    """Of the tasks of all lanes."""
 
-    def play(self, tasks: Sequence[Task]) -> int:
-        """Plays them in their order; how many did not go well."""
+    all: int
+    began: float
+    done: int = 0
+    bad: int = 0
+
+
+class Crowd(Generic[Task]):
+    """Its workers live until it is closed, with the stages that they have made."""
+
+    def __init__(
+        self, minutes: float, worker: Callable[[str], Worker[Task]], halt: Callable[[], None], tell: Tell
+    ) -> None:
+        """`minutes` after which nothing new is begun (0: never); `halt` ends at once whatever the workers do."""
+        self._worker, self._halt, self._tell = worker, halt, tell
+        self._until = time.monotonic() + 60 * minutes if minutes else float("inf")
+        self._lock, self._over = threading.Lock(), threading.Event()
+        self._idle: dict[str, list[Worker[Task]]] = {}
+        self._made = 0
+
+    def play(self, *lanes: Lane[Task]) -> int:
+        """Plays all lanes side by side; how many did not go well."""
+        count = _Count(sum(len(lane.tasks) for lane in lanes), time.monotonic())
+        threads = [thread for lane in lanes for thread in self._threads(lane, count)]
+        try:
+            for thread in threads:
+                thread.start()
+            self._joined(threads)
+        except BaseException:
+            self._over.set()
+            with deaf():
+                while any(thread.is_alive() for thread in threads):
+                    self._halt()
+                    for thread in threads:
+                        thread.join(_LOOK_S)
+            raise
+        return count.bad
+
+    def close(self) -> None:
+        for worker in [one for row in self._idle.values() for one in row]:
+            worker.close()
+        self._idle = {}
+
+    def _threads(self, lane: Lane[Task], count: _Count) -> list[threading.Thread]:
         waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        for task in tasks:
+        for task in lane.tasks:
             waiting.put(task)
-        began = time.monotonic()
-        until = began + 60 * self._bounds.minutes if self._bounds.minutes else float("inf")
-        threads = [
-            threading.Thread(target=self._go, args=(waiting, len(tasks), began, until))
-            for _ in range(min(self._bounds.workers, len(tasks)))
-        ]
-        for thread in threads:
-            thread.start()
+        several = range(min(lane.workers, len(lane.tasks)))
+        return [threading.Thread(target=self._go, args=(lane.name, waiting, count), daemon=True) for _ in several]
+
+    def _joined(self, threads: Sequence[threading.Thread]) -> None:
         try:
             for thread in threads:
                 thread.join()
         except BaseException:
-            # Interrupted: what is being played is played to its end, so that nothing it started stays.
+            # Interrupted: what is being played is played to its end, and counts.
             self._over.set()
+            self._tell("what is being played is played to its end; Ctrl-C once more stops it at once")
             for thread in threads:
                 thread.join()
             raise
-        return self._bad
 
-    def _go(self, waiting: queue.SimpleQueue[Task], count: int, began: float, until: float) -> None:
-        mine = self._new()
-        try:
-            while time.monotonic() < until and not self._over.is_set():
-                try:
-                    task = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                try:
-                    good, said = mine.play(task)
-                except (BenchError, AssertionError, OSError, ValueError, LookupError) as error:
-                    # How the stage stands is not known any more. It is not in the journal, so a later run plays it.
-                    good, said = False, f"could not be played: {task}: {type(error).__name__}: {error}"
-                    mine.close()
-                    mine = self._new()
-                self._count(good, said, count, began)
-        finally:
-            mine.close()
-
-    def _new(self) -> Worker[Task]:
+    def _go(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count) -> None:
+        mine = self._new(lane)
+        while time.monotonic() < self._until and not self._over.is_set():
+            try:
+                task = waiting.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                good, said = mine.play(task)
+            except (BenchError, AssertionError, OSError, ValueError, LookupError) as error:
+                # How the stage stands is not known any more. It is not in the journal, so a later run plays it.
+                good, said = False, f"could not be played: {task}: {type(error).__name__}: {error}"
+                mine.close()
+                mine = self._new(lane)
+            self._count(good, said, count)
         with self._lock:
+            self._idle.setdefault(lane, []).append(mine)
+
+    def _new(self, lane: str) -> Worker[Task]:
+        with self._lock:
+            if idle := self._idle.get(lane):
+                return idle.pop()
             self._made += 1
-            name = f"w{self._made}"
+            name = f"{lane}{self._made}"
         return self._worker(name)
 
-    def _count(self, good: bool, said: str, count: int, began: float) -> None:
+    def _count(self, good: bool, said: str, count: _Count) -> None:
         with self._lock:
-            self._done += 1
-            self._bad += not good
-            rest = (time.monotonic() - began) / self._done * (count - self._done) / 60
-            self._tell(f"{self._done}/{count}  {said}  (some {rest:.0f} min left)")
+            count.done += 1
+            count.bad += not good
+            rest = (time.monotonic() - count.began) / count.done * (count.all - count.done) / 60
+            self._tell(f"{count.done}/{count.all}  {said}  (some {rest:.0f} min left)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,12 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event
 
 import psutil
 
 from bench.errors import BenchError
 from bench.faults import folders
-from bench.faults.processes import kill, part_of, sessions
+from bench.faults.processes import deaf, end_all, kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
 from journey import leftovers
 from local import environment
@@ -61,6 +63,12 @@ class Workshop:
     engine: Path
     home: Path
     empty: EmptyStack
+    halted: Event = field(default_factory=Event)
+
+    def halt(self) -> None:
+        """Ends whatever runs on its stages. What is being played ends in some error then, and counts for nothing."""
+        self.halted.set()
+        end_all(self.folder)
 
 
 @contextmanager
@@ -69,9 +77,7 @@ def workshop() -> Iterator[Workshop]:
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         owner = left.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdecimal() and not psutil.pid_exists(int(owner)):
-            for record in left.glob("*/cloud/cloud.json"):
-                kill(leftovers.marked(record.parents[1] / "engine"))
-                daemon.stop(record.parent)
+            end_all(left)
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")).resolve()
     try:
@@ -82,7 +88,10 @@ def workshop() -> Iterator[Workshop]:
         begin.mkdir()
         yield Workshop(folder, engine, home, empty_stack.make(begin, engine, home))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        # Nobody's further Ctrl-C leaves a half of it.
+        with deaf():
+            end_all(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass
@@ -107,18 +116,33 @@ class Stage:
     # The sessions of their replicas.
     kept_jobs: frozenset[int] = field(default_factory=frozenset)
     killed: bool = False
+    halted: Event = field(default_factory=Event)
 
-    def run(self, command: tuple[str, ...], role: str, extra: Mapping[str, str], longest: float = _LONGEST_S) -> Ran:
-        """A command until it ends; after `longest` seconds it is killed with all that it started, and `stuck`."""
+    def go_on(self) -> None:
+        """Raises BenchError once the bench is being stopped."""
+        if self.halted.is_set():
+            raise BenchError("the bench is being stopped")
+
+    def run(self, command: tuple[str, ...], role: str, extra: Mapping[str, str], patience: float | None = None) -> Ran:
+        """A command until it ends, or until Ctrl-C after `patience` seconds: what it said of itself before that. What
+        does not end at all is killed with all that it started, and `stuck`."""
+        self.go_on()
         started = self.checkout.start(*command, role=role, **HASTE, **extra)
+        said = None
         try:
-            code = started.process.wait(longest)
+            if patience is not None:
+                with suppress(subprocess.TimeoutExpired):
+                    return Ran(started.process.wait(patience), started.said)
+                said = started.said
+                started.process.send_signal(signal.SIGINT)
+            code = started.process.wait(_LONGEST_S)
         except subprocess.TimeoutExpired:
             started.kill_tree()
             return Ran(-1, started.said, stuck=True)
-        return Ran(code, started.said)
+        return Ran(code, started.said if said is None else said)
 
     def start_cloud(self) -> None:
+        self.go_on()
         daemon.start(self.cloud.state, {})
 
     def kill_cloud(self) -> None:
@@ -200,7 +224,7 @@ def stage(shop: Workshop, name: str) -> Iterator[Stage]:
         cloud = ProxiedCloud(state, proxy=proxy)
         daemon.start(state, SETTINGS)
         made = make_checkout(folder, cloud, "trial", engine=shop.engine, home=shop.home, empty=shop.empty, files=_files)
-        mine = Stage(folder, cloud, proxy, made)
+        mine = Stage(folder, cloud, proxy, made, halted=shop.halted)
         try:
             yield mine
         finally:

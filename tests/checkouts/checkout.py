@@ -127,9 +127,10 @@ class Checkout:
         assert done.code == 0, done.said
         return done.json["job"]
 
-    def clusters(self) -> dict[str, str]:
-        """The clusters of this stack: id to state."""
-        found = self.cloud.every(f"{VERTEX}/persistentResources", "persistentResources")
+    def clusters(self, region: str = REGION) -> dict[str, str]:
+        """The clusters of this stack in a region: id to state."""
+        at = f"/v1/projects/{PROJECT}/locations/{region}/persistentResources"
+        found = self.cloud.every(at, "persistentResources")
         mine = [one for one in found if one.get("labels", {}).get("slipway-stack") == self.stack]
         return {one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine}
 

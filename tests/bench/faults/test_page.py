@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench.faults import page
 from bench.faults.journal import Entry, Journal
+from bench.faults.points import Point
 
 PAGE = Path(__file__).parents[3] / "docs" / "reliability.md"
 
@@ -25,19 +26,19 @@ def test_it_counts_what_was_played_and_lists_what_was_not_survived() -> None:
         played("create · GET /a · 1 · cut", "survived"),
         played("create · POST /a · 1 · lost", "orphaned", "clusters that\nthe state | does not know: cpu-a"),
     ]
-    clean = Entry("cleans", "create", "clean", {"calls": 2, "points": 20, "alike": 4})
+    kinds = frozenset({"create · GET /a · cut", "create · GET /a · 429", "create · POST /a · lost"})
     edited = Entry("sequences", "11", "held", {"steps": 5, "refused": 1, "why": ""})
     mutant = Entry("mutants", "rules.py:f#1", "missed", {"test": "t"})
     before = [played("create · GET /a · 1 · 429", "survived"), played("create · GET /a · 1 · 503", "silent", "no word")]
     made = page.report(
         ("2026-11-21", "abc", "11"),
-        [page.Row("create", "def", clean)],
+        [page.Row("create", "def", 20, 4, kinds)],
         page.Record({point.key: point for point in points}, {point.key: point for point in before}),
         page.Record({"11": edited}, {"12": replace(edited, key="12", outcome="broken")}),
         page.Record({mutant.key: mutant}, {}),
         rules=3,
     )
-    counted = ("20", "4", "2", "1", "0", "0", "1", "0", "0", "0", "0", "0", "2", "1")
+    counted = ("20", "4", "2", "1", "0", "0", "1", "0", "0", "0", "0", "0", "2", "1", "3", "2")
     assert made.journeys == (("create", "`def`", *counted), ("all", "–", *counted))
     assert made.failed == (
         ("`create · POST /a · 1 · lost`", "this", "orphaned", "`clusters that the state / does not know: cpu-a`"),
@@ -50,6 +51,23 @@ def test_it_counts_what_was_played_and_lists_what_was_not_survived() -> None:
     text = page.render(made)
     assert page.parse(text) == made
     assert "| all | – | 20 | 4 | 2 | 1 |" in text
+
+
+def test_what_was_played_of_a_point_that_is_the_same_as_another_is_that_ones_outcome() -> None:
+    same = {"create · GET /a · 1 · lost": Point("create", "GET /a", 1, "before")}
+    lost, before = (played(f"create · GET /a · 1 · {fault}", "survived") for fault in ("lost", "before"))
+    assert page.folded({lost.key: lost}, same) == {before.key: before}
+    bad = replace(lost, outcome="silent")
+    assert page.folded({lost.key: bad, before.key: before}, same) == {before.key: replace(before, outcome="silent")}
+
+
+def test_what_was_met_of_a_kind_is_tried_and_what_never_came_is_not() -> None:
+    kinds = frozenset({"create · GET /a · cut", "create · GET /a · 429"})
+    entries = [played("create · GET /a · 1 · cut", "survived"), played("create · GET /a · 2 · 429", "absent")]
+    points = page.Record({one.key: one for one in entries}, {})
+    empty = page.Record({}, {})
+    made = page.report(("d", "c", "11"), [page.Row("create", "def", 9, 0, kinds)], points, empty, empty, 0)
+    assert [row[-2:] for row in made.journeys] == [("2", "1")] * 2
 
 
 def test_what_is_asked_for_no_more_is_not_counted() -> None:

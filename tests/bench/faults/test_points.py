@@ -40,6 +40,45 @@ def test_a_refresh_that_reads_the_same_again_is_the_same_point_and_nothing_later
     assert points.alike([], []) == {}
 
 
+def test_an_answer_that_is_lost_is_the_same_as_none_where_nothing_was_changed_and_nothing_gets_through() -> None:
+    calls = ["GET /b", "POST /p:getIamPolicy", "POST /v2/entries:list", "POST /v1/p/customJobs", "PUT /b"]
+    given = points.same(points.of("create", calls, True), {})
+    assert {key: other.key for key, other in given.items()} == {
+        f"create · {call} · 1 · lost": f"create · {call} · 1 · before" for call in calls[:3]
+    }, "a change that was made is there, and nobody knows of it"
+    again = points.same(points.of("create", ["GET /b", "GET /b"], True), {("GET /b", 2): 1})
+    assert again["create · GET /b · 2 · lost"] == Point("create", "GET /b", 1, "before"), "that one is played"
+    assert again["create · GET /b · 2 · kill-engine"] == Point("create", "GET /b", 1, "kill-engine")
+    assert not {other.key for other in again.values()} & again.keys()
+
+
+def test_breadth_comes_first_and_what_was_tried_counts() -> None:
+    every = [*points.of("create", [*CALLS, *CALLS], True), *points.of("edit", CALLS, True)]
+    kinds = {point.kind for point in every}
+    drawn = points.drawn(every, 7)
+    assert {point.kind for point in drawn[: len(kinds)]} == kinds
+    changing = [points.changes(point.call) for point in drawn[: len(kinds)]]
+    assert changing == sorted(changing, reverse=True), "calls that change something are first"
+    tried = drawn[0]
+    left = points.drawn([point for point in every if point != tried], 7, [tried.key])
+    assert {point.kind for point in left[: len(kinds) - 1]} == kinds - {tried.kind}
+
+
+def test_what_happens_to_a_call_in_one_journey_happens_to_others_before_it_does_so_in_another() -> None:
+    names = ("create", "edit", "remove")
+    posts = [f"POST /{letter}" for letter in "abc"]
+    every = [point for name in names for point in points.of(name, posts, True) if point.fault in ("before", "503")]
+    drawn = points.drawn(every, 7)
+    assert len({(point.call, point.fault) for point in drawn[:6]}) == 6
+
+
+def test_a_row_of_the_page_names_its_point() -> None:
+    point = Point("create", "POST /a", 2, "cut")
+    assert points.named(point.key) == points.named(f"`{point.key}`") == point
+    with pytest.raises(ValueError, match="is no point"):
+        points.named("create · POST /a")
+
+
 def test_a_seed_is_an_order_in_which_journeys_take_turns() -> None:
     every = [*points.of("create", CALLS, True), *points.of("submit", CALLS, False)]
     drawn = points.drawn(every, 7)
