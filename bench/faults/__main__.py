@@ -229,12 +229,18 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _end(signum: int, frame: object) -> None:
-    sys.exit(128 + signum)
+def _listen() -> None:
+    """Ctrl-C and its like end what is done, and a second one ends that too; a third finds that under way."""
+    left = iter(range(2))
+
+    def end(signum: int, frame: object) -> None:
+        if next(left, None) is not None:
+            sys.exit(128 + signum)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
 
 
 if __name__ == "__main__":
-    # As Ctrl-C does: what runs is stopped on the way out.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+    _listen()
     sys.exit(main(sys.argv[1:]))

@@ -17,6 +17,7 @@ from pathlib import Path
 from bench.errors import BenchError
 from bench.faults.guards import Rule, copy
 from bench.faults.journal import Entry, Journal
+from bench.faults.processes import deaf
 from bench.ground import CHECKOUT
 
 # What runs long, or asks other things than rules.
@@ -78,7 +79,8 @@ def play(journal: Journal, wanted: Sequence[str], minutes: float, tell: Callable
                 if not ended:
                     time.sleep(_LOOK_S)
         finally:
-            _end(process, target)
+            with deaf():
+                _end(process, target)
         if ended and read < len(wanted):
             raise BenchError(f"the mutants' tests ended early:\n{log.read_text()[-3000:]}")
     return bad

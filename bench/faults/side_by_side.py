@@ -61,18 +61,19 @@ class Crowd(Generic[Task]):
     def play(self, *lanes: Lane[Task]) -> int:
         """Plays all lanes side by side; how many did not go well."""
         count = _Count(sum(len(lane.tasks) for lane in lanes), time.monotonic())
-        threads = [thread for lane in lanes for thread in self._threads(lane, count)]
+        # Not by joining: a thread whose join was interrupted is taken for ended (CPython 3.11).
+        ended = list[threading.Event]()
         try:
-            for thread in threads:
-                thread.start()
-            self._joined(threads)
+            for lane in lanes:
+                self._start(lane, count, ended)
+            self._wait(ended)
         except BaseException:
             self._over.set()
             with deaf():
-                while any(thread.is_alive() for thread in threads):
+                while not all(one.is_set() for one in ended):
                     self._halt()
-                    for thread in threads:
-                        thread.join(_LOOK_S)
+                    for one in ended:
+                        one.wait(_LOOK_S)
             raise
         return count.bad
 
@@ -81,26 +82,35 @@ class Crowd(Generic[Task]):
             worker.close()
         self._idle = {}
 
-    def _threads(self, lane: Lane[Task], count: _Count) -> list[threading.Thread]:
+    def _start(self, lane: Lane[Task], count: _Count, ended: list[threading.Event]) -> None:
         waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
         for task in lane.tasks:
             waiting.put(task)
-        several = range(min(lane.workers, len(lane.tasks)))
-        return [threading.Thread(target=self._go, args=(lane.name, waiting, count), daemon=True) for _ in several]
+        for _ in range(min(lane.workers, len(lane.tasks))):
+            mine = threading.Event()
+            thread = threading.Thread(target=self._go, args=(lane.name, waiting, count, mine), daemon=True)
+            thread.start()
+            ended.append(mine)
 
-    def _joined(self, threads: Sequence[threading.Thread]) -> None:
+    def _wait(self, ended: Sequence[threading.Event]) -> None:
         try:
-            for thread in threads:
-                thread.join()
+            for one in ended:
+                one.wait()
         except BaseException:
             # Interrupted: what is being played is played to its end, and counts.
             self._over.set()
             self._tell("what is being played is played to its end; Ctrl-C once more stops it at once")
-            for thread in threads:
-                thread.join()
+            for one in ended:
+                one.wait()
             raise
 
-    def _go(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count) -> None:
+    def _go(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count, ended: threading.Event) -> None:
+        try:
+            self._play(lane, waiting, count)
+        finally:
+            ended.set()
+
+    def _play(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count) -> None:
         mine = self._new(lane)
         while time.monotonic() < self._until and not self._over.is_set():
             try:
