@@ -108,15 +108,24 @@ _ANSWERS = {
 }
 
 
-def request(run: Run, *, launcher: bool) -> Request:
+def request(run: Run, *, launcher: bool, regions: tuple[str, ...] = ("",)) -> Request:
     id_ = run.request_id(SWEEP)
     package = {"pythonModule": "slipway_launcher", "args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}
     labels = {"slipway-run": run.label, "slipway-request": id_}
     spec = {"workerPoolSpecs": [{"pythonPackageSpec": package} if launcher else {"containerSpec": {}}]}
-    return Request(id_, "local", "digits", {"labels": labels, "jobSpec": spec})
+    where = regions[run.index % len(regions)]
+    return Request(id_, "local", "digits", {"labels": labels, "jobSpec": spec}, region=where)
 
 
-def command(service: Service, file: Path, *, launcher: bool = True, count: int = COUNT, rate: int = 0) -> SendingResult:
+def command(
+    service: Service,
+    file: Path,
+    *,
+    launcher: bool = True,
+    count: int = COUNT,
+    rate: int = 0,
+    regions: tuple[str, ...] = ("",),
+) -> SendingResult:
     """The command, typed once."""
     with SweepJournal(file) as journal:
         journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", ""))
@@ -124,7 +133,7 @@ def command(service: Service, file: Path, *, launcher: bool = True, count: int =
         sender = SweepSender(
             create=service.create,
             look=service.look,
-            request=lambda run: request(run, launcher=launcher),
+            request=lambda run: request(run, launcher=launcher, regions=regions),
             journal=journal,
             rate=rate,
             threads=AtOnce(),
@@ -182,6 +191,12 @@ def test_the_rate_is_used_whole_and_nothing_is_lost_to_it(tmp_path: Path) -> Non
     service = Service()
     done = command(service, tmp_path / "s.jsonl", count=25, rate=10)
     assert len(done.accepted) == 25 and 120 <= service.time < 126
+
+
+def test_each_region_has_a_rate_of_its_own(tmp_path: Path) -> None:  # N2, N7
+    service = Service()
+    done = command(service, tmp_path / "s.jsonl", count=25, rate=10, regions=("us-central1", "europe-west4"))
+    assert len(done.accepted) == 25 and 60 <= service.time < 66, "13 in one of them and 12 in the other"
 
 
 def test_what_the_service_refuses_is_told_and_the_rest_is_sent(tmp_path: Path) -> None:
