@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 
 pytest_plugins = ("tests.checkouts.fixtures",)
 
-# Without deadlines, because a test that is slow on a busy machine shows nothing.
-settings.register_profile("slipway", deadline=None)
+# Without deadlines, for a test and for making its examples: one that is slow on a busy machine shows nothing.
+settings.register_profile("slipway", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("slipway")
 
 # What tests import stays. To look through it for garbage at the usual pace was a fifth of the tests' own CPU time.

@@ -47,7 +47,7 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(checkout: Checko
     up.until(lambda: "trying again, for up to 15 min" in up.said, "it says that it tries again")
     assert f"cluster {id_}-2 ended in ERROR: Resources are insufficient in region: us-central1." in up.said
     settings(create_error="")
-    assert up.process.wait(120) == 0, up.said
+    assert up.process.wait() == 0, up.said
     for failed in (id_, f"{id_}-2"):
         assert re.search(rf"cluster {failed} failed \(.*\) and is deleted: it holds nothing", up.said), up.said
     assert checkout.clusters() == {f"{id_}-2": "RUNNING"}

@@ -57,14 +57,14 @@ class Job:
     def log(self, name: str = "workerpool0-0") -> Path:
         return self.folder / f"{name}.log"
 
-    def said(self, words: str, name: str = "workerpool0-0", seconds: float = 90) -> None:
+    def said(self, words: str, name: str = "workerpool0-0", seconds: float = 600) -> None:
         """Waits until a replica has said something."""
         until = time.monotonic() + seconds
         while words not in (self.log(name).read_text() if self.log(name).exists() else ""):
             assert time.monotonic() < until, f"{name} never said {words!r}:\n{self.log(name).read_text()}"
             time.sleep(0.05)
 
-    def end(self, name: str = "workerpool0-0", seconds: float = 120) -> int:
+    def end(self, name: str = "workerpool0-0", seconds: float = 600) -> int:
         try:
             return self.replicas[name].wait(seconds)
         except subprocess.TimeoutExpired:

@@ -36,7 +36,9 @@ def test_a_list_is_in_order_of_creation_also_after_an_update(store: Store) -> No
     assert names(store.list("job", "p/")) == ["p/2", "p/1"] and store.count("job", "p/") == 2
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(count=st.integers(0, 12), size=st.integers(1, 5), newest_first=st.booleans())
 def test_pages_put_together_are_the_list(store: Store, count: int, size: int, newest_first: bool) -> None:
     kind = uuid.uuid4().hex

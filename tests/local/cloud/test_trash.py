@@ -13,7 +13,7 @@ def filled(folder: Path) -> Path:
 
 
 def emptied(folder: Path) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while any(folder.iterdir()):
         assert time.monotonic() < until
         time.sleep(0.01)

@@ -7,6 +7,7 @@ import http.server
 import io
 import os
 import platform
+import socket
 import subprocess
 import sys
 import tarfile
@@ -177,10 +178,11 @@ def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
 
 
 @pytest.fixture
-def nowhere() -> str:
-    """An address of loopback that nothing listens on."""
-    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
-        return f"http://127.0.0.1:{server.server_port}"
+def nowhere() -> Iterator[str]:
+    """An address of loopback on which nothing answers: the port is held, so that no other test gets it."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}"
 
 
 @pytest.fixture

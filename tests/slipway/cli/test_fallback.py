@@ -97,7 +97,7 @@ def test_it_stays_while_no_other_offer_can_run(stack: Stack) -> None:  # N3
             assert line
         assert "no capacity type after pool cpu can run now" in line
         stack.run("jobs", "cancel", holder)
-        assert waiting.wait(30) == 0
+        assert waiting.wait() == 0
         assert waiting.stdout is not None
         short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1"
         assert f"  waits here until it starts\n  spot can never run: {short}\n" in waiting.stdout.read()
@@ -168,14 +168,14 @@ def test_ctrl_c_leaves_it_in_the_queue_and_the_same_command_goes_on(full: Stack)
         while "waiting" not in (line := waiting.stderr.readline()):
             assert line
         waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(30) == 130
+        assert waiting.wait() == 130
         said = waiting.stderr.read()
     assert "stopped waiting" in said and "--request-id" in said and "Traceback" not in said
     assert len(full.jobs()) == 2
     with full.started(*words) as waiting:
         assert waiting.stderr is not None and "resumes the submission" in waiting.stderr.readline()
         full.cancel_all()
-        assert waiting.wait(30) == 8
+        assert waiting.wait() == 8
     assert len(full.jobs()) == 2
 
 

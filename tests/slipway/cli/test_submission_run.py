@@ -67,7 +67,7 @@ def test_a_rate_limit_is_waited_for_and_the_job_is_sent_once(stack: Stack) -> No
             assert sending.stderr is not None
             assert "not accepted yet" in sending.stderr.readline()
             stack.cloud.rest("POST", "/slipway/settings", {"submissions_per_minute": 0})
-            assert sending.wait(30) == 0
+            assert sending.wait() == 0
     finally:
         stack.cloud.rest("POST", "/slipway/settings", {"submissions_per_minute": 0})
     assert len(stack.jobs()) == 2
@@ -137,7 +137,7 @@ def test_interrupted_while_it_looks_says_that_it_is_unknown(stack: Stack) -> Non
     with stack.faults(lost(), lagging(3600)), stack.started(*words) as sending:
         assert sending.stderr is not None and "gave no answer" in sending.stderr.readline()
         sending.send_signal(signal.SIGINT)
-        assert sending.wait(30) == 75
+        assert sending.wait() == 75
         assert "interrupted while sending" in sending.stderr.read()
     again = stack.run(*words)
     assert again.code == 0 and len(stack.jobs()) == 1
@@ -148,7 +148,7 @@ def test_two_at_once_with_one_id_are_one_job(stack: Stack) -> None:
 
     def send() -> None:
         with stack.started("submit", "hello", "--request-id", "twins-1") as sending:
-            codes.append(sending.wait(60))
+            codes.append(sending.wait())
 
     with stack.faults({"kind": "delay", "match": CREATE, "seconds": 1.0}):
         threads = [threading.Thread(target=send) for _ in range(3)]

@@ -158,7 +158,7 @@ def test_a_cancelled_job_ends_a_wait(stack: Stack) -> None:
     with stack.started("submit", "hello", "-p", f"code={SLEEP}", "--wait") as waiting:
         stack.until(lambda: bool(stack.jobs()))
         stack.cancel_all()
-        assert waiting.wait(30) == 8
+        assert waiting.wait() == 8
 
 
 def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
@@ -168,7 +168,7 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         while "begun" not in (line := following.stdout.readline()):
             assert line, following.stderr.read()
         following.send_signal(signal.SIGINT)
-        assert following.wait(30) == 130
+        assert following.wait() == 130
         said = following.stderr.read()
     name = stack.jobs()[0]["displayName"]
     assert f"come back with: slipway jobs logs {name} --follow" in said and "Traceback" not in said

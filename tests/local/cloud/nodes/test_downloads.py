@@ -65,7 +65,8 @@ def test_it_is_asked_for_again_until_somebody_answers(tmp_path: Path) -> None:
 
 def test_it_is_given_up_where_nobody_ever_answers(tmp_path: Path) -> None:
     slept: list[float] = []
-    spec = cast(ReplicaSpec, Spec(free_port()))
-    with pytest.raises(UnreadyError, match="gs://b/p can't be read: "):
+    with socket.socket() as held, pytest.raises(UnreadyError, match="gs://b/p can't be read: "):
+        held.bind(("127.0.0.1", 0))  # and nobody listens
+        spec = cast(ReplicaSpec, Spec(held.getsockname()[1]))
         downloads.download(spec, "gs://b/p", tmp_path / "d", lambda _: None, slept.append)
     assert sum(slept) == 300

@@ -23,7 +23,7 @@ from local.cloud.nodes import spec as specs
 from local.cloud.nodes.runner_starter import RunnerStarter
 from local.cloud.nodes.spec import Identity, ReplicaSpec, Status
 
-WAIT_S = 60.0
+WAIT_S = 600.0
 
 
 @pytest.fixture(scope="session")
@@ -290,7 +290,7 @@ def test_a_replica_is_never_started_twice(run: Replica, tmp_path: Path) -> None:
     others = [subprocess.Popen(command) for _ in range(3)]
     run.starter.start(run.folder)
     for other in others:
-        assert other.wait(WAIT_S) == 0
+        assert other.wait() == 0
     assert run.ended() == Status("exited", 0)
     RunnerStarter().start(run.folder)
     assert witness.read_text(encoding="utf-8").split() == ["start"]

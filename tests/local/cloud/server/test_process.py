@@ -99,7 +99,7 @@ def test_a_kill_in_the_middle_of_writes_leaves_whole_objects_only(own_cloud: Loc
     for name, content in found.items():
         assert content == int(name).to_bytes(4, "big") * 50_000
     named = len(found)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 600
     while len(list((own_cloud.state / "objects").glob("??/*"))) > named and time.monotonic() < deadline:
         time.sleep(0.05)
     assert len(list((own_cloud.state / "objects").glob("??/*"))) == named
@@ -169,7 +169,7 @@ def test_down_stops_the_cloud_and_the_processes_of_jobs(own_cloud: LocalCloud) -
     try:
         done = own_cloud.local("down")
         assert done.stdout == "local cloud stopped, 1 job process ended\n"
-        assert orphan.wait(10) != 0 and elsewhere.poll() is None and not own_cloud.healthy()
+        assert orphan.wait() != 0 and elsewhere.poll() is None and not own_cloud.healthy()
         assert own_cloud.local("down").stdout == "local cloud is not running\n"
     finally:
         elsewhere.kill()

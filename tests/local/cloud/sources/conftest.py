@@ -17,7 +17,7 @@ STAGING = "sources-staging"
 TRAINER = "deployer@slipway-local.iam.gserviceaccount.com"
 QUOTAS = {"preemptible_cpus": 1000, "preemptible_nvidia_a100_gpus": 8, "preemptible_nvidia_l4_gpus": 8}
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
-WAIT_S = 120.0
+WAIT_S = 600.0
 
 
 @pytest.fixture(scope="session")

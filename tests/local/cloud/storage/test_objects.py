@@ -135,7 +135,9 @@ def test_options_that_are_named_and_left_empty_are_none(cloud: LocalCloud, bucke
     assert [one["name"] for one in listed["items"]] == ["one"]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     names=st.sets(st.text(alphabet="ab/", min_size=1, max_size=5), min_size=1, max_size=12),
     prefix=st.text(alphabet="ab/", max_size=2),

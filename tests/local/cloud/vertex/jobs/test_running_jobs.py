@@ -26,7 +26,7 @@ from tests.local.cloud.vertex.bodies import autoscaled, cluster_body, job_body, 
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED")
-WAIT_S = 60.0
+WAIT_S = 600.0
 
 
 def submit(cloud: LocalCloud, *workers: dict[str, Any], **changes: Any) -> str:

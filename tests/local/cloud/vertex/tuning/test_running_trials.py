@@ -18,7 +18,7 @@ from tests.local.cloud.calling import PARENT
 from tests.local.cloud.vertex.tuning.conftest import LR, TUNING, study, tuning_body
 from tests.local.conftest import FAST, LocalCloud
 
-WAIT_S = 90.0
+WAIT_S = 600.0
 DEPLOYER = "deployer@slipway-local.iam.gserviceaccount.com"
 MACHINE = {"machine_type": "n1-standard-4"}
 pytestmark = pytest.mark.journey
