@@ -88,10 +88,16 @@ class LocalCloud:
 
     def rest(self, method: str, path: str, body: Any = None, role: str = "owner") -> Any:
         """One call; the answer's JSON. Raises requests.HTTPError."""
-        headers = {"Authorization": f"Bearer {self.token(role)}"}
-        answer = CALLS.request(method, self.url + path, json=body, headers=headers, timeout=30)
+        answer = self.call(method, path, role, json=body)
         answer.raise_for_status()
         return answer.json() if answer.content else None
+
+    def call(
+        self, method: str, path: str, role: str = "owner", content_type: str | None = None, **sent: Any
+    ) -> requests.Response:
+        """One call, whatever is sent; the answer, whatever it is."""
+        headers = {"Authorization": f"Bearer {self.token(role)}", "Content-Type": content_type}
+        return CALLS.request(method, self.url + path, headers=headers, timeout=30, **sent)
 
     def every(self, path: str, key: str) -> list[Any]:
         """What a list has under its key, on all of its pages: tests share clouds, and some leave much."""

@@ -147,10 +147,9 @@ class Stack:
 
     def publish(self, content: bytes | None = None) -> None:
         """Put the catalog, or something else, into its bucket."""
-        url = f"{self.cloud.url}/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name=catalog.json"
+        path = f"/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name=catalog.json"
         data = json.dumps(self.catalog).encode() if content is None else content
-        answer = self.cloud.session().post(url, data=data, headers={"Content-Type": "application/json"}, timeout=30)
-        answer.raise_for_status()
+        self.cloud.call("POST", path, content_type="application/json", data=data).raise_for_status()
 
     def _request(self, capacity_type: str, roles: int) -> dict[str, Any]:
         specs = [
@@ -276,13 +275,12 @@ class Stack:
 
     def write(self, name: str, content: bytes) -> None:
         """Put an object into the bucket `work`."""
-        url = f"{self.cloud.url}/upload/storage/v1/b/w-{self.name}/o?uploadType=media&name={name}"
-        self.cloud.session().post(url, data=content, timeout=30).raise_for_status()
+        path = f"/upload/storage/v1/b/w-{self.name}/o?uploadType=media&name={name}"
+        self.cloud.call("POST", path, data=content).raise_for_status()
 
     def read(self, name: str) -> bytes:
         """An object of the bucket `work`, empty when it is not there."""
-        url = f"{self.cloud.url}/storage/v1/b/w-{self.name}/o/{quote(name, safe='')}?alt=media"
-        answer = self.cloud.session().get(url, timeout=30)
+        answer = self.cloud.call("GET", f"/storage/v1/b/w-{self.name}/o/{quote(name, safe='')}?alt=media")
         return answer.content if answer.status_code == 200 else b""
 
     def jobs(self) -> list[dict[str, Any]]:
@@ -291,7 +289,7 @@ class Stack:
         listed = (self.cloud.rest("GET", f'{path}?filter=labels.slipway-stack="{self.name}"') for path in paths)
         return [job for one in listed for job in one.get("customJobs", [])]
 
-    def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
+    def until(self, holds: Callable[[], bool], seconds: float = 600) -> None:
         end = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < end, "it did not come about in time"
@@ -318,7 +316,7 @@ class Stack:
     def end(self) -> None:
         """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""
         self.cancel_all()
-        self.cloud.session().delete(f"{self.cloud.url}{self.clusters}/{self.cluster}", timeout=30)
+        self.cloud.call("DELETE", f"{self.clusters}/{self.cluster}")
         for role in SUBMITTER_ROLES:
             self.grant(role, False)
 
