@@ -9,19 +9,25 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.catalog import codec
+from slipway.catalog.document import read
 from slipway.catalog.model import Catalog
 from slipway.cli.schedule import upcoming
+from slipway.cloud.connection import connect
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.doctor.drift_reading import drifted
 from slipway.errors import ConfigError, ResourceError
+from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Facts
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import published, published_dormant
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec
+from slipway.review import reading
+from slipway.review.preview import Preview, Resource, Step
 from slipway.season import Season, moment_in_words
 
-from .stack import CLUSTERS, PROJECT, REGION, SHAPE, Stack, held
+from .stack import CLUSTERS, PROJECT, REGION, SHAPE, UNSET, Stack, held
 
 CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 3, True, 1),))
 EMPTY = Catalog("dev", PROJECT, REGION, "", False, "w", "t", {}, (), {})
@@ -90,6 +96,27 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(stac
     assert "--request is for us-central1, the stack's own region; slipway quota has the commands for us-east4" in (
         asked.err
     )
+    # A review and drift look there too.
+    environ = {key: value for key, value in stack.env("owner").items() if value != UNSET}
+    known = Facts(read(json.dumps(stack.catalog), stack.address))
+    of_bucket = {"bucket": f"c-{stack.name}", "name": "catalog.json"}
+    parts = (
+        (CATALOG, "", known.published),
+        (WORKSPACE, "", known.workspace),
+        *((CLUSTER, "", one) for one in known.clusters.values()),
+        ("gcp:storage/bucketObject:BucketObject", CATALOG, of_bucket),
+    )
+    standing = {
+        f"{n}": Step("same", f"{n}", type_, "x", parent, old=Resource(inputs), new=Resource(inputs))
+        for n, (type_, parent, inputs) in enumerate(parts)
+    }
+    preview = Preview(standing=standing, stack=stack.name)
+    seen = reading.change(preview, connect(environ), datetime.now(UTC), stack=stack.name)
+    assert not isinstance(seen.live.clusters, Unknown) and seen.unread == ()
+    assert id_ in {one.id for one in seen.live.clusters if one.region == "us-east4"}
+    assert seen.live.limits_elsewhere.keys() == {"us-east4"}
+    found = drifted(preview, connect(environ), "").found
+    assert {one.field for one in found if id_ in one.on} == {"displayName"}, "which no test's cluster is made with"
     stack.cloud.rest("DELETE", f"{CLUSTERS.replace(REGION, 'us-east4')}/{id_}")
 
 
