@@ -128,18 +128,22 @@ class Reader:
         self.identity, self.off_is_empty = identity, off_is_empty
         self.vertex = connection.vertex(wanted.project, wanted.region)
         self.warnings: list[str] = []
+        self.where = ""
 
     def elsewhere(self, region: str) -> Reader:
         """The same in another region."""
         other = Reader(
             self.connection, replace(self.wanted, region=region), self.identity, off_is_empty=self.off_is_empty
         )
-        other.warnings = self.warnings
+        other.warnings, other.where = self.warnings, f" in {region}"
         return other
 
     def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
         return self._read(
-            "aiplatform.googleapis.com persistentResources.list", _VERTEX, self.vertex.persistent_resources, ()
+            f"aiplatform.googleapis.com persistentResources.list{self.where}",
+            _VERTEX,
+            self.vertex.persistent_resources,
+            (),
         )
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
@@ -149,7 +153,7 @@ class Reader:
 
     def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:
         """Those that have not ended."""
-        api = f"aiplatform.googleapis.com {kind.collection}.list"
+        api = f"aiplatform.googleapis.com {kind.collection}.list{self.where}"
         return self._read(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())
 
     def last_ends(self) -> Mapping[str, datetime] | Unknown:

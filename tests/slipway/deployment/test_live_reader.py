@@ -91,7 +91,8 @@ def test_other_regions_are_read_beside_the_own_one(connection: Connection, servi
     alone = found.at("europe-west4", home=False)
     assert not isinstance(alone.clusters, Unknown) and [one.id for one in alone.clusters] == ["cpu-9f8e7d6"]
     service["far clusters"] = (403, {"error": {"code": 403, "message": "no", "status": "PERMISSION_DENIED"}})
-    assert isinstance(read(connection, wanted, off_is_empty=False)[0].clusters, Unknown)
+    unread = read(connection, wanted, off_is_empty=False)[0].clusters
+    assert isinstance(unread, Unknown) and unread.api.endswith("persistentResources.list in europe-west4")
 
 
 def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
