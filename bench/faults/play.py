@@ -24,7 +24,7 @@ _NO_KILLS = tuple(fault for fault in points.FAULTS if not fault.startswith("kill
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
 # So long a person looks at `slipway submit` that goes on through trouble, and then types Ctrl-C.
-_PATIENCE_S = 40.0
+_PATIENCE_S = 75.0
 # What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it.
 TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|run pulumi up again|run the same command again|the same command|try again|"
