@@ -12,7 +12,7 @@ import pulumi
 from components.catalog import Catalog
 from components.creation import Creation, Make
 from components.job_template import JobTemplate
-from components.persistent_resource import AdoptedResource, PersistentResource, RetiringResource
+from components.persistent_resource import AdoptedResource, OtherRegions, PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
@@ -47,6 +47,8 @@ def declare(
     if not preview:
         deployment.refuse()
     project, region = stack.project, stack.region
+    if deployment.catalog.other_regions:
+        OtherRegions(deployment.catalog.other_regions)
     became, open_ = deployment, any(item.alternatives for item in plan.current)
     # What it says is of the clusters that come. What it asks for comes before them.
     quota = None if open_ and not preview and not deployment.report.requests else _quota_check(deployment)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pulumi
@@ -13,7 +13,7 @@ from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import PROTECT, CurrentCluster, PoolSpec
 from slipway.generations.retiring import RetiringCluster
 
-TYPE = "slipway:components:PersistentResource"
+TYPE, REGIONS = "slipway:components:PersistentResource", "slipway:components:OtherRegions"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
 _TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
 # The autoscaler moves the counts. Labels and name can't be changed in the API, yet the provider would try.
@@ -142,6 +142,16 @@ class AdoptedResource(pulumi.ComponentResource):
         super().__init__(TYPE, id, dict(facts), opts)
         self.id = id
         self.register_outputs({"id": id, "adopted": True})
+
+
+class OtherRegions(pulumi.ComponentResource):
+    """Where clusters of the stack are, or may come to be, besides its own region: told to the state before any is asked
+    for there. So one is found that a killed deployment asked for, when the stack file names its region no more."""
+
+    def __init__(self, regions: Iterable[str]) -> None:
+        facts = {"regions": sorted(regions)}
+        super().__init__(REGIONS, "other-regions", facts)
+        self.register_outputs(facts)
 
 
 def resource_id(project: str, region: str, id: str) -> str:

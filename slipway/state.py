@@ -23,6 +23,7 @@ _SUBMITS = "submit-"
 _ADOPTED_BUCKETS = ("catalog.", "work.")
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 _GENERATION = "slipway:components:PersistentResource"
+_REGIONS = "slipway:components:OtherRegions"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class State:
     that somebody else made, of which the engine knows no more than that. `protected`: the names of clusters that may
     not be changed, by id, as they were deployed last. `called`: by an account's address its display name, which tells
     who made it. `elsewhere`: ids of clusters that were made in another region than the stack's, as an alternative.
+    `other_regions`: where one may have been asked for, also by a command that was killed before it had one.
     """
 
     clusters: tuple[StateResource, ...] = ()
@@ -84,10 +86,11 @@ class State:
     protected: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
+    other_regions: frozenset[str] = frozenset()
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
-        """Those of its clusters that are elsewhere than the stack."""
-        return tuple(sorted({one.region for one in self.clusters if one.region not in ("", region)}))
+        """Where its clusters are, or may be, elsewhere than the stack."""
+        return tuple(sorted({*(one.region for one in self.clusters), *self.other_regions} - {"", region}))
 
     def has(self, project: str, region: str, cluster: str) -> bool:
         """Whether it knows a cluster by its id."""
@@ -126,6 +129,9 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         called={one.text("email"): one.text("displayName") for one in _of(found, _ACCOUNT)},
         elsewhere=frozenset(one.name for one in _of(found, _GENERATION) if one.text("region")),
         protected={one.name: name for one in _of(found, _GENERATION) if (name := one.text("protected"))},
+        other_regions=frozenset(
+            region for one in _of(found, _REGIONS) for region in one.outputs.get("regions") or () if region
+        ),
     )
 
 
@@ -176,9 +182,9 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
     Clusters may have been made as alternatives in other regions: in one of `others`, or as the state says. Buckets that
     the stack made are in its own, and so tell that it did not move.
     """
-    stays = any(one.region == region for one in known.buckets)
+    stays, meant = any(one.region == region for one in known.buckets), {*others, *known.other_regions}
     clusters = tuple(
-        replace(one, region=region) if stays or one.region in others or one.logical in known.elsewhere else one
+        replace(one, region=region) if stays or one.region in meant or one.logical in known.elsewhere else one
         for one in known.clusters
     )
     kinds = {"cluster": clusters, "bucket": known.buckets, "account": known.accounts}
@@ -210,7 +216,8 @@ def stack_locations(
     known: State | None, project: str, region: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
     """Projects and regions where clusters of the stack may be: where it is configured to be (in `others` as an
-    alternative), and where it has any. `known` is None where nobody knows."""
-    clusters = known.clusters if known else ()
-    known_places = {(one.project, one.region) for one in clusters if one.project and one.region}
-    return tuple(dict.fromkeys(((project, region), *((project, one) for one in others), *sorted(known_places))))
+    alternative), and where it has any or may have. `known` is None where nobody knows."""
+    clusters, asked = (known.clusters, known.other_regions) if known else ((), frozenset())
+    places = {(one.project, one.region) for one in clusters if one.project and one.region}
+    known_places = sorted(places | {(project, one) for one in asked})
+    return tuple(dict.fromkeys(((project, region), *((project, one) for one in others), *known_places)))

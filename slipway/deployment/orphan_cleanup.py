@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.cloud.failures import Conflict, NotFound, Refused
@@ -72,8 +73,10 @@ class OrphanCleanup:
             self._bucket = known.catalog_bucket
         wanted = LiveScope(*self.where[0], catalog_bucket=self._bucket)
         self._here = Reader(self._connection, wanted, identity(environ))
-        others = {place: Reader(self._connection, LiveScope(*place), identity(environ)) for place in self.where[1:]}
-        self._readers = {self.where[0]: self._here, **others}
+        self._readers = {self.where[0]: self._here, **{place: self._reader(*place) for place in self.where[1:]}}
+
+    def _reader(self, project: str, region: str) -> Reader:
+        return Reader(self._connection, LiveScope(project, region), self._here.identity)
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
         """Deletes the clusters that the stack made and the engine does not know; a preview names them.
@@ -110,6 +113,16 @@ class OrphanCleanup:
         known = {} if isinstance(self._known, Unknown) else self._known.protected
         if refusal := undeletable(self._specs, catalog, self._stack, known):
             raise PolicyError(refusal.what, why=refusal.why, fix=refusal.fix)
+        whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+        for region in whole.regions if whole and whole.stack == self._stack else ():
+            self._look_in(region)
+
+    def _look_in(self, region: str) -> None:
+        """There too: a stack file that was edited, and a state that was lost, do not tell it."""
+        place = (self.where[0][0], region)
+        if place not in self._readers:
+            self._readers[place] = self._reader(*place)
+            self.where = (*self.where, place)
 
     def _orphans(self) -> tuple[Orphan, ...]:
         if isinstance(self._known, Unknown):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.persistent_resource import PersistentResource, RetiringResource
+from components.persistent_resource import OtherRegions, PersistentResource, RetiringResource
 from slipway.cloud import clusters
 from slipway.cloud.clusters import ResourcePool
 from slipway.cloud.jobs import VertexJob
@@ -34,6 +34,11 @@ def retiring(cluster: clusters.PersistentResource = OLD) -> list[Asked]:
 
 def test_it_publishes_its_facts() -> None:
     assert only(current(cluster()), COMPONENT).inputs == FACTS
+
+
+def test_other_regions_are_told_to_the_state_by_an_output_that_waits_for_nothing() -> None:  # N1 # N2
+    asked = only(declared(lambda: OtherRegions(("us-east4", "europe-west4"))), "slipway:components:OtherRegions")
+    assert (asked.name, asked.inputs) == ("other-regions", {"regions": ["europe-west4", "us-east4"]})
 
 
 def test_every_default_is_explicit() -> None:

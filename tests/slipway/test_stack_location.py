@@ -79,6 +79,7 @@ FAR = StateResource("cpu-9f8e7d6", "cpu-9f8e7d6", "acme", "europe-west4")
         (State(clusters=(CLUSTER, FAR), buckets=(BUCKET,)), ()),
         (State(clusters=(FAR,)), ("europe-west4",)),
         (State(clusters=(FAR,), elsewhere=frozenset({"cpu-9f8e7d6"})), ()),
+        (State(clusters=(FAR,), other_regions=frozenset({"europe-west4"})), ()),
     ],
 )
 def test_a_cluster_that_was_made_elsewhere_on_purpose_is_no_move(known: State, others: tuple[str, ...]) -> None:  # N2
@@ -95,3 +96,10 @@ def test_the_regions_of_alternatives_are_looked_at_too() -> None:  # N2
     )
     assert WHOLE.regions_beside("us-central1") == ()
     assert State(clusters=(CLUSTER, FAR)).regions_beside("us-central1") == ("europe-west4",)
+
+
+def test_a_region_where_a_killed_deployment_asked_for_a_cluster_is_looked_at() -> None:  # N1 # N2
+    """The stack file may name it no more."""
+    killed = State(other_regions=frozenset({"us-central1", "europe-west4"}))
+    assert killed.regions_beside("us-central1") == ("europe-west4",)
+    assert stack_locations(killed, "acme", "us-central1") == (("acme", "us-central1"), ("acme", "europe-west4"))

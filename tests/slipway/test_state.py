@@ -117,3 +117,8 @@ def test_what_is_protected_is_told_by_its_name() -> None:  # B3
     generation = "slipway:components:PersistentResource"
     stack = resource(generation, "a-1a2b3c4", id="a-1a2b3c4", protected="a") | resource(generation, "b-1", id="b-1")
     assert read(stack).protected == {"a-1a2b3c4": "a"}
+
+
+def test_regions_where_clusters_were_asked_for_are_told_before_there_is_one() -> None:  # N2
+    asked = resource("slipway:components:OtherRegions", "other-regions", regions=["europe-west4", "us-east4"])
+    assert read({**STACK, **asked}).other_regions == {"europe-west4", "us-east4"}

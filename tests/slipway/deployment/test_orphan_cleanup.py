@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog import document
+from slipway.catalog.model import Catalog
 from slipway.cluster import Alternative
 from slipway.deployment import orphan_cleanup
 from slipway.deployment.orphan_cleanup import OrphanCleanup
@@ -48,6 +50,9 @@ class Vertex:
     """The collection that can't be listed."""
     listed: bool = True
     file: Stack | None = None
+    region: str = "us-central1"
+    """Where the stack is; its cluster is in us-central1."""
+    catalog: bytes = b""
 
     def look(self) -> dict[str, Any] | None:
         self.looks += 1
@@ -57,6 +62,10 @@ class Vertex:
     def answer(self, path: str) -> tuple[int, Any]:
         if self.down and path.endswith(f"/{self.down}"):
             return 403, {"error": {"code": 403, "message": "denied", "status": "PERMISSION_DENIED"}}
+        if path.endswith("/catalog.json"):
+            return (200, json.loads(self.catalog)) if self.catalog else NOT_FOUND
+        if f"/locations/{self.region}/" in path and self.region not in PARENT:
+            return NOT_FOUND if "/persistentResources/" in path else (200, {})
         if path.endswith("/persistentResources"):
             state = self.states[0]
             one = {"name": f"{PARENT}/persistentResources/{ID}", "state": state, "labels": LABELS}
@@ -93,7 +102,7 @@ class Vertex:
             State(),
             stack="prod",
             project="acme",
-            region="us-central1",
+            region=self.region,
             file=self.file,
             say=self.said.append,
             warn=self.said.append,
@@ -158,6 +167,17 @@ def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_mad
     vertex.listed = False
     hashes = {0: "0000000", 1: LABELS[HASH_LABEL]}
     monkeypatch.setattr(orphan_cleanup, "fingerprint_of", lambda *args: hashes[args[-1].alternative])
+    vertex.run()
+    assert vertex.asked == 1
+
+
+def test_one_elsewhere_is_found_by_the_published_catalog_alone(vertex: Vertex) -> None:  # N1 # N2
+    """The state was lost, and the alternative by which it was made is taken out of the stack file."""
+    vertex.region = "us-east4"
+    vertex.file = Stack("prod", "acme", "us-east4", WorkspaceSettings((), "acme-catalog", "work", "trainer"), ())
+    assert (vertex.run(), vertex.asked) == (frozenset(), 0)
+    there = Catalog("prod", "acme", "us-east4", "", False, "w", "t", {}, (), {}, other_regions=("us-central1",))
+    vertex.catalog = document.write(there).encode()
     vertex.run()
     assert vertex.asked == 1
 
