@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from itertools import islice
 
-from slipway.cloud.failures import NotFound
+from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
@@ -35,12 +35,26 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
             return [vertex.job(name)]
     if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
-    named = list(vertex.jobs_of_every_kind(f'display_name="{text}"'))
+    named = _named(vertex, text)
     if not named and stack and label_value(text):
         named = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
     if not named:
         raise _unknown(vertex, text)
     return named
+
+
+def _named(vertex: Vertex, text: str) -> list[VertexJob]:
+    """Newest first. Where one region does not answer, what another one has of that name is it: a name has the id of its
+    request, and a job that costs money can be cancelled. Raises CloudError where none has it and not all answer."""
+    wanted = f'display_name="{text}"'
+    try:
+        return list(vertex.jobs_of_every_kind(wanted))
+    except CloudError:
+        for region in vertex.regions if len(vertex.regions) > 1 else ():
+            with contextlib.suppress(CloudError):
+                if found := list(vertex.at(region).jobs_of_every_kind(wanted)):
+                    return found
+        raise
 
 
 def _own(vertex: Vertex, name: str) -> str:

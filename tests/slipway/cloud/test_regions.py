@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from slipway.cloud.endpoints import Endpoints
-from slipway.cloud.failures import Answer, Call, failure
+from slipway.cloud.failures import Answer, Call, CloudError, failure
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.jobs.finding import find_jobs
@@ -81,3 +81,21 @@ def test_what_is_not_there_is_said_with_where_was_looked(text: str, kind: type[E
     with pytest.raises(kind) as raised:
         find_jobs(vertex(Session()), text)
     assert said in str(getattr(raised.value, "what", raised.value))
+
+
+class HalfDown(Session):
+    """A region does not answer; another has one job, of whatever name is asked for."""
+
+    def pages(self, url: str, call: Call, collection: str, params: Any) -> Iterator[Any]:
+        if f"/{AWAY}/" in url:
+            raise failure(call, Answer(503, "UNAVAILABLE", "down"))
+        if collection == "customJobs" and "tune-1" in params.get("filter", ""):
+            yield self.jobs[HOME][0]
+
+
+def test_a_job_is_found_by_its_name_while_another_region_does_not_answer() -> None:
+    """It may have to be cancelled. That there is none, or which is a template's newest, nobody can tell."""
+    assert [job.id for job in find_jobs(vertex(HalfDown()), "tune-1")] == ["2"]
+    for text in ("tune-2", "tune"):
+        with pytest.raises(CloudError, match="down"):
+            find_jobs(vertex(HalfDown()), text, stack="dev")
