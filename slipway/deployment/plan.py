@@ -53,6 +53,10 @@ class Plan:
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
 
     @property
+    def creates(self) -> bool:
+        return any(not one.import_ for one in self.current)
+
+    @property
     def old(self) -> frozenset[str]:
         """Ids of the stack's generations that live and are not asked for any more."""
         return frozenset((*(item.cluster.id for item in self.retiring), *self.deleted))
