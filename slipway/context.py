@@ -115,6 +115,11 @@ class Context:
         """` in us-east4`, to be put behind what is not in the stack's own region; else empty."""
         return "" if region == self.catalog.region else f" in {region}"
 
+    def crossing(self, region: str) -> str:
+        """What the price of a job there leaves out: its data is in the stack's region. Empty for a job at home."""
+        home = self.catalog.region
+        return f"its data stays in {home}, and crosses regions at a price by the gigabyte" if region != home else ""
+
     def cluster_name(self, cluster_id: str) -> str:
         """What people call a cluster; a retiring generation has its id."""
         cluster = self.catalog.cluster_named(cluster_id)

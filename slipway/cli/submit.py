@@ -192,6 +192,8 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     taken, text = choice.taken.candidate, choice.taken.verdict.text
     said = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
     screen.note(f"not sent; {said}")
+    if crossing := context.crossing(taken.region):
+        screen.note(f"  {crossing}")
     for one in choice.passed:
         screen.note(f"  {passed_over(one)}")
     for one in choice.hopeless:

@@ -76,7 +76,7 @@ class ConfigEntry(BaseModel):
     )
     region: Annotated[str, bounds.REGION] = Field(
         alias="gcp:region",
-        description="Region of clusters, jobs and quota.",
+        description="Region of the stack: buckets, jobs, quota, and clusters, but for their alternatives elsewhere.",
         examples=["us-central1"],
     )
     attribution_label: Annotated[Any, bounds.ATTRIBUTION_LABEL] = Field(

@@ -131,6 +131,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
 def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
     money = job_cost(job, job.region, context.now)
+    cost, crossing = cost_of(money, len(picture.events.of("preemption"))), context.crossing(job.region)
     pools = [
         f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
         for index, pool in enumerate(job.worker_pools)
@@ -158,7 +159,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", _ran(picture, money)),
         ("restarts", _restarts(picture)),
-        ("cost", cost_of(money, len(picture.events.of("preemption")))),
+        ("cost", "; ".join(part for part in (cost, crossing) if part)),
         ("output", job.output),
         ("model", job.model),
         ("console", context.console_link(job)),

@@ -70,6 +70,9 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     screen.out("")
     for name in dict.fromkeys(offer.capacity_type for offer in found.offers):
         screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
+    for cluster in dict.fromkeys(offer.cluster for offer in found.offers if offer.cluster):
+        if crossing := context.crossing(context.catalog.region_of(cluster)):
+            screen.prose(f"pool {cluster}: {crossing}")
     for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in found.offers if offer.note):
         screen.note(f"note: {note}")
     needed = [f"-p {one.name}=…" for one in found.parameters if one.required]

@@ -45,6 +45,8 @@ class TerminalDisplay:
                 f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
             )
             self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
+            if crossing := self._context.crossing(taken.candidate.region):
+                self._tell(f"  {crossing}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]

@@ -132,6 +132,8 @@ class SweepTerminal:
             what = summary(choice.taken.candidate, catalog.region)
             self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
+            if crossing := self._context.crossing(choice.taken.candidate.region):
+                self._tell(f"  {crossing}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")
         if begins and len(choices) > 5:

@@ -35,16 +35,19 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert planned.json["region"] == AWAY and f"not sent; pool cpu in {AWAY}: starts now" in planned.err
     as_file = away.run("submit", "hello", "--dry-run", "--format", "gcloud")
     assert f"--region={AWAY}" in as_file.out and REGION not in as_file.out
-    assert f"pool cpu in {AWAY}" in away.run("templates", "show", "hello").out
+    crossing = f"its data stays in {REGION}, and crosses regions at a price by the gigabyte"
+    assert f"  {crossing}" in planned.err
+    shown = away.run("templates", "show", "hello").out
+    assert f"pool cpu in {AWAY}" in shown and f"pool cpu: {crossing}" in shown
 
     done = away.run("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "r1", "--output", "json")
     assert done.code == 0, done.err
-    assert f"→  pool cpu/workers in {AWAY}  n1-standard-4 × 1" in done.err
+    assert f"→  pool cpu/workers in {AWAY}  n1-standard-4 × 1" in done.err and f"\n  {crossing}\n" in done.err
     job = done.json["job"]
     assert job["region"] == AWAY and f"/locations/{AWAY}/" in job["name"] and job["cluster"] == "cpu"
     named = [away.run("jobs", "show", word) for word in (job["displayName"], job["id"], job["name"])]
     assert [one.code for one in named] == [0, 0, 0]
-    assert f"on         cpu ({away.cluster}) in {AWAY}\n" in named[0].out
+    assert f"on         cpu ({away.cluster}) in {AWAY}\n" in named[0].out and crossing in named[0].out
     assert f"cpu in {AWAY}" in away.run("jobs", "list").out
     run = away.cloud.rest("GET", f"/v1/{store}-{job['displayName']}")
     assert run["metadata"]["_state"] == "RUNNING"
@@ -113,5 +116,6 @@ def test_a_sweep_is_sent_there(away: Stack) -> None:  # N7
     with away.faults(lost()):
         done = away.run("submit", "hello", "--sweep", "s.csv", "--wait", "--output", "json")
     assert done.code == 0, done.err
+    assert f"  its data stays in {REGION}, and crosses regions at a price" in done.err
     assert len(away.jobs()) == 2 and all(f"/{AWAY}/" in job["name"] for job in away.jobs())
     assert away.run("jobs", "cancel", "--sweep", done.json["sweep"]).code == 4, "both are found, and have ended"
