@@ -35,6 +35,8 @@ NAME = "catalog.json"
 Scalar = int | float | str | bool
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
 ParameterType = Literal["int", "float", "str", "bool"]
+Regions = Annotated[tuple[Annotated[str, PLAIN_NAME], ...], Form(lambda some: len(some) <= 100, "at most 100 regions")]
+"""All of them are asked at once, and a catalog may come from anybody's bucket."""
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 
 
@@ -183,7 +185,7 @@ class Catalog:
     trainers: Mapping[str, str] = field(default_factory=dict)
     removed: Mapping[str, Removed] | None = None
     under_way: str | None = None
-    other_regions: tuple[Annotated[str, PLAIN_NAME], ...] | None = None
+    other_regions: Regions | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

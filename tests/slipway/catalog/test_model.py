@@ -146,10 +146,13 @@ def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: An
         (("stack",), "/tmp/elsewhere"),
         (("storage", "work"), "bucket/../other"),
         (("clusters", "cpu", "id"), "x/../y"),
+        (("clusters", "cpu", "region"), "evil.example/x"),
+        (("otherRegions",), ["evil.example/x"]),
+        (("otherRegions",), ["us-east4"] * 10_000),
     ],
 )
 def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
-    body: dict[str, Any], path: tuple[Any, ...], value: str
+    body: dict[str, Any], path: tuple[Any, ...], value: str | list[str]
 ) -> None:
     """A catalog may come from anybody's bucket: a region with a slash would send the person's token elsewhere."""
     place: Any = body
