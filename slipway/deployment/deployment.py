@@ -14,7 +14,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
-from slipway.deployment.plan import Plan
+from slipway.deployment.plan import Plan, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.schedule import schedule
 from slipway.deployment.summary import neighbours, overdue, summary
@@ -170,7 +170,7 @@ def plan_deployment(
     retiring = (item.cluster.id for item in plan.retiring)
     removed = {item.cluster.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
-    regions = (one.cluster.region for one in plan.retiring if one.cluster.region not in ("", stack.region))
+    regions = (one for one in regions_of_old(plan, live, known) if one not in ("", stack.region))
     catalog = readable(
         catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
     )

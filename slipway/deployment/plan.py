@@ -6,7 +6,7 @@ one is let go when nothing runs on it any more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -103,9 +103,11 @@ def plan(
         return Plan(problems=tuple(unread))
 
     foreign = {adoption.id for _, adoption in others}
-    # What is adopted is in the stack's own region, and another may have a cluster of that id.
-    clusters = {one.id: one for one in live.clusters if one.id not in foreign or one.region in ("", region)}
-    ours = {cluster.id: cluster for cluster in live.clusters if is_ours(cluster, stack)}
+    # Somebody may have made one by hand in another region, of the same request: then that at home is the stack's. What
+    # is adopted is in the stack's own region, and another may have a cluster of that id.
+    living = sorted(live.clusters, key=lambda one: one.region in ("", region))
+    clusters = {one.id: one for one in living if one.id not in foreign or one.region in ("", region)}
+    ours = {one.id: one for one in living if is_ours(one, stack)}
     own = [cluster for cluster in live.clusters if cluster.id not in foreign]
     problems = taken_ids(wanted, identify, own, ours, live.catalog)
     bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]
@@ -114,7 +116,7 @@ def plan(
         problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=place, kept=kept)
     current: list[CurrentCluster] = []
     for spec in wanted:
-        one = current_generation(spec, identify, clusters, ours, live.catalog)
+        one = current_generation(spec, identify, clusters, ours, live.catalog, region)
         asleep = given_up(one, clusters, live, now)
         if isinstance(asleep, Unknown):
             decides = f"the published catalog, which tells whether {spec.name} was given up,"
@@ -202,3 +204,14 @@ def _left(catalog: PublishedCatalog | Unknown | None, current: list[CurrentClust
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
     damage = catalog.damage if isinstance(catalog, PublishedCatalog) else ""
     return (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
+
+
+def regions_of_old(plan: Plan, live: Live, known: State | Unknown) -> Iterator[str]:
+    """Where clusters are, after this deployment, that are not asked for: those that retire, and those that should go
+    and that the engine does not know, as its state was lost. The next deployment finds these there and takes them over.
+    """
+    yield from (one.cluster.region for one in plan.retiring)
+    engine = set() if isinstance(known, Unknown) else {one.name for one in known.clusters}
+    for cluster in () if isinstance(live.clusters, Unknown) else live.clusters:
+        if cluster.id in plan.deleted and cluster.id not in engine and cluster.state != "STOPPING":
+            yield cluster.region

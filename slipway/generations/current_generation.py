@@ -37,15 +37,18 @@ def current_generation(
     clusters: Mapping[str, PersistentResource],
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
+    home: str = "",
 ) -> CurrentCluster:
     """The living cluster, of whichever alternative; else the first one, to be made, with those that may come in its
-    place. `clusters` and `ours` by id: all that hold one, and those that this stack made."""
+    place. `clusters` and `ours` by id: all that hold one, and those that this stack made. `home`: the stack's region,
+    where somebody's copy of a cluster in another one is not that cluster."""
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
     usable = [
         (place, item)
-        for place, (_, fingerprint) in enumerate(options)
+        for place, (option, fingerprint) in enumerate(options)
         for item in ours.values()
+        if not (home and item.region) or item.region == (option.region or home)
         # By the label too: a name may look like another cluster's id.
         if item.labels.get(NAME_LABEL, spec.name) == spec.name and is_id_of(item.id, cluster_id(spec.name, fingerprint))
         if item.state not in SPENT_STATES

@@ -11,11 +11,12 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.plan import plan
+from slipway.deployment.plan import plan, regions_of_old
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.retiring import RetiringCluster, Why
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
+from slipway.state import State, StateResource
 
 from .world import PROJECT, REGION, STACK, catalog_with, cluster, creates, job, live, planned, spec
 
@@ -38,6 +39,37 @@ def test_asked_for_and_still_provisioning_is_current_and_waited_for() -> None:  
     decided = planned((A,), live(making))
     assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="PROVISIONING"),)
     assert decided.waiting == (making,)
+
+
+def test_a_copy_that_somebody_made_elsewhere_by_hand_is_not_the_cluster_at_home() -> None:  # N1 # N2
+    """Of the same request, id and labels included, where there were no machines at home."""
+
+    def at(region: str, state: str) -> PersistentResource:
+        name = f"projects/{PROJECT}/locations/{region}/persistentResources/{ID_A}"
+        return replace(cluster(ID_A, HASH_A, state), name=name)
+
+    copy = at("europe-west4", "ERROR")
+    for seen in ((at(REGION, "RUNNING"), copy), (copy, at(REGION, "RUNNING"))):
+        decided = planned((A,), live(*seen))
+        assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
+        assert not (decided.problems or decided.deleted or decided.cleared)
+
+    # Alone it is no reason to take one over at home that is not there.
+    (made,) = planned((A,), live(at("europe-west4", "RUNNING"))).current
+    assert (made.id, made.import_) == (f"{ID_A}-2", False)
+
+
+def test_where_one_is_that_the_engine_can_not_delete_the_next_deployment_looks_again() -> None:  # N1 # N2
+    """The state was lost, and the entry taken out: no region but its own would be looked at from then on."""
+    name = f"projects/{PROJECT}/locations/europe-west4/persistentResources/{ID_A}"
+    seen = live(replace(cluster(ID_A, HASH_A), name=name), catalog=IN_CATALOG)
+    decided, has = planned((), seen), StateResource(ID_A, ID_A, PROJECT, "europe-west4")
+    assert decided.deleted == (ID_A,)
+    assert list(regions_of_old(decided, seen, State())) == ["europe-west4"]
+    assert list(regions_of_old(decided, seen, State(clusters=(has,)))) == []
+    later = planned((), replace(seen, catalog=None))
+    assert [one.cluster.id for one in later.retiring] == [ID_A]
+    assert list(regions_of_old(later, seen, State())) == ["europe-west4"]
 
 
 @pytest.mark.parametrize("state", ["ERROR", "STOPPING"])
