@@ -42,6 +42,7 @@ ANNOUNCED = frozenset(
         ("cluster-retires", Grade.CHANGE),
         ("cluster-created", Grade.CHANGE),
         ("cluster-returns", Grade.CHANGE),
+        ("cluster-may-still-become", Grade.CHANGE),
         ("jobs-finish-on-old", Grade.CHANGE),
         ("image-cache-empty", Grade.CHANGE),
         ("offer-available", Grade.CHANGE),

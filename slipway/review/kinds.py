@@ -62,6 +62,7 @@ _ALL = (
         ("cluster-unsaid", _BLOCKING, "the engine makes a cluster that the program does not say, or not as it says"),
         ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),
         ("cluster-may-become", _WARNING, "where a cluster's machines can't be had, others come, at another price"),
+        ("cluster-may-still-become", _CHANGE, "the same, by a list that is deployed already"),
         ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
         ("season-changed", _WARNING, "from when, until when, or for how long idle a cluster is wanted changes"),
         ("pool-gone", _BLOCKING, "a pool is not asked for any more"),

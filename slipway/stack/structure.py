@@ -57,7 +57,7 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "leave it out; Slipway deletes a generation when nothing runs on it any more",
     ),
     "region": (
-        "a stack has one region, `gcp:region`, and a cluster is made there first",
+        "the stack's region is `gcp:region`: a cluster is made there first, and one adopted by `id` has to be there",
         "put it into `alternatives`, for when there are no machines; or write another stack, with a project of its own",
     ),
     "schedule": ("a cluster's dates are keys of its own", "`from: 2027-01-10`, `until: 2027-03-01`"),

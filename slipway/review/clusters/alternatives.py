@@ -17,6 +17,7 @@ from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, named
 
+_Listed = tuple[tuple[Mapping[str, Pool], str], ...]
 _ALTERNATIVES = (Edit("alternatives", "", ""),)
 
 
@@ -30,12 +31,12 @@ def alternatives(change: Change) -> Iterator[Consequence]:
         is_made = not one.there and not (one.stays and not one.gone)
         may = "; or ".join(_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1))
         if listed and is_made:
-            yield _told(
-                one.name,
-                f"`{one.name}` may become another one where its machines can't be had: {may}",
-                None,
-                float(max(_more(one.new, pools) for pools, _ in listed)),
-            )
+            words = f"`{one.name}` may become another one where its machines can't be had"
+            more = float(max(_more(one.new, pools) for pools, _ in listed))
+            if _alike(listed, _deployed(one.name, change)):
+                yield _told(one.name, f"{words}, as was announced: {may}", None, more, kind="cluster-may-still-become")
+            else:
+                yield _told(one.name, f"{words}: {may}", None, more)
         elif listed != before and one.stays:
             words = f"`{one.name}`: what may be made in its place changes"
             far = f" ({may})" if any(region for _, region in (*before, *listed)) and may else ""
@@ -54,9 +55,29 @@ def standing_alternatives(change: Change) -> Iterator[str]:
             )
 
 
-def _told(name: str, words: str, grade: Grade | None, cost: float) -> Consequence:
+def _deployed(name: str, change: Change) -> _Listed:
+    """What the last deployment announced for a cluster, also for one that it left dormant."""
+    if change.old is None:
+        return ()
+    known = change.old.clusters.get(name) or change.old.dormant.get(name)
+    return known.instead if known else ()
+
+
+def _alike(listed: _Listed, before: _Listed) -> bool:
+    """The same machines in the same regions and order, whatever they cost by now."""
+    if len(listed) != len(before):
+        return False
+    return all(
+        region == old_region
+        and pools.keys() == old.keys()
+        and not any(_unlike(old[name], pool) for name, pool in pools.items())
+        for (pools, region), (old, old_region) in zip(listed, before, strict=True)
+    )
+
+
+def _told(name: str, words: str, grade: Grade | None, cost: float, *, kind: str = "cluster-may-become") -> Consequence:
     field = key_of(name, _ALTERNATIVES)
-    return KINDS["cluster-may-become"].of(f"cluster {name}", words, grade=grade, field=field, cost=cost)
+    return KINDS[kind].of(f"cluster {name}", words, grade=grade, field=field, cost=cost)
 
 
 def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str, *, home: str) -> str:

@@ -103,6 +103,16 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
         why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
         words = f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}"
         yield KINDS["cluster-created"].of(subject, words)
+    elif (one.gone or one.failed) and old.alternative and not new.alternative:
+        why = "failed" if one.failed else "is not there any more"
+        far = f" in {old.region}" if old.region else ""
+        yield KINDS["cluster-new-generation"].of(
+            subject,
+            f"`{one.name}` is made again, as asked for first, as `{new.id}` ({named(map(str, one.edits))}): "
+            f"`{old.id}`, its alternative {old.alternative}{far}, {why}",
+            field=key_of(one.name, one.edits),
+            cost=float(price(new).known),
+        )
     elif one.in_place:
         yield _replaced(one, old, new, change)
     else:

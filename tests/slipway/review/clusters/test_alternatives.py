@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
-from slipway.catalog.clusters import Cluster
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.prices import hourly
 from slipway.review.clusters.alternatives import alternatives, standing_alternatives
@@ -12,6 +12,7 @@ from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.deletions import deletions
 from slipway.review.consequence import Consequence, Grade
+from slipway.review.gate import ANNOUNCED
 from slipway.review.preview import Preview
 from slipway.review.reading import _elsewhere
 from slipway.review.resources.unsaid_clusters import unsaid_clusters
@@ -60,6 +61,31 @@ def test_what_may_come_from_another_region_says_where_and_that_data_stays() -> N
     assert (
         "alternative 1: workers 1–4 n1-standard-8" in one.sentence and "; or alternative 2 in us-east4:" in one.sentence
     )
+
+
+def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N14
+    """A season that begins, and a cluster that failed: nobody edited the list."""
+    asleep = DormantCluster(**{each.name: getattr(LISTED, each.name) for each in fields(LISTED)})
+    before = facts()
+    before = replace(before, catalog=replace(before.catalog, dormant={"gpu": asleep}))
+    (one,) = alternatives(change(before, facts(LISTED), clusters=[]))
+    assert one.sentence.startswith("`gpu` may become another one where its machines can't be had, as was announced: ")
+    dearer = replace(LISTED, alternatives=({"workers": replace(FAR_POOL, price_per_hour=hourly(CPU, AWAY))},))
+    again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
+    for told in (one, *alternatives(again)):
+        assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.CHANGE)
+        assert (told.kind, told.grade) in ANNOUNCED
+    (edited,) = alternatives(change(before, facts(replace(LISTED, alternative_regions=("us-west1",))), clusters=[]))
+    assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
+
+
+def test_one_that_is_lost_elsewhere_is_made_again_at_home_and_no_edit_is_blamed() -> None:
+    for there, why in (([], "is not there any more"), ([replace(away(FAR), state="ERROR")], "failed")):
+        found = {one.kind: one for one in clusters(change(facts(FAR), facts(FIRST), clusters=there))}
+        assert found["cluster-new-generation"].sentence == (
+            "`gpu` is made again, as asked for first, as `gpu-0000001` (`region` `us-east4` → `us-central1`): "
+            f"`gpu-0000002`, its alternative 1 in us-east4, {why}"
+        )
 
 
 def test_another_region_of_an_alternative_is_told_and_nothing_that_runs_changes() -> None:
