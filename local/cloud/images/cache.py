@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from local.cloud import files
@@ -19,7 +19,6 @@ READY = "ready"
 PACKAGES = "packages-"
 """Prefix of the environments that hold an image and a job's packages (see `packages`)."""
 BUILD_WAIT_S = 1800.0
-_PACKAGES = "lib/python3*/site-packages"
 
 Tool = Callable[[Sequence[str]], None]
 """Runs a command to its end; raises with its output when it fails, and when the replica is to stop.
@@ -77,19 +76,13 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
     (folder / READY).touch()
 
 
-def copied(image: Path, target: Path, *, lasting: bool, base: Path | None = None) -> None:
+def copied(image: Path, target: Path, *, lasting: bool) -> None:
     """A copy of an image's environment that a run may add to. Files are hard links, scripts name the copy.
 
     Where hard links can't be made, files of a `lasting` image (which nobody clears while a run uses it) are symbolic
-    links, those of another are copies. With a `base`, which is a lasting image under this one, the copy looks up there
-    what it has of it: heavy images have tens of thousands of files.
+    links, those of another are copies.
     """
-    looked_up = _unchanged(image, base) if base else frozenset[str]()
-    _link_all(str(image), str(target), lasting, looked_up)
-    if base and looked_up:
-        for packages in base.glob(_PACKAGES):
-            line = f"import site; site.addsitedir({str(packages)!r})\n"
-            (target / packages.relative_to(base) / "_image.pth").write_text(line, encoding="utf-8")
+    _link_all(str(image), str(target), lasting)
     (target / READY).unlink(missing_ok=True)
     for script in (image / "bin").iterdir():
         if script.is_file() and not script.is_symlink():
@@ -98,33 +91,16 @@ def copied(image: Path, target: Path, *, lasting: bool, base: Path | None = None
             _copy_script(script, copy, image, target)
 
 
-def _unchanged(image: Path, base: Path) -> frozenset[str]:
-    """The modules and packages of an image that are those of the one under it: what was brought put no file into them.
-    None are where something was replaced."""
-    found: set[str] = set()
-    for below in base.glob(_PACKAGES):
-        packages = image / below.relative_to(base)
-        had, has = ({entry.name for entry in folder.iterdir()} for folder in (below, packages))
-        if any(name.endswith(".dist-info") for name in had - has):
-            return frozenset()
-        records = [packages / name / "RECORD" for name in has - had if name.endswith(".dist-info")]
-        brought = {line.split("/")[0].split(",")[0] for one in records for line in one.read_text("utf-8").splitlines()}
-        found |= {f"{packages}/{name}" for name in (had & has) - brought}
-    return frozenset(found)
-
-
-def _link_all(source: str, target: str, lasting: bool, left_out: Set[str]) -> None:
+def _link_all(source: str, target: str, lasting: bool) -> None:
     """A folder with what is in it. Texts and no Paths: heavy images have tens of thousands of files."""
     os.makedirs(target, exist_ok=True)  # noqa: PTH103
     with os.scandir(source) as entries:
         for entry in entries:
             copy = f"{target}/{entry.name}"
-            if entry.path in left_out:
-                continue
             if entry.is_symlink():
                 os.symlink(os.readlink(entry.path), copy)  # noqa: PTH115, PTH211
             elif entry.is_dir():
-                _link_all(entry.path, copy, lasting, left_out)
+                _link_all(entry.path, copy, lasting)
             else:
                 link(entry.path, copy, lasting=lasting)
 

@@ -47,7 +47,7 @@ def filled(
             cache.copied(image, folder, lasting=lasting)
             install(folder)
             ready.touch()
-        cache.copied(folder, target, lasting=False, base=image if lasting else None)
+        cache.copied(folder, target, lasting=False)
     return begins
 
 

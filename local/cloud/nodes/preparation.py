@@ -17,12 +17,6 @@ _READY = "ready"
 _AT_START = ("vertex_endpoint", "user_site")
 _OUTSIDE = re.compile(r"^include-system-site-packages *=.*$", re.M)
 _WAIT_S = 1800.0
-_COMPILE = """
-import compileall, os, sys
-for path in sys.argv[1:]:
-    (compileall.compile_dir if os.path.isdir(path) else compileall.compile_file)(path, quiet=2)
-"""
-"""What can't be compiled can't be imported either, which the job's log says where it tries."""
 
 
 def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[[str], None]) -> Path:
@@ -70,16 +64,12 @@ def _fill(
         shelf = wheels.common(os.environ)
         brought = [str(wheels.built(shelf, download, tool, uv, say)) for download in downloads]
         python, bounds = str(environment / "bin" / "python"), str(cache.CONSTRAINTS)
-        image_has = _modules(environment)
-        tool((uv, "pip", "install", "--quiet", "--python", python, "--constraint", bounds, *brought))
         # What is kept for all jobs of the machine is compiled once, as its image is; else each replica does it again.
-        # Not by uv, which would look through all that the image has.
-        if spec.shares_images:
-            tool((python, "-c", _COMPILE, *map(str, sorted(_modules(environment) - image_has))))
+        compiled = ("--compile-bytecode",) if spec.shares_images else ()
+        tool((uv, "pip", "install", "--quiet", *compiled, "--python", python, "--constraint", bounds, *brought))
 
     if not (downloads and (spec.keeps_packages or spec.shares_images)):
-        # An installer looks for what is there in the environment alone.
-        cache.copied(image, target, lasting=lasting, base=image if lasting and not downloads else None)
+        cache.copied(image, target, lasting=lasting)
         if downloads:
             install(target)
         return
@@ -88,11 +78,6 @@ def _fill(
         say(f"{names} was installed for a job before this one.")
     elif spec.shares_images:
         packages.forget_oldest(kept)
-
-
-def _modules(environment: Path) -> set[Path]:
-    """The modules and packages at the top of an environment."""
-    return {one for one in environment.glob("lib/python3*/site-packages/*") if one.suffix != ".dist-info"}
 
 
 def _downloads(spec: ReplicaSpec, folder: Path, say: Callable[[str], None]) -> list[Path]:

@@ -2,8 +2,6 @@
 
 import importlib.metadata
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -104,40 +102,6 @@ def test_on_another_file_system_only_a_shared_image_is_not_copied(
     assert (target / "lib" / "module.py").read_text() == "heavy = True\n"
     assert (target / "bin" / "torchrun").read_text() == f"#!{target}/bin/python\n"
     assert not (target / "ready").exists()
-
-
-def with_package(image: Path, home: Path) -> Path:
-    """An image with a package on top that also adds to one of the image's folders; the folder of its packages."""
-    packages = image / "lib" / "python3.11" / "site-packages"
-    for name in ("heavy/__init__.py", "heavy-1.dist-info/RECORD", "shared/of_image.py"):
-        (packages / name).parent.mkdir(parents=True, exist_ok=True)
-        (packages / name).touch()
-    (image / "bin").mkdir()
-    cache.copied(image, home, lasting=True)
-    packages = home / packages.relative_to(image)
-    (packages / "brought-1.dist-info").mkdir()
-    record = "brought.py,,\nshared/of_job.py,,\nbrought-1.dist-info/RECORD,,\n../../../bin/brought,,\n"
-    (packages / "brought-1.dist-info" / "RECORD").write_text(record)
-    for name in ("brought.py", "shared/of_job.py"):
-        (packages / name).touch()
-    return packages
-
-
-def test_a_run_looks_up_in_a_lasting_image_what_it_has_of_it(tmp_path: Path) -> None:
-    image, home, run = tmp_path / "image", tmp_path / "kept", tmp_path / "run"
-    packages = run / with_package(image, home).relative_to(home)
-    cache.copied(home, run, lasting=False, base=image)
-    assert {path.name for path in packages.iterdir()} == {"_image.pth", "brought.py", "brought-1.dist-info", "shared"}
-    code = f"import site; site.addsitedir({str(packages)!r}); import heavy, brought, shared.of_job, shared.of_image"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_where_something_of_the_image_was_replaced_a_run_gets_all_of_it(tmp_path: Path) -> None:
-    image, home, run = tmp_path / "image", tmp_path / "kept", tmp_path / "run"
-    packages = with_package(image, home)
-    (packages / "heavy-1.dist-info").rename(packages / "heavy-2.dist-info")
-    cache.copied(home, run, lasting=False, base=image)
-    assert (run / packages.relative_to(home) / "heavy" / "__init__.py").exists()
 
 
 def test_the_shelf_is_in_the_machine_s_cache_folder() -> None:
