@@ -38,7 +38,8 @@ def _nothing(stage: Stage) -> None:
 @dataclass(frozen=True)
 class Journey:
     """`base` is how the stage stands. `file` is what the stack file then says, `command` what is typed until all is
-    well, and `between` what a person does before they type it once more. `requests` of jobs the command sends."""
+    well, and `between` what a person does before they type it once more. `patience`: the seconds for which a person
+    looks at a command that goes on through trouble, before they type Ctrl-C; None for as long as it takes."""
 
     name: str
     base: str
@@ -47,6 +48,7 @@ class Journey:
     between: Callable[[Stage], None] = _nothing
     refused: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    patience: float | None = None
 
     @property
     def engine(self) -> bool:
@@ -144,6 +146,8 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "theirs": _theirs,
     "adopted": _adopted,
 }
+# A submission gives up sending by itself after two minutes; a sweep goes on for as long as it is limited.
+_GIVEN_UP_S = 150.0
 _TO_DESTROY = {"SLIPWAY_PURPOSE": "destroy"}
 _SUBMIT = ("slipway", "submit", "nap", "-p", "say=hello", "--request-id", "wanted")
 JOURNEYS = (
@@ -158,7 +162,7 @@ JOURNEYS = (
     Journey("stock-out-elsewhere", "stocked-out", UP, ELSEWHERE),
     Journey("adopt", "theirs", UP, ADOPTED),
     Journey("leave-adopted", "adopted", UP, FIRST),
-    Journey("submit", "busy", (*_SUBMIT, "--capacity", "pool")),
-    Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait")),
-    Journey("sweep", "busy", ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")),
+    Journey("submit", "busy", (*_SUBMIT, "--capacity", "pool"), patience=_GIVEN_UP_S),
+    Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait"), patience=_GIVEN_UP_S),
+    Journey("sweep", "busy", ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool"), patience=75.0),
 )

@@ -23,8 +23,6 @@ _MOST_AGAIN = 4
 _NO_KILLS = tuple(fault for fault in points.FAULTS if not fault.startswith("kill-"))
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
-# So long a person looks at `slipway submit` that goes on through trouble, and then types Ctrl-C.
-_PATIENCE_S = 75.0
 # What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it.
 TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|run pulumi up again|run the same command again|the same command|try again|"
@@ -150,7 +148,7 @@ class Player:
     def _struck(self, here: Stage, journey: Journey, point: Point) -> Ran:
         here.proxy.begin(Strike(point, self._at_once(here, point)))
         extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
-        return here.run(journey.typed(here), journey.role, extra, patience=None if journey.engine else _PATIENCE_S)
+        return here.run(journey.typed(here), journey.role, extra, patience=journey.patience)
 
     def _at_once(self, here: Stage, point: Point) -> Callable[[], None]:
         if point.fault == "kill-cloud":
