@@ -1,16 +1,13 @@
 """Deciding stops, in words, when what lives can't be told, and waits for clusters that are being made. # N1 # D2"""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.credentials import identity
-from slipway.cluster import Alternative
 from slipway.deployment.live_plan import read_and_plan, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
@@ -20,8 +17,6 @@ from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State, StateResource
-
-from . import world
 
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -102,36 +97,6 @@ def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_messa
     drawn = frozenset({"custom_model_training_cpus"})
     read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
     assert [(wanted.metrics, wanted.read_quota) for wanted in asked] == [(drawn, quota_info)]
-
-
-@pytest.mark.parametrize(
-    ("file", "known", "published", "regions"),
-    [
-        ("europe-west4", State(), "", [("europe-west4",)]),
-        ("", State(clusters=(StateResource("cpu-1", "cpu-1", "acme-dev", "us-east4"),)), "", [("us-east4",)]),
-        ("", State(), "us-east4", [(), ("us-east4",)]),
-        ("europe-west4", State(), "europe-west4", [("europe-west4",)]),
-    ],
-)
-def test_clusters_are_looked_for_wherever_file_state_or_catalog_know_of_one(
-    monkeypatch: pytest.MonkeyPatch, file: str, known: State, published: str, regions: list[tuple[str, ...]]
-) -> None:  # N2
-    """A state that was lost, and an entry that is gone, leave the catalog to tell."""
-    asked: list[tuple[str, ...]] = []
-    whole = Catalog("dev", "acme-dev", "us-central1", "", False, "acme-work", "", {}, (), {})
-    whole = replace(whole, other_regions=(published,) if published else None)
-
-    def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
-        asked.append(wanted.elsewhere)
-        catalog = PublishedCatalog(stack="dev", whole=whole)
-        return Live(clusters=(), jobs=(), limits={}, catalog=catalog), []
-
-    monkeypatch.setattr("slipway.deployment.live_plan.read", read)
-    spec = world.spec()
-    spec = replace(spec, alternatives=(Alternative(spec.pools, file),)) if file else spec
-    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
-    read_and_plan(replace(STACK, clusters=(spec,)), environ, True, NOW, silent, silent, frozenset(), known)
-    assert asked == regions
 
 
 @pytest.mark.parametrize(

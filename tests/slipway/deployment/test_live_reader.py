@@ -70,31 +70,6 @@ def test_clusters_with_their_pools(connection: Connection, service: Service) -> 
     )
 
 
-def test_other_regions_are_read_beside_the_own_one(connection: Connection, service: Service) -> None:  # N2
-    """And a list that fails in one of them is no empty one."""
-    service["clusters"] = {
-        "persistentResources": [{"name": "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"}]
-    }
-    service["jobs"] = {
-        "customJobs": [{"name": "projects/1/locations/us-central1/customJobs/1", "state": "JOB_STATE_RUNNING"}]
-    }
-    far = {"name": "projects/1/locations/europe-west4/persistentResources/cpu-9f8e7d6"}
-    service["far clusters"] = {"persistentResources": [far]}
-    wanted = replace(WANTED, elsewhere=("europe-west4",))
-    found, _ = read(connection, wanted, off_is_empty=False)
-    assert not isinstance(found.clusters, Unknown) and not isinstance(found.jobs, Unknown)
-    assert [(one.id, one.region) for one in found.clusters] == [
-        ("cpu-1a2b3c4", "us-central1"),
-        ("cpu-9f8e7d6", "europe-west4"),
-    ]
-    assert set(found.limits_elsewhere) == {"europe-west4"}
-    alone = found.at("europe-west4", home=False)
-    assert not isinstance(alone.clusters, Unknown) and [one.id for one in alone.clusters] == ["cpu-9f8e7d6"]
-    service["far clusters"] = (403, {"error": {"code": 403, "message": "no", "status": "PERMISSION_DENIED"}})
-    unread = read(connection, wanted, off_is_empty=False)[0].clusters
-    assert isinstance(unread, Unknown) and unread.api.endswith("persistentResources.list in europe-west4")
-
-
 def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
     service["jobs"] = {
         "customJobs": [{"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}]
