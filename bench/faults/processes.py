@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import psutil
 
 from journey import leftovers
 from local.cloud.server import daemon
+
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def part_of(process: psutil.Process) -> str:
@@ -51,13 +54,28 @@ def kill(processes: Iterable[psutil.Process]) -> None:
 @contextmanager
 def deaf() -> Iterator[None]:
     """Without being interrupted."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    with _handled(signal.SIG_IGN):
+        yield
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Whoever interrupts meanwhile does so at its end."""
+    came = list[int]()
+    with _handled(lambda number, _: came.append(number)):
+        yield
+    if came:
+        signal.raise_signal(came[0])
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in _INTERRUPTS}
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        for number, one in before.items():
+            signal.signal(number, one)
 
 
 def end_all(workshop: Path) -> None:

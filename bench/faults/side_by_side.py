@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from bench.errors import BenchError
-from bench.faults.processes import deaf
+from bench.faults.processes import deaf, held
 
 Task = TypeVar("Task")
 Given = TypeVar("Given", contravariant=True)
@@ -64,9 +64,7 @@ class Crowd(Generic[Task]):
         # Not by joining: a thread whose join was interrupted is taken for ended (CPython 3.11).
         ended = list[threading.Event]()
         try:
-            for lane in lanes:
-                self._start(lane, count, ended)
-            self._wait(ended)
+            self._run(lanes, count, ended)
         except BaseException:
             self._over.set()
             with deaf():
@@ -82,18 +80,12 @@ class Crowd(Generic[Task]):
             worker.close()
         self._idle = {}
 
-    def _start(self, lane: Lane[Task], count: _Count, ended: list[threading.Event]) -> None:
-        waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        for task in lane.tasks:
-            waiting.put(task)
-        for _ in range(min(lane.workers, len(lane.tasks))):
-            mine = threading.Event()
-            thread = threading.Thread(target=self._go, args=(lane.name, waiting, count, mine), daemon=True)
-            thread.start()
-            ended.append(mine)
-
-    def _wait(self, ended: Sequence[threading.Event]) -> None:
+    def _run(self, lanes: Sequence[Lane[Task]], count: _Count, ended: list[threading.Event]) -> None:
         try:
+            # A thread that is interrupted between its start and its place in `ended` would be waited for by nobody.
+            with held():
+                for lane in lanes:
+                    self._start(lane, count, ended)
             for one in ended:
                 one.wait()
         except BaseException:
@@ -103,6 +95,16 @@ class Crowd(Generic[Task]):
             for one in ended:
                 one.wait()
             raise
+
+    def _start(self, lane: Lane[Task], count: _Count, ended: list[threading.Event]) -> None:
+        waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        for task in lane.tasks:
+            waiting.put(task)
+        for _ in range(min(lane.workers, len(lane.tasks))):
+            mine = threading.Event()
+            thread = threading.Thread(target=self._go, args=(lane.name, waiting, count, mine), daemon=True)
+            thread.start()
+            ended.append(mine)
 
     def _go(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count, ended: threading.Event) -> None:
         try:

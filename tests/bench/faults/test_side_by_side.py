@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -58,6 +58,32 @@ def test_a_worker_that_breaks_is_replaced() -> None:
     room = Room(play)
     assert room.crowd.play(Lane("engine", [1, 2], 1)) == 1
     assert [player.closed for player in room.players] == [True, False]
+
+
+class Interrupting(list[int]):
+    """Tasks whose reading is where Ctrl-C comes: while the crowd is still being started."""
+
+    def __iter__(self) -> Iterator[int]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().__iter__()
+
+
+def test_interrupted_while_it_starts_it_plays_to_the_end_what_has_begun() -> None:
+    """The first Ctrl-C used to count as the second then."""
+    begun, ended = threading.Event(), list[int]()
+
+    def play(task: int) -> None:
+        begun.set()
+        while not any("once more" in line for line in room.told) and not room.halted.is_set():
+            time.sleep(0.01)
+        ended.append(task)
+
+    room = Room(play)
+    with pytest.raises(KeyboardInterrupt):
+        room.crowd.play(Lane("engine", [1], 1), Lane("cli", Interrupting([2]), 1))
+    assert not room.halted.is_set()
+    assert not begun.is_set() or ended
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "as it was"
 
 
 def test_interrupted_once_it_plays_what_it_plays_to_its_end_and_twice_it_stops_that_too() -> None:
