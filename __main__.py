@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent
 PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
-WORDS = f"on an error that does not say what to do: {ON_ERROR}"
+ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
 SAID = 32  # the exit code by which Pulumi's language host knows that the person has been told why
 
 
@@ -63,7 +63,7 @@ def main() -> None:
     else:
         refuse_move(state, stack=name, project=project, region=region, others=stack.other_regions)
         if not (preview or state.catalog_bucket):  # Later it is the output `onError` that says so.
-            log.info(WORDS)
+            log.info(ADVICE)
     from slipway.deployment.deployment import prove_stack
 
     proven = prove_stack(stack, CHECKOUT / "templates")
@@ -109,7 +109,7 @@ def main() -> None:
     for warning in deployment.warnings:
         log.warn(warning)
     if isinstance(state, State) and state.catalog_bucket and not preview and plan.creates:
-        log.info(WORDS)  # A program that is killed while it makes a cluster leaves the engine's words alone.
+        log.info(ADVICE)  # A program that is killed while it makes a cluster leaves the engine's words alone.
     declare(
         deployment,
         create=creator(
@@ -142,7 +142,7 @@ def take_down() -> None:
         file = None  # A mistake in the stack file must not prevent a destruction.
     state, preview = known(), pulumi.runtime.is_dry_run()
     if not preview:  # It takes the stack's outputs with it, and a killed program says nothing any more.
-        pulumi.log.info(WORDS)
+        pulumi.log.info(ADVICE)
     cleanup = orphan_cleanup(state, file)
     spared = cleanup.run(preview=preview)
     grace = GracePeriod.of(os.environ)

@@ -14,6 +14,8 @@ from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
 _CHUNK = 1 << 20
 # A killed cloud is started again by whoever notices; its jobs live on meanwhile.
 _PATIENCE_S, _EVERY_S = 300.0, 0.5
+# Of a connection, not of the replica's own disk.
+_OF_THE_WAY = (urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException)
 
 
 def download(
@@ -36,12 +38,14 @@ def download(
         try:
             with opener.open(request, timeout=60) as answer, target.open("wb") as file:
                 shutil.copyfileobj(answer, file, _CHUNK)
+                if answer.length:  # what of it did not come: the interpreter takes a cut connection for an end
+                    raise http.client.IncompleteRead(b"", answer.length)
             break
         except urllib.error.HTTPError as error:
             said = error.read(2000).decode(errors="replace")
             raise UnreadyError(f"{uri} can't be read by {spec.identity.email}: HTTP {error.code} {said}") from error
         except (OSError, http.client.HTTPException) as error:
-            if not left:
+            if not (left and isinstance(error, _OF_THE_WAY)):
                 raise UnreadyError(f"{uri} can't be read: {error}") from error
             sleep(_EVERY_S)
     return target
