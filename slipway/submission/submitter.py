@@ -130,7 +130,7 @@ class Submitter:
     ) -> tuple[SubmissionResult, bool]:
         """Stays with the job where it may fall back, or was about to; the second says that it was given up."""
         candidate, *later = prepared.candidates[place:]
-        if not later or (candidate.wait is None and claim is not Claim.GIVEN_UP):
+        if claim is not Claim.GIVEN_UP and (not later or candidate.wait is None):
             return submitted, False
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, tuple(later))
         attempt, given_up = loop.run(submitted.attempt, claim)
@@ -138,12 +138,15 @@ class Submitter:
 
 
 def _place(prepared: PreparedSubmission, job: VertexJob) -> int:
-    """Of the candidate that an earlier job was sent by; the last one for a job by none that the catalog still has."""
-    for place, candidate in enumerate(prepared.candidates):
-        cluster = prepared.catalog.clusters[candidate.offer.cluster].id if candidate.offer.cluster else ""
-        if capacity_type_label(job.labels) == candidate.offer.capacity_type and cluster == job.persistent_resource_id:
+    """Of the candidate that an earlier job was sent by, or of its capacity type where its cluster was replaced since;
+    the last one for a job of none that the template still has."""
+    type_, clusters = capacity_type_label(job.labels), prepared.catalog.clusters
+    places = [place for place, one in enumerate(prepared.candidates) if one.offer.capacity_type == type_]
+    for place in places:
+        cluster = prepared.candidates[place].offer.cluster
+        if (clusters[cluster].id if cluster else "") == job.persistent_resource_id:
             return place
-    return len(prepared.candidates) - 1
+    return places[0] if places else len(prepared.candidates) - 1
 
 
 def with_code(

@@ -91,7 +91,7 @@ def test_each_sending_has_an_id_of_its_own() -> None:
     assert attempt_id("r1", 0) == "r1"
 
 
-def catalog(*, launcher: bool, pool_region: str = HOME) -> Catalog:
+def catalog(*, launcher: bool, pool_region: str = HOME, cluster_id: str = "cpu-1") -> Catalog:
     claim = ["--claim", "gs://work/claims/${slipway.request}", "--module", "digits.task"]
     package = {
         "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
@@ -103,7 +103,7 @@ def catalog(*, launcher: bool, pool_region: str = HOME) -> Catalog:
     machine = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, **code}
 
     def offer(name: str, cluster: str, wait: float | None, **scheduling: str) -> Offer:
-        place = {"persistentResourceId": "cpu-1"} if cluster else {"scheduling": scheduling}
+        place = {"persistentResourceId": cluster_id} if cluster else {"scheduling": scheduling}
         labels = {"slipway-request": "${slipway.request}", "slipway-stack": "local", "slipway-template": "digits"}
         request = {
             "displayName": "${slipway.job}",
@@ -126,7 +126,7 @@ def catalog(*, launcher: bool, pool_region: str = HOME) -> Catalog:
         False,
         "work",
         "t",
-        {"cpu": Cluster("cpu", "cpu-1", {}, region=pool_region)},
+        {"cpu": Cluster("cpu", cluster_id, {}, region=pool_region)},
         (),
         {"digits": template},
     )
@@ -174,20 +174,31 @@ def command(
     again: bool,
     asked: SubmissionRequest = SubmissionRequest("digits"),  # noqa: B008 - it is frozen
     show: SubmissionDisplay | None = None,
+    renewed: bool = False,
+    lacks: str = "",
 ) -> SubmissionResult:
-    """The command, typed once."""
-    context: Any = Context(service, catalog(launcher=service.launcher, pool_region=service.pool_region))
+    """The command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost the
+    offer of that capacity type."""
+    cluster_id = "cpu-2" if renewed else "cpu-1"
+    deployed = catalog(launcher=service.launcher, pool_region=service.pool_region, cluster_id=cluster_id)
+    template = deployed.templates["digits"]
+    offers = tuple(offer for offer in template.offers if offer.capacity_type != lacks)
+    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)
     return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
 
 
-def typed_until_it_is_done(service: Service) -> SubmissionResult | None:
-    """The same command, again after each kill and each error that passes. None when it says that it sends no more."""
+def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str = "") -> SubmissionResult | None:
+    """The same command, again after each kill and each error that passes. None when it says that it sends no more.
+
+    `renewed_after`: so many commands see the first generation of the pool's cluster, and the offer that is lost then.
+    """
     for attempt in range(60):
         service.dead = False
         try:
-            return command(service, again=attempt > 0)
+            deployed = attempt >= renewed_after
+            return command(service, again=attempt > 0, renewed=deployed, lacks=lacks if deployed else "")
         except (Killed, AnswerUnknown):
             continue
         except Cancelled:
@@ -199,6 +210,8 @@ def typed_until_it_is_done(service: Service) -> SubmissionResult | None:
 
 FAULTS = st.lists(st.sampled_from(["", "", "lost", "busy", "kill", "killed"]), max_size=6)
 POOL_REGIONS = st.sampled_from([HOME, "europe-west4"])
+RENEWED_AFTER = st.sampled_from([1, 2, 3, 60])
+LACKS = st.sampled_from(["", "pool", "spot"])
 STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
 
 
@@ -207,12 +220,19 @@ STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
     starts=STARTS,
     lag=st.sampled_from([0.0, 20.0, 90.0, 1e9]),
     pool_region=POOL_REGIONS,
+    renewed_after=RENEWED_AFTER,
+    lacks=LACKS,
 )
 def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
-    faults: dict[str, list[str]], starts: list[int | None], lag: float, pool_region: str
+    faults: dict[str, list[str]],
+    starts: list[int | None],
+    lag: float,
+    pool_region: str,
+    renewed_after: int,
+    lacks: str,
 ) -> None:
     service = Service(launcher=True, lag=lag, faults=faults, starts=starts, pool_region=pool_region)
-    done = typed_until_it_is_done(service)
+    done = typed_until_it_is_done(service, renewed_after, lacks)
     assert done is not None
     assert len(service.runs) <= 1 and service.ended_runs == []
     service.end_of_days()
@@ -231,12 +251,14 @@ def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
     ),
     starts=STARTS,
     pool_region=POOL_REGIONS,
+    renewed_after=RENEWED_AFTER,
+    lacks=LACKS,
 )
 def test_an_image_runs_at_most_once_where_no_list_lags(  # N2, N3, N7
-    faults: dict[str, list[str]], starts: list[int | None], pool_region: str
+    faults: dict[str, list[str]], starts: list[int | None], pool_region: str, renewed_after: int, lacks: str
 ) -> None:
     service = Service(launcher=False, faults=faults, starts=starts, pool_region=pool_region)
-    done = typed_until_it_is_done(service)
+    done = typed_until_it_is_done(service, renewed_after, lacks)
     assert len(service.runs) <= 1
     if done is None:
         assert service.ended_runs == service.runs and len(service.ended_runs) == 1
@@ -246,6 +268,68 @@ def test_an_image_runs_at_most_once_where_no_list_lags(  # N2, N3, N7
         assert service.ended_runs == []
         service.end_of_days()
         assert len(service.runs) == 1
+
+
+WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
+
+
+@pytest.mark.parametrize("launcher", [True, False])
+@pytest.mark.parametrize("renewed", [False, True])
+def test_killed_once_it_was_given_up_it_moves_on_after_a_deployment_too(  # N3, N7
+    launcher: bool, renewed: bool
+) -> None:
+    """It said that nothing is sent again, with exit 0, and the job that was left ended one day without having run."""
+    service = Service(launcher=launcher, faults={"cancel": ["kill"]}, starts=[None, 0])
+    with pytest.raises(Killed):
+        command(service, again=False, asked=WAITS_FOR_THE_POOL)
+    service.dead = False
+    done = command(service, again=True, asked=WAITS_FOR_THE_POOL, renewed=renewed)
+    assert (done.attempt.job.id, done.attempt.job.capacity_type) == ("7001", "spot")
+    service.end_of_days()
+    assert service.runs == ["7001"]
+
+
+@pytest.mark.parametrize("launcher", [True, False])
+@pytest.mark.parametrize("renewed", [False, True])
+def test_killed_while_the_next_job_waits_it_stays_with_that_one_after_a_deployment_too(  # N3, N7
+    launcher: bool, renewed: bool
+) -> None:
+    """It said that the job was cancelled, which was the first one, and whoever submitted again had two runs."""
+    asked = SubmissionRequest("digits", waits={"pool": 10.0, "spot": 10.0}, then=("on-demand",))
+    service = Service(launcher=launcher, faults={"take": ["", "kill"]}, starts=[None, None, None])
+    with pytest.raises(Killed):
+        command(service, again=False, asked=asked)
+    service.dead = False
+    service.limit = 0  # Nothing else can run: it stays.
+    service.jobs[1].starts_after = 0
+    done = command(service, again=True, asked=asked, renewed=renewed)
+    assert done.attempt.job.id == "7001"
+    service.end_of_days()
+    assert service.runs == ["7001"] and len(service.jobs) == 2
+
+
+@pytest.mark.parametrize("launcher", [True, False])
+def test_a_job_that_waits_in_an_earlier_generation_moves_on_as_it_was_asked_to(launcher: bool) -> None:  # N3
+    """It said that nothing is sent again, with exit 0, and left the job to wait for ever."""
+    service = Service(launcher=launcher, faults={"take": ["kill"]}, starts=[None, 0])
+    with pytest.raises(Killed):
+        command(service, again=False, asked=WAITS_FOR_THE_POOL)
+    service.dead = False
+    done = command(service, again=True, asked=WAITS_FOR_THE_POOL, renewed=True)
+    assert done.attempt.job.id == "7001"
+    service.end_of_days()
+    assert service.runs == ["7001"]
+
+
+def test_given_up_by_an_offer_that_the_template_lost_it_moves_on() -> None:  # N3, N7
+    service = Service(launcher=True, faults={"cancel": ["kill"]}, starts=[None, 0])
+    with pytest.raises(Killed):
+        command(service, again=False)
+    service.dead = False
+    done = command(service, again=True, lacks="pool")
+    assert done.attempt.job.id == "7001"
+    service.end_of_days()
+    assert service.runs == ["7001"]
 
 
 def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said_once() -> None:  # N3
