@@ -120,7 +120,7 @@ def main() -> None:
             log.info,
             log.warn,
             deployment.report.awaited,
-            Published.of(state, catalog.catalog_bucket, grace.left, now, revision),
+            Published.of(state, catalog.catalog_bucket, grace, now, revision),
         ),
         become=become,
         created_before=isinstance(state, State) and state.creation,

@@ -20,6 +20,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.withdrawal import begun, withdrawn
 from slipway.deployment.checkout import UNKNOWN
+from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.labels import Revision
@@ -33,23 +34,23 @@ _NEXT_RUN = "run pulumi up again: it goes on from there"
 
 @dataclass(frozen=True)
 class Published:
-    """The catalog as people find it, if it is there. `left` tells for how many more seconds a cluster must not have
+    """The catalog as people find it, if it is there. `grace` tells for how many more seconds a cluster must not have
     been offered, by its id, before it may go. `commit` is what is being deployed, by which the scheduled deployment may
     go on where this one is cut off; empty where that can't be had again."""
 
     at: Location
-    left: Callable[[str], float]
+    grace: GracePeriod
     now: datetime
     commit: str = ""
 
     @classmethod
     def of(
-        cls, known: State | Unknown, bucket: str, left: Callable[[str], float], now: datetime, revision: Revision
+        cls, known: State | Unknown, bucket: str, grace: GracePeriod, now: datetime, revision: Revision
     ) -> Published:
         """`bucket` is where it will be, which may be another one than it is in now."""
         before = known.catalog_bucket if isinstance(known, State) else ""
         again = not revision.dirty and revision.commit != UNKNOWN
-        return cls(Location(before or bucket, NAME), left, now, revision.commit if again else "")
+        return cls(Location(before or bucket, NAME), grace, now, revision.commit if again else "")
 
     def mark_begun(self, storage: Storage, warn: Callable[[str], None]) -> None:
         """Notes in the catalog which deployment did not come to its end."""
@@ -81,6 +82,7 @@ class InPlace:
             return
         self._must_be_idle(self._ids)
         before = self._withdraw()
+        self._published.grace.withdraw(self._ids)
         try:
             self._let_time_pass()
             for id_ in self._ids:
@@ -107,6 +109,7 @@ class InPlace:
         self._storage.write(self._published.at, content, "application/json")
 
     def _offer_again(self, before: bytes) -> None:
+        self._published.grace.offer_again(id_ for id_ in self._ids if id_ not in self._going)
         if not before:
             return
         try:
@@ -119,7 +122,7 @@ class InPlace:
     def _let_time_pass(self) -> None:
         """Until a job that was sent by the catalog would be known."""
         said = False
-        while wait := max(self._published.left(id_) for id_ in self._ids):
+        while wait := max(self._published.grace.left(id_) for id_ in self._ids):
             if not said:
                 self._cloud.say(
                     f"deleting {join(self._ids)} in {span(math.ceil(wait))}: a job that was sent while "

@@ -7,7 +7,7 @@ has to pass between the moment from which nobody is sent to a cluster and the la
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.errors import ConfigError
@@ -27,6 +27,7 @@ class GracePeriod:
         self._published: PublishedCatalog | None = None
         self._published_at = 0.0
         self._keeps: frozenset[str] = frozenset()
+        self._withdrawn: dict[str, float] = {}
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> GracePeriod:
@@ -56,15 +57,27 @@ class GracePeriod:
         """Whether this deployment has another bucket to publish in, or another account, than this one."""
         return bool(self._keeps) and name not in self._keeps
 
+    def withdraw(self, names: Iterable[str]) -> None:
+        """From now on nobody is sent to these clusters; the catalog that is published may offer others still."""
+        now = self._clock()
+        self._withdrawn |= {name: now for name in names if name not in self._withdrawn}
+
+    def offer_again(self, names: Iterable[str]) -> None:
+        """Takes back that they were withdrawn."""
+        for name in names:
+            self._withdrawn.pop(name, None)
+
     def left(self, name: str) -> float:
         """How long to wait for a cluster, an account or a bucket yet, 0 when its time is over.
 
-        Otherwise it counts from the first question of this deployment. That comes after the new catalog was published;
-        in a destruction after the catalog was deleted, which goes first of all.
+        What was withdrawn by itself counts from then. All else counts from the first question about any of it in this
+        deployment. That comes after the new catalog was published; in a destruction after the catalog was deleted,
+        which goes first of all.
         """
         now = self._clock()
-        self._asked = now if self._asked is None else self._asked
-        since = self._asked
+        since = self._withdrawn.get(name)
+        if since is None:
+            since = self._asked = now if self._asked is None else self._asked
         if self._published is not None and not self._published.offers(name):
             since = min(since, self._published_at)
         return max(0.0, since + self._wanted - now)

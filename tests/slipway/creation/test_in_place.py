@@ -19,6 +19,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import InPlace, Published
 from slipway.creation.withdrawal import begun
+from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import Revision
 from slipway.live import Unknown, Use
@@ -78,21 +79,18 @@ class Story:
         self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(content)
         self.vertex.ends = deletion
         self.said, self.warned, self.offered = [""][:0], [""][:0], [{""}][:0]
-        self.uses, self.grace = uses or [Use()], grace
+        self.uses, self.grace = uses or [Use()], GracePeriod(grace, self.waits.now)
 
     def use(self, _: str) -> Use | Unknown:
         if self.bucket.content is not None:
             self.offered.append(self.bucket.offered)
         return self.uses.pop(0) if len(self.uses) > 1 else self.uses[0]
 
-    def left(self, _: str) -> float:
-        return max(0.0, self.grace - self.waits.now())
-
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
             self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
         )
-        InPlace(clusters, Published(AT, self.left, NOW, "3f9c2e1"), self.bucket, cloud).run()
+        InPlace(clusters, Published(AT, self.grace, NOW, "3f9c2e1"), self.bucket, cloud).run()
         return self
 
     def fails(self, kind: type[SlipwayError]) -> Any:
@@ -109,6 +107,16 @@ def test_it_leaves_the_catalog_is_waited_for_and_goes() -> None:
     assert story.offered == [{"cpu"}, set(), set(), set(), set()], "asked before, at each look, and at last"
     assert story.waits.slept[:3] == [10, 10, 5]
     assert f"deleting {ALIVE.id} in 25 s: a job that was sent while it was still offered" in story.said[1]
+
+
+def test_it_uses_up_no_time_of_what_the_catalog_offers_until_the_successors_run() -> None:  # N1
+    story = Story([RUNS, STOPS, gone()]).run()
+    story.waits.pause(Event(), 600)  # the successors are made
+    assert story.grace.left("gpu-old") == 25, "the catalog without it has just been published"
+    assert story.grace.left(ALIVE.id) == 0, "it is gone"
+    kept = Story([RUNS], uses=[Use(), Use(), Use((JOB,))])
+    kept.fails(PolicyError)
+    assert kept.grace.left(ALIVE.id) == 25, "it is offered again"
 
 
 def test_nothing_is_asked_where_nothing_is_replaced() -> None:
@@ -173,7 +181,9 @@ def test_a_deployment_that_gives_up_notes_its_commit_so_that_the_scheduled_one_t
     def note(content: bytes | None, revision: Revision, refuses: bool = False) -> tuple[bytes | None, list[str]]:
         bucket, warned = Bucket(content), [""][:0]
         bucket.refuses = refuses
-        Published.of(State(catalog_bucket="b"), "other", lambda _: 0, NOW, revision).mark_begun(bucket, warned.append)
+        Published.of(State(catalog_bucket="b"), "other", GracePeriod(0), NOW, revision).mark_begun(
+            bucket, warned.append
+        )
         return bucket.content, warned
 
     noted, said = note(PUBLISHED, Revision("3f9c2e1", dirty=False))
