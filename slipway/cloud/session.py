@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import random
-import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import urllib3.exceptions
+from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from slipway.cloud.answers import Json, garbled, json_object, page, read_answer
 from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
@@ -22,14 +22,10 @@ Params = Mapping[str, str | int]
 
 _CHUNK = 1 << 18
 _RETRIED = frozenset({429, 500, 502, 503, 504})
-_NEVER_SENT = (
-    urllib3.exceptions.NewConnectionError,
-    urllib3.exceptions.ConnectTimeoutError,
-    urllib3.exceptions.NameResolutionError,
-    urllib3.exceptions.ProxyError,
-    urllib3.exceptions.LocationValueError,
-    InvalidHeader,
-)
+_NO_REQUEST = (urllib3.exceptions.LocationValueError, InvalidHeader)
+"""What can't be sent at all, to nobody."""
+_CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.__code__})
+"""Where a connection is made, with its TLS and a proxy's tunnel: no request is sent before these have returned."""
 
 
 @dataclass(frozen=True)
@@ -156,16 +152,22 @@ class Session:
         data = json.dumps(body).encode() if body is not None else content
         headers = {"Content-Type": "application/json"} if body is not None else dict(headers or {})
         attempts = self._policy.attempts if again else 1
+        lost: NoAnswer | None = None
         for attempt in range(1, attempts + 1):
             try:
                 response = self._once(
                     method, url, call, params=dict(params or {}), data=data, headers=headers, stream=stream
                 )
-            except NoAnswer:
+            except NoAnswer as problem:
                 if attempt == attempts:
                     raise
+                lost = problem
                 self._sleep(self._wait(attempt, None))
                 continue
+            except Unreachable as problem:
+                if lost and method != "GET":  # It was sent once, and that may have done it.
+                    raise lost from problem
+                raise
             self._date = response.headers.get("Date", self._date)
             if response.status < 400:
                 return response
@@ -199,7 +201,7 @@ class Session:
 def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
     host = "/".join(url.split("/")[:3])
     causes = list(_causes(problem))
-    if never_sent or any(isinstance(cause, _NEVER_SENT) or _in_handshake(cause) for cause in causes):
+    if never_sent or any(isinstance(cause, _NO_REQUEST) or _while_connecting(cause) for cause in causes):
         return Unreachable(
             f"could not {call.doing}",
             why=f"nothing answers at {host} ({_brief(causes)})",
@@ -215,18 +217,22 @@ def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = F
     )
 
 
-def _in_handshake(problem: BaseException) -> bool:
-    """Whether TLS failed before anything was sent through it; later a failure says nothing about the request."""
-    frame = problem.__traceback__ if isinstance(problem, ssl.SSLError) else None
-    while frame:
-        if frame.tb_frame.f_code.co_name == "do_handshake":
+def _while_connecting(problem: BaseException) -> bool:
+    """Whether it rose before anything could be sent. Nothing else proves that: urllib3 calls an answer that was lost
+    behind a proxy a ProxyError, as it does a proxy that is not there."""
+    step = problem.__traceback__
+    while step:
+        if step.tb_frame.f_code in _CONNECTS:
             return True
-        frame = frame.tb_next
+        step = step.tb_next
     return False
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """The exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments."""
+    """The exception and all it wraps, outermost first; urllib3 hides causes in `reason` and in its arguments.
+
+    Not its context: that may be what an earlier request failed with, and is being handled while this one is sent.
+    """
     seen: set[int] = set()
     open_ = [problem]
     while open_:
@@ -235,14 +241,14 @@ def _causes(problem: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(one))
         yield one
-        inner = [getattr(one, "reason", None), one.__cause__, one.__context__, *one.args]
+        inner = [getattr(one, "reason", None), one.__cause__, *one.args]
         open_.extend(cause for cause in inner if isinstance(cause, BaseException))
 
 
 def _brief(causes: list[BaseException]) -> str:
     for cause in causes:
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror.lower()
+        if isinstance(cause, OSError) and (said := cause.strerror or str(cause)):
+            return said.lower()
     if any(isinstance(cause, urllib3.exceptions.TimeoutError) for cause in causes):
         return "timed out"
     if any(isinstance(cause, http.client.IncompleteRead) for cause in causes):
