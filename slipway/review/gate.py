@@ -43,6 +43,7 @@ ANNOUNCED = frozenset(
         ("cluster-created", Grade.CHANGE),
         ("cluster-returns", Grade.CHANGE),
         ("cluster-may-still-become", Grade.CHANGE),
+        ("cluster-overdue", Grade.WARNING),
         ("jobs-finish-on-old", Grade.CHANGE),
         ("image-cache-empty", Grade.CHANGE),
         ("offer-available", Grade.CHANGE),
@@ -55,8 +56,9 @@ ANNOUNCED = frozenset(
     }
 )
 """Kinds, with their grades, of what a deployment by itself may do: retire what is idle, clear what failed, make what a
-season begins with or what there were no machines for, and what follows from that, in money too. An edit that nobody
-deployed has a kind of its own beside those that follow from it."""
+season begins with or what there were no machines for, and what follows from that, in money too. That a generation is
+overdue is an alarm, which ends no job, and only a deployment keeps that it was told. An edit that nobody deployed has a
+kind of its own beside those that follow from it."""
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
