@@ -22,6 +22,7 @@ from slipway.submission.choice import Choice, never_runs
 from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
+from slipway.submission.sender import about_copies
 from slipway.submission.submitter import SubmissionResult, deliver, with_code
 
 if TYPE_CHECKING:
@@ -231,8 +232,8 @@ class _LogDisplay:
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job
         _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.attempt.fresh else ", submitted before")
-        if copies := submitted.attempt.copy_ids:
-            _log.warning("copies of this request exist and end by themselves: %s", ", ".join(copies))
+        if copies := about_copies(submitted.request, submitted.attempt):
+            _log.warning(copies)
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.candidate.label)

@@ -79,6 +79,12 @@ class Request:
         job = VertexJob.read(self.body, self.kind)
         return claim_of(job) if any(pool.module for pool in job.worker_pools) else ""
 
+    @property
+    def runs_once(self) -> bool:
+        """Whether the claim lets only one job of this request run, should two be made. The trials of a tuning job have
+        claims by their numbers, so that two such jobs would share them out, and neither have them all."""
+        return bool(self.claim) and not self.kind.has_trials
+
     def mark(self, work_bucket: str) -> str:
         """Where an attempt is given up: its claim, or without a launcher an object that only marks it."""
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"

@@ -3,7 +3,7 @@
 A request is recorded, then sent once. It is sent again only after an answer that proves it was not accepted. When
 the answer is lost it is looked up by its label for a while; when that finds nothing, the person is told that it is
 unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service;
-should two jobs be made all the same, the claim of their launchers lets only one run.
+should two jobs be made all the same, the claim of their launchers lets only one run, unless they are tuning jobs.
 """
 
 from __future__ import annotations
@@ -200,17 +200,33 @@ class Sender:
         self.journal.write(entry, durable=state is EntryState.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
-        risk = (
-            "looks again first; should two jobs be made, only one of them runs"
-            if request.claim
-            else "looks again first; this template has no launcher, so a job that shows up late would run as well"
-        )
+        if request.runs_once:
+            risk = "should two jobs be made, only one of them runs"
+        elif request.claim:
+            risk = "should two tuning jobs be made, each trial runs in only one of them, and both studies are spoiled"
+        else:
+            risk = "this template has no launcher, so a job that shows up late would run as well"
         return AnswerUnknown(
             f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
             why=(problem.why if problem else "interrupted while sending")
             + f"; no job of request {request.id} is listed",
-            risk=risk,
+            risk=f"looks again first; {risk}",
         )
+
+
+def about_copies(request: Request, attempt: Attempt) -> str:
+    """What to know of the other jobs of the request; empty where there are none."""
+    if not attempt.copies:
+        return ""
+    ids = ", ".join(attempt.copy_ids)
+    if request.runs_once:
+        return f"copies of this request exist and end by themselves: {ids}"
+    what = (
+        "other tuning jobs of this request exist, and each trial runs in only one of them all"
+        if request.claim
+        else "other jobs of this request exist, and nothing keeps them from running"
+    )
+    return f"{what}: {ids}; to end one: slipway jobs cancel {attempt.copy_ids[0]}"
 
 
 def _more_quota(request: Request, message: str) -> str:

@@ -21,6 +21,7 @@ from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
 from slipway.sweeps.sweep_submitter import SubmittedSweep, calls_of
 
 _SHOWN_REASONS = 5
+_LATE = "job that shows up late would run as well"
 _POLLING = Polling()
 
 
@@ -50,11 +51,13 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
     if result.stopped is not None:
         return result.stopped
     if result.unknown:
+        trials = sweep.jobs.kind.has_trials
+        late = "tuning job that shows up late could take trials from the new one" if trials else _LATE
         return AnswerUnknown(
             f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
             why="their answers were lost, and no list shows their jobs",
             fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {again.same}\n"
-            f"to send them:   {again.failed}   (a job that shows up late would run as well)",
+            f"to send them:   {again.failed}   (a {late})",
         )
     if result.refused:
         return ResourceError(

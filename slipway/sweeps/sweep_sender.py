@@ -2,7 +2,8 @@
 
 One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
 among the sweep's jobs. When it does not show up in time it is sent again under the same request id where a launcher's
-claim keeps a copy from running, and is reported as unknown where nothing would, unless somebody insists.
+claim keeps a copy from running, and is reported as unknown where nothing would, unless somebody insists; so is a tuning
+job, whose copy would run a part of its trials.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ class SweepSender:
                 self._keep(pending.run, found[id_], now)
             elif self._look_began - pending.lost_at >= self.policy.look_for:
                 del self._missed[id_]
-                if pending.insisted or (self.request(pending.run).claim and pending.sent <= _RESENDS):
+                if pending.insisted or (self.request(pending.run).runs_once and pending.sent <= _RESENDS):
                     pending.insisted = False
                     self._todo[self._region(pending.run)].append(pending)
                 else:

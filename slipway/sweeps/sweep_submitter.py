@@ -84,11 +84,11 @@ class SubmittedSweep:
 
 
 class SweepJobs:
-    """The jobs of one sweep: made, and listed by the service. May be shared by threads."""
+    """The jobs of one sweep, all of one `kind`: made, and listed by the service. May be shared by threads."""
 
     def __init__(self, context: Context, plan: SweepPlan) -> None:
         self._context, self._vertex = context, context.vertex
-        self._kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
+        self.kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
         self._experiments: set[str] = set()
         self._preparing = Lock()
 
@@ -116,13 +116,13 @@ class SweepJobs:
         listed = {
             id_: job.name
             for id_ in wanted
-            for job in self._vertex.jobs(self._kind, f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
+            for job in self._vertex.jobs(self.kind, f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
         }
         return listed, len(wanted)
 
     def all(self) -> tuple[VertexJob, ...]:
         """Every job of the sweep that is listed."""
-        return tuple(self._vertex.jobs(self._kind, self._filter))
+        return tuple(self._vertex.jobs(self.kind, self._filter))
 
     def latest(self) -> dict[int, VertexJob]:
         """The job that counts for each run that is listed."""

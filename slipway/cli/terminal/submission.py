@@ -18,6 +18,7 @@ from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
 from slipway.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
+from slipway.submission.sender import about_copies
 from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:
@@ -71,9 +72,8 @@ class TerminalDisplay:
         with screen.after(*sent_words(job)):
             if not attempt.fresh:
                 self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
-            if attempt.copies:
-                copies = ", ".join(attempt.copy_ids)
-                screen.note(f"warning: copies of this request exist and end by themselves: {copies}")
+            if copies := about_copies(submitted.request, attempt):
+                screen.note(f"warning: {copies}")
             self._tell(f"job {screen.styled(job.display_name, sys.stdout, bold=True)}  {job.name}")
             if link := self._context.console_link(job):
                 self._tell(f"  {link}")

@@ -108,7 +108,7 @@ class Service:
 
     def create_job(self, kind: Kind, body: Mapping[str, Any], region: str) -> VertexJob:
         with self._call("create"):
-            on_pool = "persistentResourceId" in body["jobSpec"]
+            on_pool = "persistentResourceId" in body[kind.spec]
             assert region == (self.pool_region if on_pool else HOME), "there is no such pool, or no quota"
             starts = self.starts.pop(0) if self.starts else None
             job = Job(7000 + len(self.jobs), body, self.time, starts, region=region)

@@ -6,8 +6,11 @@ from typing import Any, cast
 
 import pytest
 
+from slipway.cloud.jobs import VertexJob
+from slipway.errors import AnswerUnknown
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 from slipway.submission.request import Request
-from slipway.submission.sender import RetryPolicy, Sender
+from slipway.submission.sender import Attempt, RetryPolicy, Sender, about_copies
 
 from .service import Context, Journal, Killed, Service
 
@@ -43,3 +46,53 @@ def test_killed_after_it_was_sent_an_image_is_not_sent_again(before: float, afte
     service.time += after
     found = sender(service).begin(REQUEST, repeated=True)
     assert found is not None and found.job.id == service.jobs[0].id
+
+
+IMAGE = {"containerSpec": {"imageUri": "digits@sha256:1"}}
+LAUNCHER = {"pythonPackageSpec": {"pythonModule": "slipway_launcher", "args": ["--claim", "gs://w/claims/r1"]}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "risk", "warning"),
+    [
+        pytest.param(
+            CUSTOM_JOB,
+            LAUNCHER,
+            "should two jobs be made, only one of them runs",
+            "copies of this request exist and end by themselves: 7000",
+            id="launcher",
+        ),
+        pytest.param(
+            CUSTOM_JOB,
+            IMAGE,
+            "this template has no launcher, so a job that shows up late would run as well",
+            "other jobs of this request exist, and nothing keeps them from running: 7000; "
+            "to end one: slipway jobs cancel 7000",
+            id="image",
+        ),
+        pytest.param(
+            TUNING_JOB,
+            LAUNCHER,
+            "should two tuning jobs be made, each trial runs in only one of them, and both studies are spoiled",
+            "other tuning jobs of this request exist, and each trial runs in only one of them all: 7000; "
+            "to end one: slipway jobs cancel 7000",
+            id="trials",
+        ),
+    ],
+)
+def test_what_two_jobs_of_a_request_would_do_is_said_as_it_is(
+    kind: Kind, task: dict[str, Any], risk: str, warning: str
+) -> None:  # N7
+    """The claims of trials go by their numbers: whichever of two studies is first at a number runs that trial."""
+    body = {**BODY, kind.spec: {"workerPoolSpecs": [{"replicaCount": "1", **task}]}}
+    request = Request("r1", "dev", "digits", body, kind)
+    service = Service(launcher=False, lag=1e9, faults={"create": ["lost"]})
+    sent = sender(service)
+    sent.begin(request, repeated=False)
+    with pytest.raises(AnswerUnknown) as unknown:
+        sent.send(request)
+    unknown.value.to_go_on("again")
+    assert f"to go on:  again   (looks again first; {risk})" in unknown.value.fix
+    job, copy = VertexJob.read(body, kind), service.jobs[0].name
+    assert about_copies(request, Attempt(job, fresh=False, copies=(copy,))) == warning
+    assert about_copies(request, Attempt(job, fresh=True)) == ""

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.runs import Run, known_runs, remaining_runs
@@ -108,13 +109,13 @@ _ANSWERS = {
 }
 
 
-def request(run: Run, *, launcher: bool, regions: tuple[str, ...] = ("",)) -> Request:
+def request(run: Run, *, launcher: bool, regions: tuple[str, ...] = ("",), kind: Kind = CUSTOM_JOB) -> Request:
     id_ = run.request_id(SWEEP)
     package = {"pythonModule": "slipway_launcher", "args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}
     labels = {"slipway-run": run.label, "slipway-request": id_}
     spec = {"workerPoolSpecs": [{"pythonPackageSpec": package} if launcher else {"containerSpec": {}}]}
     where = regions[run.index % len(regions)]
-    return Request(id_, "local", "digits", {"labels": labels, "jobSpec": spec}, region=where)
+    return Request(id_, "local", "digits", {"labels": labels, kind.spec: spec}, kind, region=where)
 
 
 def command(
@@ -125,6 +126,7 @@ def command(
     count: int = COUNT,
     rate: int = 0,
     regions: tuple[str, ...] = ("",),
+    kind: Kind = CUSTOM_JOB,
 ) -> SendingResult:
     """The command, typed once."""
     with SweepJournal(file) as journal:
@@ -133,7 +135,7 @@ def command(
         sender = SweepSender(
             create=service.create,
             look=service.look,
-            request=lambda run: request(run, launcher=launcher, regions=regions),
+            request=lambda run: request(run, launcher=launcher, regions=regions, kind=kind),
             journal=journal,
             rate=rate,
             threads=AtOnce(),
@@ -185,6 +187,13 @@ def test_without_a_launcher_no_job_is_made_twice(faults: list[str]) -> None:  # 
     assert len(service.jobs) == len(service.runs)
     missing = {Run(index) for index in range(COUNT) if Run(index).request_id(SWEEP) not in service.runs}
     assert missing <= unknown
+
+
+def test_a_tuning_job_whose_answer_was_lost_is_not_sent_again(tmp_path: Path) -> None:  # N7
+    """Its launchers have claims by trial, so that two studies of one run would share its trials out."""
+    service = Service(["lost"], lag=1e9)
+    done = command(service, tmp_path / "s.jsonl", kind=TUNING_JOB)
+    assert done.unknown == [Run(0)] and len(service.jobs) == COUNT
 
 
 def test_the_rate_is_used_whole_and_nothing_is_lost_to_it(tmp_path: Path) -> None:  # N7
