@@ -36,7 +36,9 @@ class Verdict:
     """`text` is one line that begins with the verdict. `why` has the reasons of a job that can never run.
 
     `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
-    has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do.
+    has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do. `unread`:
+    what it rests on could not be read, so that it is a guess. (Limits that may not be read are none: they refuse
+    nothing.)
     """
 
     outcome: Outcome
@@ -45,6 +47,7 @@ class Verdict:
     grows: tuple[tuple[str, int], ...] = ()
     holder: str = ""
     lacking: tuple[tuple[str, int], ...] = ()
+    unread: bool = False
 
 
 @dataclass(frozen=True)

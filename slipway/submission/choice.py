@@ -29,6 +29,11 @@ class JudgedCandidate:
         return self.verdict.outcome in _CAN
 
     @property
+    def unsure(self) -> bool:
+        """What the verdict rests on could not be read."""
+        return self.verdict.unread or self.verdict.outcome is Outcome.UNKNOWN
+
+    @property
     def waits(self) -> bool:
         """It would run as soon as others are done."""
         return self.verdict.outcome in _WAITS
@@ -63,24 +68,40 @@ class Choice:
 @dataclass(frozen=True)
 class Obstacle:
     """Why none of several candidates can run now. `outcomes` by label: who meets the same ones again has no news,
-    though the words of a reason change with the clock."""
+    though the words of a reason change with the clock. `unread`: of some nobody could tell."""
 
     outcomes: tuple[tuple[str, Outcome], ...]
     reasons: tuple[str, ...]
+    unread: bool = False
+
+    def words(self, label: str, job: str) -> str:
+        """Of a job that stays where it is, with the candidate of this label."""
+        can = "is known to be able to run now" if self.unread else "can run now"
+        return "\n  ".join([f"no capacity type after {label} {can}: {job} stays there", *self.reasons])
 
 
 def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
     """The first candidate that can run; judges no more than it needs.
+
+    One whose cluster can't be read is passed over for one in another region alone: its own may not answer at all, and
+    then it takes no jobs either.
 
     One that waits is taken when a wait was planned for it, or when its capacity type is the only one that can ever run:
     then its queue is the place to be. Where several would wait, which one is a person's choice, unless they `settle`
     for the first. Raises PolicyError, or what is broken with the one that is preferred.
     """
     seen: list[JudgedCandidate] = []
+    guess: int | None = None
     for one in judging:
-        if one.can or (one.waits and one.candidate.wait is not None and not one.candidate.waits_by_itself):
-            return Choice(one, tuple(seen))
+        if one.verdict.outcome is Outcome.UNKNOWN:
+            guess = len(seen) if guess is None else guess
+        elif one.can or (one.waits and one.candidate.wait is not None and not one.candidate.waits_by_itself):
+            if guess is None or (not one.unsure and one.candidate.region != seen[guess].candidate.region):
+                return Choice(one, tuple(seen))
+            break
         seen.append(one)
+    if guess is not None:
+        return Choice(seen[guess], tuple(seen[:guess]))
     waiting = [one for one in seen if one.waits]
     if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
         return Choice(waiting[0], tuple(seen[: seen.index(waiting[0])]))
@@ -88,13 +109,14 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
 
 
 def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
-    """None where one can run; judges no more than it needs."""
+    """None where one surely can run; judges no more than it needs."""
     seen: list[JudgedCandidate] = []
     for one in judging:
-        if one.can:
+        if one.can and not one.unsure:
             return None
         seen.append(one)
-    return Obstacle(tuple((one.candidate.label, one.verdict.outcome) for one in seen), tuple(_rows(seen)))
+    outcomes = tuple((one.candidate.label, one.verdict.outcome) for one in seen)
+    return Obstacle(outcomes, tuple(_rows(seen)), unread=any(one.unsure for one in seen))
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:

@@ -106,10 +106,7 @@ class FallbackLoop:
                 judge_at = now + self.policy.judge_every
                 if found and found.outcomes != told:
                     told = found.outcomes
-                    stays = f"can run now: {job.display_name} stays there"
-                    self.show.note(
-                        "\n  ".join([f"no capacity type after {self.candidate.label} {stays}", *found.reasons])
-                    )
+                    self.show.note(found.words(self.candidate.label, job.display_name))
             status = AttemptStatus(
                 launcher=launcher,
                 claim=claim,
@@ -160,7 +157,7 @@ class FallbackLoop:
             try:
                 return obstacle(preflight.judge(self.later))
             except CloudError as problem:
-                return Obstacle((), (f"could not look at the other offers: {problem.why}",))
+                return Obstacle((), (f"could not look at the other offers: {problem.why}",), unread=True)
 
     def _watched(self, job: VertexJob, seconds: float, *, overdue: bool) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""

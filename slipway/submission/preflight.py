@@ -21,7 +21,7 @@ from slipway.jobs.earlier_waits import EARLIER, Expected, earlier_filter, wait_r
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
-from slipway.submission.choice import Choice, JudgedCandidate, broken, choose
+from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
 
 if TYPE_CHECKING:
     from slipway.cloud.quotas import Quotas
@@ -67,7 +67,7 @@ class Preflight:
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[JudgedCandidate]:
         """In order, as they are asked for; they are among those of the preflight.
 
-        Raises Unreachable and Unauthenticated: with them nothing can be sent either.
+        Raises Unauthenticated, and Unreachable of the stack's own region: with them nothing can be sent either.
         """
         return map(self._judged, candidates)
 
@@ -120,9 +120,10 @@ class Preflight:
                 why=f"{id_}: {problem.message}",
                 fix=remedy(catalog, id_, ", which makes it again"),
             ) from problem
-        except (Unreachable, Unauthenticated):
-            raise
         except CloudError as problem:
+            at_home = candidate.region == catalog.region
+            if isinstance(problem, Unauthenticated) or (at_home and isinstance(problem, Unreachable)):
+                raise
             return Verdict(Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{_needs(problem)}")
         if cluster.state in ("ERROR", "STOPPING"):
             raise ResourceError(
@@ -226,9 +227,10 @@ def offline_candidate(prepared: PreparedSubmission) -> Candidate:
 
 
 def _first(prepared: PreparedSubmission, *, limits_follow: bool) -> Candidate:
-    def judged(candidate: Candidate) -> JudgedCandidate:
-        catalog = prepared.catalog
-        found = offline(candidate, reserved=catalog.reservations, limits_follow=limits_follow)
-        return found or JudgedCandidate(candidate, Verdict(Outcome.UNKNOWN, "not looked at"))
-
-    return choose(prepared.template.name, map(judged, prepared.candidates)).taken.candidate
+    impossible: list[JudgedCandidate] = []
+    for candidate in prepared.candidates:
+        found = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
+        if found is None:
+            return candidate
+        impossible.append(found)
+    raise refusal(prepared.template.name, impossible, [])

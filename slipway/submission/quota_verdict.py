@@ -94,7 +94,7 @@ def on_own_machines(
         return Verdict(Outcome.BESIDE, f"{place}; cannot tell whether quota suffices: no limit of it is known")
     if unsure:
         text = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
-        return Verdict(Outcome.BESIDE, f"{place}; {text}")
+        return Verdict(Outcome.BESIDE, f"{place}; {text}", unread=True)
     promised = "" if candidate.waits_by_itself else ", machines are not promised"
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
 

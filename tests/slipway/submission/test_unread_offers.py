@@ -1,0 +1,112 @@
+"""What can't be read is neither free nor out of reach: nobody loses a place in a queue for it. # N3"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.failures import Answer, CloudError, Unreachable, failure
+from slipway.jobs.verdict import Outcome, Verdict
+from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.choice import JudgedCandidate, choose, obstacle
+
+from .service import CALL, HOME, Service
+from .test_choice import BUSY, FINE, judged
+from .test_fallback import Told, command
+
+AWAY = "europe-west4"
+UNREAD = Verdict(Outcome.UNKNOWN, "cannot tell whether it starts now: busy")
+GUESSED = Verdict(Outcome.BESIDE, "spot: cannot tell whether quota suffices", unread=True)
+
+
+@dataclass
+class Silent(Service):
+    """Its pool's region does not answer for so many `looks`; then the pool is free."""
+
+    looks: int = 10**9
+    problem: Callable[[], CloudError] = lambda: failure(CALL, Answer(503, "UNAVAILABLE", "busy"))
+
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        self.looks -= 1
+        if self.looks >= 0:
+            raise self.problem()
+        found = super().persistent_resource(cluster)
+        return replace(found, pools=tuple(replace(pool, used=0) for pool in found.pools))
+
+    def persistent_resources(self) -> tuple[PersistentResource, ...]:
+        return ()
+
+
+def nothing_answers() -> CloudError:
+    return Unreachable("could not read cluster cpu-1", why="nothing answers there", call=CALL)
+
+
+def there(one: JudgedCandidate, region: str) -> JudgedCandidate:
+    return replace(one, candidate=replace(one.candidate, region=region))
+
+
+@pytest.mark.parametrize("problem", [Silent.problem, nothing_answers])
+def test_a_waiting_job_is_not_given_up_for_a_pool_that_nobody_can_look_at(problem: Callable[[], CloudError]) -> None:
+    """It was claimed and cancelled, and the pool's region took no job: nothing ran, exit code 75."""
+    show = Told()
+    service = Silent(launcher=True, starts=[None, 0], pool_region=AWAY, looks=5, problem=problem)
+    asked = SubmissionRequest("digits", waits={"spot": 60.0}, then=("pool",))
+    done = command(service, again=False, asked=asked, show=show)
+    assert [job.region for job in service.jobs] == [HOME, AWAY] and done.attempt.job.id == "7001"
+    assert service.jobs[0].ended is not None and service.jobs[0].ended > 60 + 3 * 60, "it stayed for that long"
+    (note,) = show.notes
+    first, why = note.splitlines()
+    assert first.startswith("no capacity type after spot is known to be able to run now: ")
+    assert why.startswith("  cannot tell whether it starts now: ")
+
+
+def test_nor_for_machines_whose_quota_may_be_in_use() -> None:
+    found = obstacle([judged("spot", GUESSED), judged("pool", UNREAD), judged("x", BUSY)])
+    assert found is not None and found.unread and len(found.reasons) == 3
+    assert obstacle([judged("pool", UNREAD), judged("spot", FINE)]) is None
+    sure = obstacle([judged("x", BUSY)])
+    assert sure is not None and not sure.unread
+
+
+@pytest.mark.parametrize("problem", [Silent.problem, nothing_answers])
+def test_a_job_goes_to_a_region_that_answers(problem: Callable[[], CloudError]) -> None:
+    """docs/ci.md promises it. The first offer was taken, and nothing was sent."""
+    show, service = Told(), Silent(launcher=True, starts=[1], pool_region=AWAY, problem=problem)
+    command(service, again=False, asked=SubmissionRequest("digits"), show=show)
+    assert [job.region for job in service.jobs] == [HOME]
+    (choice,) = show.choices
+    assert choice.taken.candidate.label == "spot"
+    (passed,) = choice.passed
+    assert passed.reasons[0].startswith("cannot tell whether it starts now: ")
+
+
+@pytest.mark.parametrize(
+    ("offers", "taken"),
+    [
+        ([("pool", UNREAD, AWAY), ("spot", FINE, HOME)], "spot"),
+        ([("pool", UNREAD, AWAY), ("x", UNREAD, "asia-east1"), ("spot", FINE, HOME)], "spot"),
+        # What is in the same region would not be taken there either, so the order counts.
+        ([("pool", UNREAD, HOME), ("spot", FINE, HOME)], "pool"),
+        # Nothing is known to be better.
+        ([("pool", UNREAD, AWAY), ("spot", GUESSED, HOME)], "pool"),
+        ([("pool", UNREAD, AWAY), ("spot", BUSY, HOME)], "pool"),
+        ([("spot", BUSY, HOME), ("pool", UNREAD, AWAY)], "pool"),
+        ([("pool", UNREAD, AWAY)], "pool"),
+        ([("spot", GUESSED, HOME), ("x", FINE, AWAY)], "spot"),
+    ],
+)
+def test_which_is_taken_where_some_cannot_be_read(offers: list[tuple[str, Verdict, str]], taken: str) -> None:
+    choice = choose("t", [there(judged(name, verdict), region) for name, verdict, region in offers])
+    assert choice.taken.candidate.offer.capacity_type == taken
+    before = [name for name, _, _ in offers][: [name for name, _, _ in offers].index(taken)]
+    assert [one.candidate.offer.capacity_type for one in choice.passed] == before
+
+
+def test_a_planned_wait_where_something_answers_comes_before_what_nobody_can_look_at() -> None:
+    queue = there(judged("spot", BUSY, wait=1800.0), HOME)
+    away = there(judged("pool", UNREAD, wait=1800.0), AWAY)
+    assert choose("t", [away, queue]).taken is queue
+    assert choose("t", [there(away, HOME), queue]).taken.candidate.offer.capacity_type == "pool"
