@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import NAME
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
-from slipway.cloud.failures import Conflict, NotFound, Refused
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
+from slipway.cloud.storage import Location
 from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_reader import LiveScope, Reader
@@ -25,6 +27,7 @@ from slipway.deployment.orphans import (
     untold,
     unwilling,
 )
+from slipway.deployment.published_offers import PublishedOffers
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
@@ -36,7 +39,6 @@ from slipway.state import State, stack_locations
 WITHIN_S = 2 * 3600.0
 _FIRST_S, _LONGEST_S = 0.5, 10.0
 _TRIES = 5
-_UNREAD = Unknown("the stack file can't be read", "the published catalog", "a stack file without mistakes")
 
 Say = Callable[[str], None]
 
@@ -74,6 +76,8 @@ class OrphanCleanup:
         wanted = LiveScope(*self.where[0], catalog_bucket=self._bucket)
         self._here = Reader(self._connection, wanted, identity(environ))
         self._readers = {self.where[0]: self._here, **{place: self._reader(*place) for place in self.where[1:]}}
+        self._offers = PublishedOffers(self._connection.storage, Location(self._bucket, NAME), stack, warn)
+        self._going: set[str] = set()
 
     def _reader(self, project: str, region: str) -> Reader:
         return Reader(self._connection, LiveScope(project, region), self._here.identity)
@@ -171,11 +175,20 @@ class OrphanCleanup:
             yield use_of_cluster(self._connection, one.name)
 
     def _delete(self, found: tuple[Orphan, ...], within_s: float) -> None:
-        """Waits until all of them can be deleted, asks for jobs again, and deletes them; all that with policy."""
+        """Waits until all of them can be deleted, asks for jobs again, and deletes them. After an error the catalog
+        offers again what was not deleted; after a kill it does not, and the same command goes on from there."""
+        try:
+            self._try_to_delete(found, within_s)
+        except Exception:
+            self._offers.restore(self._going)
+            raise
+
+    def _try_to_delete(self, found: tuple[Orphan, ...], within_s: float) -> None:
         for attempt in range(_TRIES):
             found = self._settled(found, within_s)
             if not found:
                 return
+            self._going -= {one.id for one in found}
             self._refuse(found)
             self._let_time_pass(found)
             for one in found:
@@ -187,17 +200,14 @@ class OrphanCleanup:
             raise unwilling(found)
 
     def _let_time_pass(self, found: tuple[Orphan, ...]) -> None:
-        """Where the catalog may have offered one, until that is long enough ago that its jobs would be known."""
-        catalog = self._here.catalog() if self._here.wanted.catalog_bucket else _UNREAD
-        if catalog is None:
-            return
-        self._grace.began_with(catalog)
-        said = False
-        while wait := max(self._grace.left(one.id) for one in found):
+        """Until the catalog has not offered one for so long that its jobs would be known. One that is not there may
+        have been until a moment ago."""
+        ids, said = tuple(one.id for one in found), False
+        self._grace.began_with(self._here.catalog() if self._bucket else None)
+        self._offers.withdraw(ids)
+        while wait := max(map(self._grace.left, ids)):
             if not said:
-                self._say(
-                    f"deleting {join(one.id for one in found)} in {span(math.ceil(wait))}: a job may not be listed yet"
-                )
+                self._say(f"deleting {join(ids)} in {span(math.ceil(wait))}: a job may not be listed yet")
                 said = True
             self._sleep(min(wait, _LONGEST_S))
             self._refuse(found)
@@ -229,7 +239,12 @@ class OrphanCleanup:
         return Orphan(one.project, one.region, cluster)
 
     def _ask_for_its_end(self, one: Orphan) -> None:
+        self._going.add(one.id)
         try:
             self._connection.vertex(one.project, one.region).delete_persistent_resource(one.id)
         except (NotFound, Refused, Conflict):
             return  # It is gone, or going: its state tells which, and is asked for next.
+        except CloudError as error:
+            if error.not_accepted:
+                self._going.discard(one.id)
+            raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,12 +15,14 @@ from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.cluster import Alternative
 from slipway.deployment import orphan_cleanup
+from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.orphan_cleanup import OrphanCleanup
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State
+from tests.slipway.review import builders
 
 from . import world
 
@@ -53,6 +55,10 @@ class Vertex:
     region: str = "us-central1"
     """Where the stack is; its cluster is in us-central1."""
     catalog: bytes = b""
+    writable: bool = True
+    offered: list[bool] = field(default_factory=list)
+    """At each wait and each deletion, whether the catalog offers the cluster."""
+    in_wait: Callable[[], None] = lambda: None
 
     def look(self) -> dict[str, Any] | None:
         self.looks += 1
@@ -85,7 +91,17 @@ class Vertex:
             return 200, {"customJobs": [job]}
         return 200, {}
 
+    def write(self, content: bytes) -> tuple[int, Any]:
+        if not self.writable:
+            return 403, {"error": {"code": 403, "message": "denied", "status": "PERMISSION_DENIED"}}
+        self.catalog = content
+        return 200, {}
+
+    def note(self) -> None:
+        self.offered.append(document.published(self.catalog or b"{}", "x").offers(ID))
+
     def delete(self) -> tuple[int, Any]:
+        self.note()
         status = self.deletions[min(self.asked, len(self.deletions) - 1)]
         self.asked += 1
         if status == 200:
@@ -96,6 +112,8 @@ class Vertex:
     def run(self, *, preview: bool = False, within_s: float = 60.0, **environ: str) -> frozenset[str]:
         def sleep(seconds: float) -> None:
             self.slept += seconds
+            self.note()
+            self.in_wait()
 
         clearing = OrphanCleanup(
             {**self.environ, "SLIPWAY_GRACE": "0", **environ},
@@ -123,6 +141,10 @@ def vertex() -> Iterator[Vertex]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.give(*service.answer(self.path.partition("?")[0]))
+
+        def do_POST(self) -> None:
+            assert "name=catalog.json" in self.path
+            self.give(*service.write(self.rfile.read(int(self.headers["Content-Length"]))))
 
         def do_DELETE(self) -> None:
             self.give(*service.delete())
@@ -236,3 +258,76 @@ def test_where_clusters_or_jobs_can_not_be_listed_nothing_is_deleted(vertex: Ver
 def test_who_insists_leaves_it(vertex: Vertex) -> None:
     assert vertex.run(SLIPWAY_ORPHANS="leave") == {ID}
     assert vertex.asked == 0
+
+
+@pytest.fixture
+def published(vertex: Vertex, monkeypatch: pytest.MonkeyPatch) -> Catalog:
+    """The catalog offers it, and the state was lost. Two minutes pass as they are slept."""
+    monkeypatch.setattr(GracePeriod, "of", lambda _: GracePeriod(120.0, lambda: vertex.slept))
+    vertex.file = Stack("prod", "acme", "us-central1", WorkspaceSettings((), "acme-catalog", "work", "trainer"), ())
+    whole = builders.catalog(builders.cluster("cpu", id=ID), builders.template())
+    vertex.catalog = document.write(whole).encode()
+    return whole
+
+
+def test_nobody_is_sent_to_one_while_its_last_jobs_are_waited_for(vertex: Vertex, published: Catalog) -> None:  # N1
+    vertex.run()
+    assert vertex.asked == 1 and not any(vertex.offered) and vertex.slept >= 120
+    now = document.read(vertex.catalog, "x")
+    assert (now.clusters, now.retiring) == ({}, (ID,))
+    (offer,) = now.templates["lora"].offers
+    assert (offer.available, offer.cluster) == (False, "")
+    assert offer.why == "its cluster is being deleted, as stack prod is taken down"
+    assert vertex.offered and published.clusters["cpu"].id == ID
+
+
+def test_a_killed_destruction_is_finished_by_the_same_command(vertex: Vertex, published: Catalog) -> None:  # N2
+    def kill() -> None:
+        raise KeyboardInterrupt
+
+    vertex.in_wait = kill
+    with pytest.raises(KeyboardInterrupt):
+        vertex.run()
+    assert not document.published(vertex.catalog, "x").offers(ID) and vertex.asked == 0
+    vertex.in_wait = lambda: None
+    vertex.run()
+    assert vertex.asked == 1 and not any(vertex.offered)
+
+
+def test_a_job_that_comes_meanwhile_saves_it_and_it_is_offered_again(vertex: Vertex, published: Catalog) -> None:  # N1
+    def job_comes() -> None:
+        vertex.jobs_after = 0
+
+    vertex.in_wait = job_comes
+    assert "1 job has not ended" in vertex.fails(PolicyError).what
+    assert vertex.asked == 0 and vertex.offered == [False]
+    assert document.read(vertex.catalog, "x") == document.read(document.write(published), "x")
+
+
+def test_a_deletion_that_was_asked_for_is_not_offered_again(vertex: Vertex, published: Catalog) -> None:  # N1
+    vertex.after = ["STOPPING"]
+    vertex.fails(Timeout)
+    assert not document.published(vertex.catalog, "x").offers(ID)
+
+
+@pytest.mark.parametrize("obstacle", ["unwritable", "unreadable", "whose is unknown"])
+def test_a_catalog_that_can_t_be_written_stops_nothing_and_is_told(
+    vertex: Vertex, published: Catalog, obstacle: str
+) -> None:  # N4
+    vertex.writable = False
+    if obstacle == "unreadable":
+        vertex.catalog = b'{"schema": 999}'
+    if obstacle == "whose is unknown":
+        vertex.file = None
+    vertex.run()
+    assert vertex.asked == 1 and vertex.slept >= 120
+    (told,) = [line for line in vertex.said if f"may go on offering {ID} until it is deleted itself" in line]
+    whole = "acme-catalog/catalog.json" in told
+    assert whole == (obstacle != "whose is unknown") and "right before the deletion may be cancelled by it" in told
+
+
+def test_where_there_is_no_catalog_any_more_it_may_have_gone_a_moment_ago(vertex: Vertex, published: Catalog) -> None:
+    vertex.catalog = b""  # N1
+    vertex.run()
+    assert vertex.asked == 1 and vertex.slept >= 120
+    assert published.stack == "prod"
