@@ -75,7 +75,7 @@ def submit(
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; {again} resumes it")
         raise
-    return Job(submitted.attempt.job.name, id_, submitted.attempt.job, context)
+    return Job(submitted.attempt.job.name, id_, submitted.attempt.job, submitted.context)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import getpass
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -61,6 +61,14 @@ class Context:
     @cached_property
     def catalog(self) -> Catalog:
         return fetch(self.connection.storage, self.selected)
+
+    def anew(self) -> Context:
+        """The same with the catalog as it is published now, which takes one round trip. Raises what `fetch` raises."""
+        again = replace(self)
+        # What the checkout remembers may be another catalog by now, and a session keeps its connections.
+        known = {"selected": self.selected, "connection": self.connection}
+        again.__dict__.update(known, catalog=fetch(self.hurried.storage, self.selected))
+        return again
 
     @cached_property
     def vertex(self) -> Vertex:

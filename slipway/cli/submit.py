@@ -140,7 +140,7 @@ def command(
         _dry_run(context, prepared.under(id_ or new_request_id()), json=json, format_=format_)
         return
     submitted, submission_id = _send(context, typed, prepared, id_, json=json)
-    job = submitted.attempt.job
+    context, job = submitted.context, submitted.attempt.job
     with screen.after(*sent_words(job)):
         if ending.waits:
             from slipway.cli.terminal.watching import watch

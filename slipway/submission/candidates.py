@@ -78,8 +78,7 @@ class Candidate:
 @dataclass(frozen=True)
 class PreparedSubmission:
     """All that can be known of a submission without asking anybody. `offers` in order of preference, each with the
-    seconds until the next one is taken. `request_id` goes into its requests. `waits_asked`: whoever submits has planned
-    the waits, not the template."""
+    seconds until the next one is taken. `request_id` goes into its requests. `asked`: what it was prepared from."""
 
     catalog: Catalog
     template: Template
@@ -87,9 +86,17 @@ class PreparedSubmission:
     values: Mapping[str, Scalar]
     offers: tuple[tuple[Offer, float | None], ...]
     user: str
-    overrides: RequestOverrides
+    asked: SubmissionRequest
     request_id: str = "request"
-    waits_asked: bool = False
+
+    @property
+    def overrides(self) -> RequestOverrides:
+        return self.asked.overrides
+
+    @property
+    def waits_asked(self) -> bool:
+        """Whoever submits has planned the waits, not the template."""
+        return bool(self.asked.waits or self.asked.then)
 
     @property
     def moves(self) -> bool:
@@ -138,8 +145,7 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSu
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
     ordered = tuple(_ordered(template, offers, asked))
-    planned = bool(asked.waits or asked.then)
-    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked.overrides, waits_asked=planned)
+    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked)
 
 
 def _ordered(

@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Protocol
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import Cancelled, Timeout
+from slipway.errors import Cancelled, SlipwayError, Timeout
 from slipway.jobs.claim import Claim, take_claim
+from slipway.jobs.verdict import Outcome
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Obstacle, obstacle
 from slipway.submission.fallback_step import AttemptStatus, Step, next_step
+from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request, derived_request_id
 from slipway.submission.sender import Attempt, RetryPolicy
@@ -80,29 +82,31 @@ class FallbackDisplay(Protocol):
 
 @dataclass(frozen=True)
 class FallbackLoop:
-    """One attempt that may be given up for one of `later`."""
+    """One attempt that may be given up for one of `later`, as the catalog has them when they are looked at."""
 
     context: Context
     show: FallbackDisplay
     policy: RetryPolicy
     request: Request
     candidate: Candidate
-    later: tuple[Candidate, ...]
+    later: LaterOffers
 
-    def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, bool]:
-        """The job as it is last seen, and whether it was given up.
+    def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, LaterOffers | None]:
+        """The job as it is last seen, and what comes after it when it was given up.
 
         Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
-        judge_at, told, failed = clock.monotonic(), None, False
+        judge_at, told, failed, later = clock.monotonic(), None, False, self.later
         until = judge_at + self._left(sent)
         while True:
             now, job = clock.monotonic(), sent.job
             overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
             if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
-                found = self._obstacle() if job.start_time is None else None
-                next_ = job.start_time is None and found is None
+                found = None
+                if job.start_time is None:
+                    later, found = self._judged(later)
+                    next_ = found is None
                 judge_at = now + self.policy.judge_every
                 if found and found.outcomes != told:
                     told = found.outcomes
@@ -119,9 +123,9 @@ class FallbackLoop:
             )
             match next_step(status):
                 case Step.KEEP:
-                    return sent, False
+                    return sent, None
                 case Step.NEXT:
-                    return sent, True
+                    return sent, later
                 case Step.LOST:
                     raise _lost(job)
                 case Step.TAKE:
@@ -130,7 +134,9 @@ class FallbackLoop:
                         self.show.note(_not_given_up(job))
                         failed = True
                     if claim is Claim.GIVEN_UP:
-                        self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, self.later, launcher=launcher))
+                        self.show.falling_back(
+                            WaitingAttempt(job, self.candidate, 0.0, later.candidates, launcher=launcher)
+                        )
                 case Step.CANCEL:
                     self._cancel(sent)
                     sent = replace(sent, job=context.vertex.job(job.name))
@@ -138,7 +144,7 @@ class FallbackLoop:
                     left = (judge_at if overdue else until) - now
                     if claim is Claim.GIVEN_UP:
                         left = self.policy.look_every
-                    sent = replace(sent, job=self._watched(job, left, overdue=overdue))
+                    sent = replace(sent, job=self._watched(job, left, later, overdue=overdue))
 
     def _left(self, sent: Attempt) -> float:
         """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
@@ -150,16 +156,26 @@ class FallbackLoop:
             age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
         return max(0.0, wait - age)
 
-    def _obstacle(self) -> Obstacle | None:
-        """Why none of the candidates after this one can run now."""
-        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
-            preflight = Preflight(self.context, self.later, threads)
-            try:
-                return obstacle(preflight.judge(self.later))
-            except CloudError as problem:
-                return Obstacle((), (f"could not look at the other offers: {problem.why}",), unread=True)
+    def _judged(self, later: LaterOffers) -> tuple[LaterOffers, Obstacle | None]:
+        """What comes after this one by the catalog as it is now, and why none of it can run now.
 
-    def _watched(self, job: VertexJob, seconds: float, *, overdue: bool) -> VertexJob:
+        Nothing is given up by a catalog that can't be read, or by which the next attempt would be another job.
+        """
+        try:
+            newest = later.anew()
+        except SlipwayError as problem:
+            reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
+            return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread)
+        if newest is not later:
+            self.show.note(f"the stack was deployed meanwhile: what is sent next follows {newest.catalog_words}")
+        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+            preflight = Preflight(newest.context, newest.candidates, threads)
+            try:
+                return newest, obstacle(preflight.judge(newest.candidates))
+            except CloudError as problem:
+                return newest, Obstacle((), (f"could not look at the other offers: {problem.why}",), unread=True)
+
+    def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Polling, Progress
 
@@ -169,7 +185,7 @@ class FallbackLoop:
         follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None
         try:
-            waiting = WaitingAttempt(job, self.candidate, seconds, self.later, overdue=overdue)
+            waiting = WaitingAttempt(job, self.candidate, seconds, later.candidates, overdue=overdue)
             with self.show.watching(waiting) as tell:
                 for event in follower.events(None if seconds == FOR_EVER else seconds):
                     tell(event)

@@ -21,6 +21,7 @@ from slipway.submission.choice import Choice
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
 from slipway.submission.journal import SubmissionJournal
+from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
@@ -28,11 +29,13 @@ from slipway.submission.sender import Attempt, RetryPolicy, Sender
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """`request` is the attempt's. `choice` is None for a job that an earlier attempt made: nothing was chosen now."""
+    """`request` is the attempt's. `choice` is None for a job that an earlier attempt made: nothing was chosen now.
+    `context` has the catalog of the attempt, which is a later one where a submission fell back after a deployment."""
 
     request: Request
     attempt: Attempt
     choice: Choice | None
+    context: Context
 
 
 class SubmissionDisplay(FallbackDisplay, Protocol):
@@ -58,20 +61,20 @@ class Submitter:
         that began while it was being given up, and CloudError.
         """
         with self.journal.held(request_id):
-            number, first = 0, 0
+            submitter, number, first = self, 0, 0
             while True:
                 attempt = prepared.under(attempt_id(request_id, number))
-                found = self._send(attempt, first, repeated)
+                found = submitter._send(attempt, first, repeated)
                 if found is not None:
                     submitted, place, claim = found
                     self.show.sent(submitted)
-                    settled, given_up = self._wait_or_fall_back(attempt, submitted, place, claim)
-                    if not given_up:
+                    settled, later = submitter._wait_or_fall_back(attempt, submitted, place, claim)
+                    if later is None:
                         return settled
                     job = replace(settled.attempt.job, state="JOB_STATE_CANCELLED")
                     if job.experiment_run and (problem := end_run(self.context, job)):
                         self.show.note(problem)
-                    first = min(place + 1, len(attempt.candidates) - 1)
+                    submitter, prepared, first = replace(self, context=later.context), later.prepared, later.first
                 number += 1
 
     def _send(
@@ -93,7 +96,7 @@ class Submitter:
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, claim = beginning.result(), claimed.result()
                 if earlier:
-                    return SubmissionResult(request, earlier, None), _place(prepared, earlier.job), claim
+                    return SubmissionResult(request, earlier, None, self.context), _place(prepared, earlier.job), claim
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None
@@ -108,7 +111,7 @@ class Submitter:
             except BaseException:
                 sender.withdraw(request)
                 raise
-        sent = SubmissionResult(request, sender.send(request), choice)
+        sent = SubmissionResult(request, sender.send(request), choice, self.context)
         return sent, prepared.candidates.index(candidate), claim
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
@@ -127,14 +130,14 @@ class Submitter:
 
     def _wait_or_fall_back(
         self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
-    ) -> tuple[SubmissionResult, bool]:
-        """Stays with the job where it may fall back, or was about to; the second says that it was given up."""
-        candidate, *later = prepared.candidates[place:]
-        if claim is not Claim.GIVEN_UP and (not later or candidate.wait is None):
-            return submitted, False
-        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, tuple(later))
-        attempt, given_up = loop.run(submitted.attempt, claim)
-        return replace(submitted, attempt=attempt), given_up
+    ) -> tuple[SubmissionResult, LaterOffers | None]:
+        """Stays with the job where it may fall back, or was about to; the second is what comes after one given up."""
+        candidate, later = prepared.candidates[place], LaterOffers(self.context, prepared, place)
+        if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
+            return submitted, None
+        loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
+        attempt, given_up_for = loop.run(submitted.attempt, claim)
+        return replace(submitted, attempt=attempt), given_up_for
 
 
 def _place(prepared: PreparedSubmission, job: VertexJob) -> int:

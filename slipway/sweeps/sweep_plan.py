@@ -48,7 +48,8 @@ class SweepPlan:
     def prepared(self, run: Run) -> PreparedSubmission:
         group = self.groups[self.of_group[run.index]].prepared
         overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
-        return replace(group, values=self.values[run.index], overrides=overrides, request_id=run.request_id(self.id))
+        asked = replace(group.asked, overrides=overrides)
+        return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
 
     def runs_of(self, group: int) -> list[int]:
         """The runs of one of the groups, by their numbers."""

@@ -40,7 +40,7 @@ class TerminalDisplay:
         screen.note(text)
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
-        catalog, taken = self._context.catalog, choice.taken
+        catalog, taken = prepared.catalog, choice.taken
         with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
             self._tell(
                 f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"

@@ -59,7 +59,8 @@ class Job:
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
     "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
-    each quota. `busy` machines of the pool's one, which is in `pool_region`.
+    each quota. `busy` machines of the pool's one, which is in `pool_region`. `published`: the catalog that is there,
+    where that is a newer one; `gone`: clusters that are not there, by id.
     """
 
     launcher: bool
@@ -75,6 +76,8 @@ class Service:
     objects: dict[str, str] = field(default_factory=dict)
     notes: dict[str, JournalEntry] = field(default_factory=dict)
     ended_runs: list[str] = field(default_factory=list)
+    published: Catalog | None = None
+    gone: frozenset[str] = frozenset()
 
     # Whoever asks sees these.
 
@@ -149,6 +152,8 @@ class Service:
         return iter(())
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
+        if cluster in self.gone:
+            raise failure(CALL, Answer(404, "NOT_FOUND", "no such cluster"))
         pool = ResourcePool("workers", N1, 1, self.busy, None, None)
         return PersistentResource(f"p/{cluster}", "RUNNING", {}, (pool,), BEGIN)
 
@@ -252,6 +257,10 @@ class Context:
         self._service, self.catalog, self.clock = service, catalog, service.clock
         self.connection = self.hurried = Connection(service)
         self.vertex = Vertex(service, HOME, (service.pool_region,))
+
+    def anew(self) -> Context:
+        with self._service._call("catalog"):
+            return Context(self._service, self._service.published or self.catalog)
 
     @property
     def now(self) -> datetime:

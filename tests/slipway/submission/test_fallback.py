@@ -216,7 +216,7 @@ STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
 
 
 @given(
-    faults=st.fixed_dictionaries(dict.fromkeys(("create", "get", "list", "cancel", "take", "read"), FAULTS)),
+    faults=st.fixed_dictionaries(dict.fromkeys(("create", "get", "list", "cancel", "take", "read", "catalog"), FAULTS)),
     starts=STARTS,
     lag=st.sampled_from([0.0, 20.0, 90.0, 1e9]),
     pool_region=POOL_REGIONS,
@@ -245,7 +245,7 @@ def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
 @given(
     faults=st.fixed_dictionaries(
         {
-            **dict.fromkeys(("get", "list", "cancel", "take", "read"), FAULTS),
+            **dict.fromkeys(("get", "list", "cancel", "take", "read", "catalog"), FAULTS),
             "create": st.lists(st.sampled_from(["", "kill", "busy", "lost"]), max_size=4),
         }
     ),

@@ -6,9 +6,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB
 from slipway.prices import UNKNOWN
-from slipway.submission.candidates import PreparedSubmission
+from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.quota_verdict import Limits, NotChecked, on_own_machines
-from slipway.submission.request import RequestOverrides
 
 from .conftest import N1, cluster, job, pool
 
@@ -17,6 +16,7 @@ SPEC = {"machineSpec": {"machineType": N1.type}, "replicaCount": 3}
 THREE = {"jobSpec": {"workerPoolSpecs": [SPEC], "scheduling": {"maxWaitDuration": "86400s"}}}
 CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
 TEMPLATE = Template("digits", "", "custom-job", (), (), ())
+ASKED = SubmissionRequest("digits")
 
 
 def verdict(
@@ -27,7 +27,7 @@ def verdict(
     wait: float | None = None,
 ) -> Verdict:
     offer = Offer(by, True, "", "", (), UNKNOWN, THREE)
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, wait),), "", RequestOverrides())
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, wait),), "", ASKED)
     return on_own_machines(prepared.candidates[0], "us-central1", limits, active, beside_clusters)
 
 
@@ -35,7 +35,7 @@ def judged(
     limits: Limits, active: tuple[VertexJob, ...] | None, clusters: tuple[PersistentResource, ...] | None
 ) -> Verdict:
     offer = Offer("spot", True, "", "", (), UNKNOWN, THREE)
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", RequestOverrides())
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", ASKED)
     return on_own_machines(prepared.candidates[0], "us-central1", limits, active, clusters)
 
 
@@ -74,7 +74,7 @@ def test_trials_wait_for_their_machines_one_by_one() -> None:  # W2, W5
     spec = {"trialJobSpec": {**THREE["jobSpec"], "workerPoolSpecs": [{**SPEC, "replicaCount": 1}]}}
     body = {**spec, "parallelTrialCount": 2, "maxTrialCount": 8}
     offer = Offer("flex-start", True, "", "", (), UNKNOWN, body, TUNING_JOB.name)
-    prepared = PreparedSubmission(CATALOG, TEMPLATE, TUNING_JOB, {}, ((offer, None),), "", RequestOverrides())
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, TUNING_JOB, {}, ((offer, None),), "", ASKED)
 
     def text() -> str:
         return on_own_machines(prepared.candidates[0], "us-central1", {CPUS: 64}, (), ()).text

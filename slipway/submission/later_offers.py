@@ -1,0 +1,83 @@
+"""What comes after an attempt that waits, by the catalog as it is then: in a wait of hours it may have been published
+anew, with other clusters and other templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slipway.catalog.placeholders import render
+from slipway.context import Context
+from slipway.errors import ConfigError
+from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
+
+
+@dataclass(frozen=True)
+class LaterOffers:
+    """The candidates of `prepared` after the one at `place`, which is the attempt's. `context` has their catalog.
+
+    `place` is that of the last one before it where the attempt's own is gone, and -1 where they are gone as well.
+    """
+
+    context: Context
+    prepared: PreparedSubmission
+    place: int
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        return self.prepared.candidates[self.place + 1 :]
+
+    @property
+    def first(self) -> int:
+        """The place from which on the next attempt takes one."""
+        return min(self.place + 1, len(self.prepared.candidates) - 1)
+
+    @property
+    def catalog_words(self) -> str:
+        catalog = self.prepared.catalog
+        return f"the catalog of {catalog.revision.short}" if catalog.commit else "its new catalog"
+
+    def anew(self) -> LaterOffers:
+        """The same submission by the catalog as it is published now; itself while that is the same one.
+
+        Raises CloudError and ConfigError when it can't be read, and ConfigError or PolicyError when it has nothing any
+        more of what was asked for, or makes another job of it.
+        """
+        context = self.context.anew()
+        if context.catalog == self.prepared.catalog:
+            return self
+        prepared = prepare(context.catalog, self.prepared.asked, self.prepared.user).under(self.prepared.request_id)
+        _require_same(self.prepared, prepared)
+        tried = [candidate.label for candidate in self.prepared.candidates[: self.place + 1]]
+        labels = [candidate.label for candidate in prepared.candidates]
+        place = next((labels.index(label) for label in reversed(tried) if label in labels), -1)
+        later = LaterOffers(context, prepared, place)
+        if not later.candidates:
+            raise ConfigError(
+                f"{prepared.template.name} has no other capacity type any more in {later.catalog_words}",
+                why=f"it has {', '.join(labels)}",
+                fix="have one added to the template, or wait",
+            )
+        return later
+
+
+def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
+    """Raises ConfigError where the next attempt would be another job, as its template has changed, and PolicyError
+    where that takes no code of one's own any more."""
+    others = []
+    if then.kind is not now.kind:
+        others.append(f"{then.kind.words} then, {now.kind.words} now")
+    for name in dict.fromkeys((*then.values, *now.values)):
+        was, is_ = (render(values[name]) if name in values else "none" for values in (then.values, now.values))
+        if was != is_:
+            others.append(f"{name}: {was} then, {is_} now")
+    if then.overrides.package:
+        from slipway.packages.packing import modules
+
+        if (before := modules(then.template)) != (after := modules(now.template)):
+            others.append(f"runs {', '.join(before)} then, {', '.join(after)} now")
+    if others:
+        raise ConfigError(
+            f"template {now.template.name} was deployed anew, and this submission would be another job by it",
+            why="\n".join(others),
+            fix="cancel it, and submit it again",
+        )

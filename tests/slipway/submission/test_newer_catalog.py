@@ -1,0 +1,133 @@
+"""A wait of hours goes by the catalog as it is at each look, not by that of its first second."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from slipway.catalog.model import Catalog, Parameter, Template
+from slipway.errors import PolicyError
+from slipway.submission.candidates import SubmissionRequest, prepare
+from slipway.submission.later_offers import LaterOffers
+from slipway.submission.request import RequestOverrides
+from slipway.submission.sender import RetryPolicy
+from slipway.submission.submitter import SubmissionResult, Submitter
+
+from .service import Context, Journal, Service
+from .test_fallback import Told, catalog
+
+SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 30.0}, then=("pool",))
+DEPLOYED = catalog(launcher=True)
+
+
+def with_text(template: Template, old: str, new: str) -> Template:
+    """`new` in place of `old` in all requests."""
+    requests = json.loads(json.dumps([offer.request for offer in template.offers]).replace(old, new))
+    pairs = zip(template.offers, requests, strict=True)
+    return replace(template, offers=tuple(replace(offer, request=request) for offer, request in pairs))
+
+
+def of_template(change: Callable[[Template], Template]) -> Catalog:
+    """Deployed again with another template."""
+    return replace(DEPLOYED, commit="b" * 40, templates={"digits": change(DEPLOYED.templates["digits"])})
+
+
+ROLLED_OVER = replace(
+    of_template(lambda one: with_text(one, "cpu-1", "cpu-2")),
+    clusters={"cpu": replace(DEPLOYED.clusters["cpu"], id="cpu-2")},
+)
+"""Its cluster has a successor."""
+
+
+def command(service: Service, show: Told, asked: SubmissionRequest = SPOT_THEN_POOL) -> SubmissionResult:
+    context: Any = Context(service, DEPLOYED)
+    journal: Any = Journal(service)
+    return Submitter(context, journal, show, RetryPolicy()).submit(
+        prepare(DEPLOYED, asked, "ada"), "r1", repeated=False
+    )
+
+
+def test_it_moves_on_to_the_successor_of_the_cluster_that_it_began_with() -> None:  # N2, N3
+    """It said that the cluster was gone, or sent the job to the old one."""
+    service, show = Service(launcher=True, busy=0, starts=[None, 0]), Told()
+    service.published, service.gone = ROLLED_OVER, frozenset({"cpu-1"})
+    done = command(service, show)
+    assert done.attempt.job.persistent_resource_id == "cpu-2"
+    assert done.context.catalog is service.published
+    assert show.notes == [f"the stack was deployed meanwhile: what is sent next follows the catalog of {'b' * 7}"]
+    service.end_of_days()
+    assert service.runs == ["7001"]
+
+
+def test_while_no_catalog_can_be_read_nothing_is_given_up() -> None:  # N2, N3
+    service, show = Service(launcher=True, busy=0, starts=[None, 0], faults={"catalog": ["busy"] * 3}), Told()
+    service.published = ROLLED_OVER
+    done = command(service, show)
+    assert done.attempt.job.persistent_resource_id == "cpu-2" and len(service.jobs) == 2
+    first, second = show.notes
+    assert first.startswith("no capacity type after spot is known to be able to run now: digits-") and "busy" in first
+    assert second.startswith("the stack was deployed meanwhile")
+    assert len([one for one in show.waits if one.overdue]) >= 3, "it has looked again each minute"
+
+
+def test_a_catalog_that_is_the_same_is_told_and_prepared_once() -> None:
+    service, show = Service(launcher=True, starts=[400]), Told()
+    command(service, show)
+    assert len([one for one in show.waits if one.overdue]) > 3
+    assert len(show.notes) == 1 and len({id(one.later[0]) for one in show.waits}) == 1
+
+
+FOLDS = Parameter("folds", "int", 5)
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (replace(DEPLOYED, templates={}), "template 'digits' not found in catalog local"),
+        (of_template(lambda one: replace(one, parameters=(FOLDS,))), "folds: none then, 5 now"),
+        (of_template(lambda one: replace(one, offers=one.offers[1:])), "digits has no capacity type 'pool'"),
+        (of_template(lambda one: replace(one, kinds=("training-pipeline",))), "digits can't run as a"),
+    ],
+    ids=["no-template", "parameters", "no-offer", "kind"],
+)
+def test_a_catalog_that_makes_another_job_of_it_gives_nothing_up(now: Catalog, said: str) -> None:  # N3
+    service, show = Service(launcher=True, busy=0, starts=[400], published=now), Told()
+    done = command(service, show)
+    assert done.attempt.job.id == "7000" and [job.state for job in service.jobs] == ["JOB_STATE_RUNNING"]
+    (note,) = show.notes
+    assert f"{done.attempt.job.display_name} stays there\n  " in note and said in note
+
+
+@pytest.mark.parametrize(
+    ("place", "now", "left"),
+    [
+        (0, ["pool", "spot", "on-demand"], ["spot", "on-demand"]),
+        (1, ["pool", "spot", "on-demand"], ["on-demand"]),
+        (1, ["pool", "on-demand"], ["on-demand"]),
+        (1, ["on-demand"], ["on-demand"]),
+        (0, ["spot", "pool", "on-demand"], ["on-demand"]),
+    ],
+)
+def test_what_comes_next_is_what_follows_the_waiting_one_now(place: int, now: list[str], left: list[str]) -> None:  # N3
+    """Of what it has tried before, where its own offer is gone."""
+    offers = {offer.capacity_type: offer for offer in DEPLOYED.templates["digits"].offers}
+    published = of_template(lambda one: replace(one, offers=tuple(offers[name] for name in now)))
+    context: Any = Context(Service(launcher=True, published=published), DEPLOYED)
+    prepared = prepare(DEPLOYED, SubmissionRequest("digits"), "ada").under("r1")
+    later = LaterOffers(context, prepared, place).anew()
+    assert [one.offer.capacity_type for one in later.candidates] == left
+    assert later.prepared.request_id == "r1" and later.prepared.catalog is published
+
+
+def test_code_of_ones_own_does_not_go_to_a_template_that_takes_none_any_more() -> None:  # N3
+    own = partial(with_text, old="gs://catalog/packages/digits.tar.gz", new="${slipway.package}")
+    then, now = of_template(lambda one: replace(own(one), code_flag=True)), of_template(own)
+    context: Any = Context(Service(launcher=True, published=now), then)
+    asked = replace(SPOT_THEN_POOL, overrides=RequestOverrides(package="gs://work/code/1/digits.tar.gz"))
+    with pytest.raises(PolicyError, match="digits runs the code that was reviewed with it"):
+        LaterOffers(context, prepare(then, asked, "ada"), 0).anew()
