@@ -169,7 +169,7 @@ class FallbackLoop:
         if newest is not later:
             self.show.note(f"the stack was deployed meanwhile: what is sent next follows {newest.catalog_words}")
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
-            preflight = Preflight(newest.context, newest.candidates, threads)
+            preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             try:
                 return newest, obstacle(preflight.judge(newest.candidates))
             except CloudError as problem:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from slipway.submission.quota_verdict import Limits, NotChecked
 
 _FIRST_PAGE = 100
+_STARTED = 'state!="JOB_STATE_QUEUED"'
 
 Read = TypeVar("Read")
 
@@ -35,20 +36,32 @@ Read = TypeVar("Read")
 class Preflight:
     """One look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first
     candidate draws quota, else only when one that draws some is judged. With a `template`, its earlier jobs too, for
-    how long they waited. `threads` stay their owner's."""
+    how long they waited. `patient`: all jobs that draw quota are read, however many pages that takes, and not the
+    newest alone. `threads` stay their owner's.
+    """
 
     def __init__(
-        self, context: Context, candidates: Iterable[Candidate], threads: ThreadPoolExecutor, template: str = ""
+        self,
+        context: Context,
+        candidates: Iterable[Candidate],
+        threads: ThreadPoolExecutor,
+        template: str = "",
+        *,
+        patient: bool = False,
     ) -> None:
         self._connection, self._catalog = context.hurried, context.catalog
-        self._now, self._threads = context.now, threads
+        self._now, self._threads, self._most = context.now, threads, None if patient else _FIRST_PAGE
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
         ]
         regions = tuple(dict.fromkeys(candidate.region for candidate in candidates))
         self._vertex = self._connection.vertex(self._catalog.project, self._catalog.region, regions)
-        self._jobs = {region: threads.submit(_active, self._vertex.at(region)) for region in regions}
         on_clusters = {one.offer.cluster: one.region for one in candidates if one.offer.cluster}
+        self._jobs = {
+            region: threads.submit(_active, self._vertex.at(region), "", _FIRST_PAGE)
+            for region in dict.fromkeys(on_clusters.values())
+        }
+        self._drawing: dict[str, Future[tuple[VertexJob, ...]]] = {}
         self._clusters = {
             name: threads.submit(self._vertex.at(region).persistent_resource, self._catalog.clusters[name].id)
             for name, region in on_clusters.items()
@@ -105,7 +118,8 @@ class Preflight:
             return verdict
         offer = candidate.offer
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
-        known = (*(_or_none(self._earlier) or ()), *(_or_none(self._jobs[candidate.region]) or ()))
+        active = self._jobs if offer.cluster else self._drawing
+        known = (*(_or_none(self._earlier) or ()), *(_or_none(active[candidate.region]) or ()))
         expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
         return with_wait_range(verdict, offer.capacity_type, wait_range(known, expected, self._now))
 
@@ -144,17 +158,22 @@ class Preflight:
             isinstance(limits.get(need.metric), NotChecked) for need in draws(candidate)
         ):
             return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
-        active = _or_none(self._jobs[candidate.region])
-        return on_own_machines(candidate, candidate.region, limits, active, clusters)
+        active = _or_none(self._drawing[candidate.region])
+        all_read = active is None or self._most is None or len(active) < self._most
+        return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
 
     def _read_quota(self, candidates: list[Candidate]) -> None:
-        """Begins to read the limits of all metrics that any of the candidates draws, once."""
+        """Begins to read the limits of all metrics that any of the candidates draws, and who draws them, once."""
         from slipway.quota.metrics import quota_id
         from slipway.submission.quota_verdict import draws, on_demand
 
         quotas = self._connection.quotas(self._catalog.project)
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
         for candidate in beside:
+            if candidate.region not in self._drawing:
+                # A page of its own: jobs that are queued draw nothing, and a sweep's would crowd out those that run.
+                at = self._vertex.at(candidate.region)
+                self._drawing[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most)
             for need in draws(candidate):
                 id_ = quota_id(need.metric)
                 if id_ is not None and need.metric not in self._limits:
@@ -184,8 +203,8 @@ def offline(
     return JudgedCandidate(candidate, _never(candidate, *(str(one) for one in breaches))) if breaches else None
 
 
-def _active(vertex: Vertex) -> tuple[VertexJob, ...]:
-    return tuple(islice(vertex.active_jobs(CUSTOM_JOB), _FIRST_PAGE))
+def _active(vertex: Vertex, filter: str, most: int | None) -> tuple[VertexJob, ...]:
+    return tuple(islice(vertex.active_jobs(CUSTOM_JOB, filter), most))
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:

@@ -45,10 +45,13 @@ def on_own_machines(
     limits: Limits,
     active: Iterable[VertexJob] | None,
     clusters: Iterable[PersistentResource] | None,
+    *,
+    all_read: bool = True,
 ) -> Verdict:
     """The verdict for a job on machines of its own. A metric that `limits` lacks is not looked at.
 
-    `active` and `clusters` are None when they could not be read; the limit alone is held against then.
+    `active` and `clusters` are None when they could not be read; the limit alone is held against then. Without
+    `all_read` there may be more jobs than `active`: at least so much is in use.
     """
     name = candidate.offer.capacity_type
     used = None
@@ -72,17 +75,19 @@ def on_own_machines(
             waits.append((need, limit, used.total(need.metric)))
             lacking.append((need.metric, need.amount + used.total(need.metric)))
         else:
-            checked, unsure = True, unsure or used is None
+            checked, unsure = True, unsure or used is None or not all_read
     if never:
         return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never), lacking=tuple(lacking))
     place = _place(candidate)
     if waits:
         kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
+        least = "" if all_read else "at least "
         busy = join(
-            f"{need.amount:,} {label(need.metric)} needed, {have:,} of {limit:,} used" for need, limit, have in waits
+            f"{need.amount:,} {label(need.metric)} needed, {least}{have:,} of {limit:,} used"
+            for need, limit, have in waits
         )
         why = tuple(
-            f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {have:,}"
+            f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {least}{have:,}"
             for need, limit, have in waits
         )
         return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why, lacking=tuple(lacking))
@@ -93,7 +98,8 @@ def on_own_machines(
     if not checked:
         return Verdict(Outcome.BESIDE, f"{place}; cannot tell whether quota suffices: no limit of it is known")
     if unsure:
-        text = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
+        unknown = "could not be read" if used is None else "was not all counted: too many jobs run"
+        text = f"cannot tell whether quota suffices: the limits do, what is in use {unknown}"
         return Verdict(Outcome.BESIDE, f"{place}; {text}", unread=True)
     promised = "" if candidate.waits_by_itself else ", machines are not promised"
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")

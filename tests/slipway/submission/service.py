@@ -148,7 +148,7 @@ class Service:
                 raise NotFound("no object", call=CALL)
         return self.objects[str(at)].encode()
 
-    def active_jobs(self, kind: Kind) -> Iterator[VertexJob]:
+    def active_jobs(self, kind: Kind, filter: str = "") -> Iterator[VertexJob]:
         return iter(())
 
     def persistent_resource(self, cluster: str) -> PersistentResource:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pytest
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import Answer, CloudError, Unreachable, failure
+from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
+from slipway.kinds import Kind
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.choice import JudgedCandidate, choose, obstacle
 
+from .conftest import job
 from .service import CALL, HOME, Service
 from .test_choice import BUSY, FINE, judged
 from .test_fallback import Told, command
@@ -110,3 +113,52 @@ def test_a_planned_wait_where_something_answers_comes_before_what_nobody_can_loo
     away = there(judged("pool", UNREAD, wait=1800.0), AWAY)
     assert choose("t", [away, queue]).taken is queue
     assert choose("t", [there(away, HOME), queue]).taken.candidate.offer.capacity_type == "pool"
+
+
+@dataclass
+class Crowded(Service):
+    """In its region, newest first, so many jobs are queued and so many run on Spot machines of 8 vCPUs."""
+
+    queued: int = 0
+    spot: int = 0
+
+    def active_jobs(self, kind: Kind, filter: str = "") -> Iterator[VertexJob]:
+        if "QUEUED" not in filter:
+            yield from (job(f"queued-{number}", minutes=None) for number in range(self.queued))
+        yield from (job(f"spot-{number}", on="", strategy="SPOT") for number in range(self.spot))
+
+
+@pytest.mark.parametrize(
+    ("queued", "spot", "limit", "said"),
+    [
+        (1000, 3, 27, "waits for preemptible quota: 4 vCPUs needed, 24 of 27 used"),
+        (1000, 3, 28, "quota suffices, machines are not promised"),
+        (0, 120, 803, "waits for preemptible quota: 4 vCPUs needed, at least 800 of 803 used"),
+        (
+            0,
+            120,
+            804,
+            "cannot tell whether quota suffices: the limits do, what is in use was not all counted: too many",
+        ),
+        (
+            0,
+            120,
+            2000,
+            "cannot tell whether quota suffices: the limits do, what is in use was not all counted: too many",
+        ),
+    ],
+)
+def test_quota_in_use_is_counted_from_the_jobs_that_run(queued: int, spot: int, limit: int, said: str) -> None:  # N9
+    """A sweep's queued runs pushed those that run off the page: `quota suffices` where nothing was left of it."""
+    show, service = Told(), Crowded(launcher=True, starts=[1], limit=limit, queued=queued, spot=spot)
+    command(service, again=False, asked=SubmissionRequest("digits", capacity_type="spot"), show=show)
+    (choice,) = show.choices
+    assert said in choice.taken.verdict.text
+
+
+@pytest.mark.parametrize(("limit", "moves"), [(963, False), (964, True)])
+def test_who_waits_reads_all_of_them(limit: int, moves: bool) -> None:
+    """Else nobody would ever move on to Spot where more than a hundred jobs run."""
+    service = Crowded(launcher=True, starts=[400, 0], limit=limit, spot=120)
+    asked = SubmissionRequest("digits", waits={"pool": 60.0}, then=("spot",))
+    assert command(service, again=False, asked=asked).attempt.job.id == ("7001" if moves else "7000")
