@@ -36,6 +36,8 @@ SUBMITTER_ROLES: Mapping[str, str] = {
 """On the project, by what a submitter does with each."""
 ACT_AS = "roles/iam.serviceAccountUser"
 """On a trainer's account: without it one can't submit as that trainer, and with it one runs any code as it."""
+WRITES_METRICS = "roles/aiplatform.user"
+"""On the project, of a trainer whose jobs write metrics to Vertex AI."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,7 @@ def trainer_roles(templates: Iterable[JobTemplate], trainer: str | None = None) 
     Vertex AI. None is the workspace's."""
     own = (one for one in templates if one.service_account is None and one.trainer == trainer)
     writes = any(one.experiment or one.tensorboard for one in own)
-    return ("roles/aiplatform.user",) if writes else ()
+    return (WRITES_METRICS,) if writes else ()
 
 
 def other_trainers(

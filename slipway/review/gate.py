@@ -46,6 +46,11 @@ ANNOUNCED = frozenset(
         ("cluster-overdue", Grade.WARNING),
         ("jobs-finish-on-old", Grade.CHANGE),
         ("image-cache-empty", Grade.CHANGE),
+        ("account-deleted", Grade.CHANGE),
+        ("bucket-deleted", Grade.CHANGE),
+        ("bucket-left", Grade.CHANGE),
+        ("resource-forgotten", Grade.CHANGE),
+        ("access-lapsed", Grade.CHANGE),
         ("offer-available", Grade.CHANGE),
         ("offer-unavailable", Grade.WARNING),
         ("no-offer-left", Grade.WARNING),
@@ -55,10 +60,11 @@ ANNOUNCED = frozenset(
         *((kind, grade) for kind in ("idle-cost", "most-cost", "run-cost") for grade in (Grade.CHANGE, Grade.WARNING)),
     }
 )
-"""Kinds, with their grades, of what a deployment by itself may do: retire what is idle, clear what failed, make what a
-season begins with or what there were no machines for, and what follows from that, in money too. That a generation is
-overdue is an alarm, which ends no job, and only a deployment keeps that it was told. An edit that nobody deployed has a
-kind of its own beside those that follow from it."""
+"""Kinds, with their grades, of what a deployment by itself may do: retire what is idle, let go of what was kept for
+jobs (nothing else makes a mere change of an account's or a bucket's deletion), clear what failed, make what a season
+begins with or what there were no machines for, and what follows from that, in money too. That a generation is overdue
+is an alarm, which ends no job, and only a deployment keeps that it was told. An edit that nobody deployed has a kind of
+its own beside those that follow from it."""
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:

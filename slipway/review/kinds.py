@@ -132,6 +132,7 @@ _ALL = (
         ("trainer-access-added", _WARNING, "somebody may submit as another trainer, and so run any code as it"),
         ("trainer-access-gone", _BLOCKING, "somebody can't submit the templates of a trainer any more"),
         ("access-gone", _WARNING, "an identity loses a role"),
+        ("access-lapsed", _CHANGE, "an identity loses a role that was kept for jobs which have ended"),
         ("access-added", _WARNING, "an identity gets a role beyond the submitters' own"),
         ("role-above-table", _BLOCKING, "a role that Slipway never needs to grant"),
         ("public-access", _BLOCKING, "anybody on the internet gets in"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from slipway.facts import WORKSPACE
 from slipway.formatting import join
 from slipway.generations.retiring import CATALOG, WORK
+from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -40,7 +41,15 @@ def buckets(change: Change) -> Iterator[Consequence]:
 
 def _fate(one: Touched, change: Change) -> Iterator[Consequence]:
     name, subject, role = one.physical, f"bucket {one.physical}", _role(one)
-    if one.fate is Fate.DELETED:
+    kept = let_go(change, name) if role else None
+    unneeded = f"Bucket `{name}`, which nothing needs any more,"
+    if kept and kept.role == CATALOG and one.fate is Fate.DELETED:
+        words = f"{unneeded} is deleted, as was announced{_contents(one)}"
+        yield KINDS["bucket-deleted"].of(subject, words, grade=Grade.CHANGE)
+    elif kept and one.fate is Fate.FORGOTTEN:
+        words = f"{unneeded} leaves the stack, as was announced, and stays with what is in it, still paid"
+        yield KINDS["bucket-left"].of(subject, f"{words}{_unread(role, change)}", grade=Grade.CHANGE)
+    elif one.fate is Fate.DELETED:
         yield KINDS["bucket-deleted"].of(subject, f"Bucket `{name}` is deleted{_contents(one)}", field=_key(role))
     elif one.fate is Fate.REPLACED:
         yield _replaced(one)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from slipway.creation.withdrawal import replacing
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.formatting import join
+from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.consequence import Consequence, Grade
@@ -52,7 +53,7 @@ def _accounts(change: Change) -> Iterator[Consequence]:
         if one.type == ACCOUNT:
             address = _address(one, change)
             seen.add(address)
-            yield from _account(one, address, _key(address, change))
+            yield from _account(one, address, _key(address, change), change)
     if change.old is None or change.new is None or change.old.trainer == change.new.trainer:
         return
     before, after = change.old.trainer, change.new.trainer
@@ -78,9 +79,15 @@ def _key(address: str, change: Change) -> str:
     return _TRAINER
 
 
-def _account(one: Touched, address: str, workspace_key: str) -> Iterator[Consequence]:
+def _account(one: Touched, address: str, workspace_key: str, change: Change) -> Iterator[Consequence]:
     subject, key = f"account {address}", workspace_key if one.parent == WORKSPACE else ""
-    if one.goes:
+    if key and one.fate in (Fate.DELETED, Fate.FORGOTTEN) and let_go(change, address):
+        kind, does = "account-deleted", "is deleted, as was announced, and with it all that it may do"
+        if one.fate is Fate.FORGOTTEN:
+            kind, does = "resource-forgotten", "leaves the stack, as was announced, and stays, as somebody else made it"
+        words = f"Account `{address}`, which nothing needs any more, {does}"
+        yield KINDS[kind].of(subject, words, grade=Grade.CHANGE)
+    elif one.goes:
         does = "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
         words = f"Account `{address}` {does}, and with it all that it may do, in other projects too"
         yield KINDS["account-deleted"].of(subject, words, field=key)

@@ -11,6 +11,7 @@ from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.facts import Facts
 from slipway.formatting import counted
 from slipway.labels import USER_LABEL, label_value
+from slipway.review.announced import lapsed
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -179,6 +180,10 @@ def _other(
         if member in before and member in after and _TO_SUBMIT & {one.role for one in net.lost}:
             words = f"{loses}: still listed as a submitter, and can't submit any more"
             yield KINDS["submitter-gone"].of(subject, words, details=jobs(_jobs_of(member, change), change.now))
+            return
+        if all(one.ours and lapsed(change, member.partition(":")[2], one.role, one.place) for one in net.lost):
+            words = f"{loses}, kept until now for jobs that have ended"
+            yield KINDS["access-lapsed"].of(subject, words, details=details if len(details) > 1 else ())
             return
         grade = Grade.CHANGE if member in _EVERYBODY else None
         yield KINDS["access-gone"].of(subject, loses, details=details if len(details) > 1 else (), grade=grade)

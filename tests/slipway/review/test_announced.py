@@ -1,15 +1,43 @@
 """What comes by time alone, with no edit and no hand: the schedule is there for it, and goes on. # N1 # N2"""
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from slipway.facts import Facts
 from slipway.review.change import Change
-from slipway.review.gate import unannounced
+from slipway.review.gate import unannounced, worse
+from slipway.review.preview import Step
 from slipway.review.review import review
-from tests.slipway.review.builders import H100, change, cluster, facts, job, kept, living, pool
+from tests.slipway.review.builders import (
+    CATALOG_BUCKET,
+    H100,
+    PROJECT,
+    TRAINER,
+    WORK_BUCKET,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    living,
+    offer,
+    pool,
+    request,
+    step,
+    template,
+    worker_pool,
+)
+
+WORKSPACE = "slipway:components:Workspace"
+BUCKET, ACCOUNT = "gcp:storage/bucket:Bucket", "gcp:serviceaccount/account:Account"
+ON_PROJECT, ON_BUCKET = "gcp:projects/iAMMember:IAMMember", "gcp:storage/bucketIAMMember:BucketIAMMember"
+ROLE, VIEWER = "roles/aiplatform.user", "roles/storage.objectViewer"
 
 OLD = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
 NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
-TUNE = job("tune-27b-x1", on=OLD)
+TUNE = job("tune-27b-x1", on=OLD, buckets=frozenset({CATALOG_BUCKET, WORK_BUCKET}))
 
 
 def stopped_by(one: Change) -> list[str]:
@@ -27,3 +55,81 @@ def test_a_job_that_runs_longer_than_retire_within_is_told_and_stops_nothing() -
     sooner = replace(NEW, retire_within=3600.0)
     edited = change(before, facts(sooner, kept(OLD, TUNE, overdue=True)), clusters=there, jobs=[TUNE])
     assert stopped_by(edited) == ["cluster-protection"], "nobody deployed that limit"
+
+
+RENAMED: dict[str, Any] = {
+    "trainer": f"new@{PROJECT}.iam.gserviceaccount.com",
+    "catalog_bucket": "new-catalog",
+    "work_bucket": "new-work",
+}
+KEPT = kept(TRAINER, TUNE), kept(CATALOG_BUCKET, TUNE, role="catalog"), kept(WORK_BUCKET, TUNE)
+
+
+def goes(type_: str, logical: str, /, *, retained: bool = False, **inputs: Any) -> Step:
+    return step("delete", type_, logical, old=inputs, parent=WORKSPACE, retained=retained)
+
+
+def taken(account: str, role: str, type_: str = ON_PROJECT, **on: str) -> Step:
+    inputs: dict[str, Any] = {"member": f"serviceAccount:{account}", "role": role, **(on or {"project": PROJECT})}
+    return goes(type_, f"{role}-{account}-{on}", **inputs)
+
+
+GRANTS = (taken(TRAINER, ROLE), taken(TRAINER, VIEWER, ON_BUCKET, bucket=RENAMED["catalog_bucket"]))
+THINGS = {
+    "account-deleted": (goes(ACCOUNT, "trainer", accountId="trainer", project=PROJECT),),
+    "bucket-deleted": (goes(BUCKET, "catalog", name=CATALOG_BUCKET, forceDestroy=True),),
+    "bucket-left": (goes(BUCKET, "work", retained=True, name=WORK_BUCKET),),
+    "resource-forgotten": (goes(ACCOUNT, "trainer", retained=True, accountId="trainer", project=PROJECT),),
+}
+"""What a deployment does once jobs have ended that needed what was renamed; an account or a bucket of others stays."""
+
+
+@pytest.mark.parametrize("kind", THINGS)
+def test_what_was_kept_for_jobs_goes_when_they_have_ended_as_was_announced(kind: str) -> None:  # N5
+    steps = (*THINGS[kind], *GRANTS)
+    ended = change(facts(*KEPT, **RENAMED), facts(**RENAMED), steps=steps)
+    assert stopped_by(ended) == []
+    assert list(worse([review(ended)], [])) == [], "nor anybody's `Run workflow`"
+    (told,) = (one for one in review(ended).consequences if one.kind == kind)
+    assert "as was announced" in told.sentence
+
+
+@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize(
+    ("before", "jobs"),
+    [
+        pytest.param(facts(), (), id="an edit that nobody deployed"),
+        pytest.param(facts(*KEPT), (), id="one whose deployment did not come to its end"),
+        pytest.param(facts(*KEPT, **RENAMED), (TUNE,), id="a job needs it"),
+    ],
+)
+def test_what_goes_otherwise_stops_it(kind: str, before: Facts, jobs: Any) -> None:
+    goes_otherwise = change(before, facts(**RENAMED), steps=(*THINGS[kind], *GRANTS), jobs=jobs)
+    assert kind in stopped_by(goes_otherwise)
+    assert "access-lapsed" not in {one.kind for one in review(goes_otherwise).consequences}
+
+
+def test_what_was_to_stay_and_is_deleted_stops_it() -> None:
+    deleted = goes(BUCKET, "work", name=WORK_BUCKET, forceDestroy=True)
+    assert stopped_by(change(facts(*KEPT, **RENAMED), facts(**RENAMED), steps=[deleted])) == ["bucket-deleted"]
+
+
+def test_a_role_that_was_kept_for_jobs_goes_when_they_have_ended() -> None:
+    """Their template dropped its experiment while they ran."""
+    metrics = request(worker_pool(), experiment="tunes")
+    without, with_ = (template("lora", one) for one in (offer(), offer(request=metrics)))
+    steps = [taken(TRAINER, ROLE)]
+    ended = change(facts(without), facts(without), steps=steps)
+    assert stopped_by(ended) == []
+    (told,) = review(ended).consequences
+    assert told.sentence == (
+        f"`serviceAccount:{TRAINER}` loses `{ROLE}` on project `{PROJECT}`, kept until now for jobs that have ended"
+    )
+    for before, after, jobs, how in (
+        (with_, without, (), "the edit itself"),
+        (with_, with_, (), "an edit of the program"),
+        (without, without, (TUNE,), "a job runs as it"),
+    ):
+        assert "access-gone" in stopped_by(change(facts(before), facts(after), steps=steps, jobs=jobs)), how
+    for other in (taken(TRAINER, "roles/viewer"), taken(f"else@{PROJECT}.iam.gserviceaccount.com", ROLE)):
+        assert stopped_by(change(facts(without), facts(without), steps=[other])) == ["access-gone"]
