@@ -76,7 +76,7 @@ class Context:
 
     def vertex_by(self, connection: Connection) -> Vertex:
         """In the stack's own region, and for lists wherever its jobs may be."""
-        return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.other_regions or ())
+        return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.regions_ever)
 
     @property
     def hurried(self) -> Connection:

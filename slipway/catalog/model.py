@@ -167,7 +167,8 @@ class Catalog:
     """What one stack offers. `retiring`: ids of clusters that finish their jobs and go; `removed`: those that no entry
     names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`:
     declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
-    `other_regions`: where clusters of the stack are or may come to be, besides `region`."""
+    `other_regions`: where clusters of the stack are or may come to be, besides `region`; `former_regions`: where some
+    were before, so that their jobs are found there, and one that outlived a deployment. No deployment needs those."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -186,6 +187,7 @@ class Catalog:
     removed: Mapping[str, Removed] | None = None
     under_way: str | None = None
     other_regions: Regions | None = None
+    former_regions: Regions | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property
@@ -195,8 +197,13 @@ class Catalog:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Where jobs of the stack may be, its own region first."""
+        """Where clusters of the stack may be, its own region first."""
         return (self.region, *(self.other_regions or ()))
+
+    @property
+    def regions_ever(self) -> tuple[str, ...]:
+        """Where jobs of the stack may be, also those that ended long ago, its own region first."""
+        return (*self.regions, *(self.former_regions or ()))
 
     def region_of(self, cluster: str) -> str:
         """That of an offer's cluster, by its name; the stack's own where it is empty."""

@@ -100,7 +100,7 @@ def _live(context: Context) -> Live:
     catalog = context.catalog
     clusters = (*catalog.clusters.values(), *catalog.dormant.values())
     since = made_since(map(declared, clusters), context.now)
-    others = catalog.other_regions or ()
+    others = catalog.regions_ever[1:]
     scope = LiveScope(catalog.project, catalog.region, jobs_since=since, elsewhere=others)
     reader = Reader(context.connection, scope)
     places = [reader, *map(reader.elsewhere, others)]

@@ -14,7 +14,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
-from slipway.deployment.plan import Plan, regions_of_old
+from slipway.deployment.plan import Plan, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.schedule import schedule
 from slipway.deployment.summary import neighbours, overdue, summary
@@ -171,9 +171,8 @@ def plan_deployment(
     removed = {item.cluster.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
     regions = (one for one in regions_of_old(plan, live, known) if one not in ("", stack.region))
-    catalog = readable(
-        catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
-    )
+    catalog = catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
+    catalog = readable(replace(catalog, former_regions=former_regions(live, catalog.regions) or None))
     told = facts(stack, plan, catalog, report)
     broken = violations(told)
     return Deployment(

@@ -6,7 +6,7 @@ one is let go when nothing runs on it any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -204,6 +204,12 @@ def _left(catalog: PublishedCatalog | Unknown | None, current: list[CurrentClust
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
     damage = catalog.damage if isinstance(catalog, PublishedCatalog) else ""
     return (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
+
+
+def former_regions(live: Live, now: Collection[str]) -> tuple[str, ...]:
+    """Regions that the catalog has so far and the next one, of the regions `now`, would not have any more."""
+    whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
+    return tuple(one for one in whole.regions_ever if one not in now) if whole else ()
 
 
 def regions_of_old(plan: Plan, live: Live, known: State | Unknown) -> Iterator[str]:

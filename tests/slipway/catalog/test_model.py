@@ -149,6 +149,7 @@ def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: An
         (("clusters", "cpu", "region"), "evil.example/x"),
         (("otherRegions",), ["evil.example/x"]),
         (("otherRegions",), ["us-east4"] * 10_000),
+        (("formerRegions",), ["evil.example/x"]),
     ],
 )
 def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(

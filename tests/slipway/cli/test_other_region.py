@@ -72,6 +72,26 @@ def test_a_request_is_found_again_in_whatever_region_its_job_is(away: Stack, tmp
     assert len(away.jobs()) == 1
 
 
+def test_what_was_sent_to_a_region_that_the_stack_has_left_is_found_and_not_sent_again(away: Stack) -> None:  # N2 N7
+    """A job that came to a cluster there while its deletion was waited for, and all that ended."""
+    sent = away.run("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "r1", "--output", "json")
+    assert sent.code == 0, sent.err
+    job = sent.json["job"]
+    away.folder = away.folder / "another"
+    (away.folder / ".git").mkdir(parents=True)
+    away.catalog |= {"otherRegions": None, "formerRegions": [AWAY]}
+    del away.catalog["clusters"]["cpu"]["region"]
+    away.publish()
+    again = away.run("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "r1", "--output", "json")
+    assert again.code == 0, again.err
+    assert again.json["fresh"] is False and again.json["job"]["name"] == job["name"]
+    assert job["displayName"] in away.run("jobs", "list").out
+    assert away.run("jobs", "show", job["displayName"]).code == 0
+    assert AWAY in away.run("pools").out  # where its machines are billed
+    assert away.run("jobs", "cancel", job["name"]).code == 0
+    assert away.run("jobs", "wait", job["displayName"]).code == 8
+
+
 def test_a_wait_that_runs_out_moves_from_one_region_to_the_other(away: Stack) -> None:  # N3
     held(away)
     packaged(away)

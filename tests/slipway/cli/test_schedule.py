@@ -88,6 +88,13 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(stac
     assert due["pricePerHour"] == "0.275543", "that of its own region"
     found = stack.run("doctor", "--output", "json").json
     assert found["otherRegions"] == ["us-east4"] and id_ not in json.dumps(found["findings"])
+    # Also where a deployment has left the region, and could not let the cluster go.
+    stack.catalog |= {"otherRegions": None, "formerRegions": ["us-east4"]}
+    stack.publish()
+    (again,) = stack.run("schedule", "--output", "json").json["due"]
+    assert (again["what"], again["clusterId"]) == ("season-ends", id_)
+    stack.catalog |= {"otherRegions": ["us-east4"], "formerRegions": None}
+    stack.publish()
     lines = stack.run("quota", "--output", "json").json["lines"]
     assert {(line["region"], line["now"]) for line in lines if line["label"].endswith("vCPUs") and line["now"]} == {
         ("us-east4", 4)

@@ -9,9 +9,10 @@ import pytest
 from slipway.catalog import document
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.forms import Removed
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.deployment.plan import plan, regions_of_old
+from slipway.deployment.plan import former_regions, plan, regions_of_old
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.retiring import RetiringCluster, Why
 from slipway.kinds import PIPELINE, TUNING_JOB
@@ -70,6 +71,16 @@ def test_where_one_is_that_the_engine_can_not_delete_the_next_deployment_looks_a
     later = planned((), replace(seen, catalog=None))
     assert [one.cluster.id for one in later.retiring] == [ID_A]
     assert list(regions_of_old(later, seen, State())) == ["europe-west4"]
+
+
+def test_a_region_that_is_not_asked_for_any_more_is_where_jobs_were() -> None:  # N2
+    """It may have one still: of a cluster that a job came to while its deletion was waited for."""
+    whole = Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=("europe-west4",))
+    whole = replace(whole, former_regions=("us-east5",))
+    seen = live(catalog=replace(IN_CATALOG, whole=whole))
+    assert former_regions(seen, (REGION,)) == ("europe-west4", "us-east5")
+    assert former_regions(seen, (REGION, "us-east5")) == ("europe-west4",)
+    assert former_regions(live(), (REGION,)) == ()
 
 
 @pytest.mark.parametrize("state", ["ERROR", "STOPPING"])
