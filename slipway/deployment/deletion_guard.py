@@ -20,7 +20,7 @@ _NOTHING = State()
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
-    reader = Reader(connection, LiveScope(project, region))
+    reader = _reader(connection, project, region)
     return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
 
 
@@ -37,7 +37,7 @@ def use_of_stack(
 
     With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
     """
-    reader = Reader(connection, LiveScope(project, region))
+    reader = _reader(connection, project, region)
     listed = reader.clusters()
     if isinstance(listed, Unknown):
         return listed
@@ -45,6 +45,13 @@ def use_of_stack(
     if needed:
         return _use(reader, ids, lambda job: all(map(job.needs, needed)))
     return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
+
+
+def _reader(connection: Connection, project: str, region: str) -> Reader:
+    """Which names the region where something there can't be read: a stack may have several."""
+    reader = Reader(connection, LiveScope(project, region))
+    reader.where = f" in {region}"
+    return reader
 
 
 def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:

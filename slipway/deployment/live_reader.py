@@ -148,7 +148,7 @@ class Reader:
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
         """One cluster by its own word; None when it is not there."""
-        api = "aiplatform.googleapis.com persistentResources.get"
+        api = f"aiplatform.googleapis.com persistentResources.get{self.where}"
         return self._read(api, _VERTEX, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:

@@ -80,7 +80,10 @@ class OrphanCleanup:
         self._going: set[str] = set()
 
     def _reader(self, project: str, region: str) -> Reader:
-        return Reader(self._connection, LiveScope(project, region), self._here.identity)
+        """Of a place besides the stack's own, which it names where something can't be read."""
+        reader = Reader(self._connection, LiveScope(project, region), self._here.identity)
+        reader.where = f" in {region}"
+        return reader
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
         """Deletes the clusters that the stack made and the engine does not know; a preview names them.

@@ -200,6 +200,9 @@ def test_one_elsewhere_is_found_by_the_published_catalog_alone(vertex: Vertex) -
     assert (vertex.run(), vertex.asked) == (frozenset(), 0)
     there = Catalog("prod", "acme", "us-east4", "", False, "w", "t", {}, (), {}, other_regions=("us-central1",))
     vertex.catalog = document.write(there).encode()
+    vertex.down = "us-central1/persistentResources"
+    assert "persistentResources.list in us-central1" in vertex.fails(ResourceError).why
+    vertex.down = ""
     vertex.run()
     assert vertex.asked == 1
 
