@@ -10,15 +10,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeVar
 
 from slipway.catalog.model import Catalog
 from slipway.catalog.selection import SelectedCatalog, fetch, select_catalog
 from slipway.cloud.connection import Connection, connect
+from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
 from slipway.errors import SlipwayError
-from slipway.formatting import seconds
+from slipway.formatting import join, seconds
+
+Found = TypeVar("Found")
 
 HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
@@ -77,6 +81,21 @@ class Context:
     def vertex_by(self, connection: Connection) -> Vertex:
         """In the stack's own region, and for lists wherever its jobs may be."""
         return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.regions_ever)
+
+    def looked_up(self, read: Callable[[Vertex], Found], say: Callable[[str], None]) -> Found:
+        """What is read of all regions; where that fails, of those that the stack has not left, and `say` is told of it.
+
+        For what people look at. Raises CloudError where these fail too.
+        """
+        try:
+            return read(self.vertex)
+        except CloudError as error:
+            catalog = self.catalog
+            if not catalog.former_regions:
+                raise
+            found = read(self.connection.vertex(catalog.project, catalog.region, catalog.regions))
+            say(f"! not looked at {join(catalog.former_regions)}, which stack {catalog.stack} has left: {error.why}")
+            return found
 
     @property
     def hurried(self) -> Connection:

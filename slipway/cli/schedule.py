@@ -28,7 +28,7 @@ from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
 from slipway.generations.dormant import made_since
 from slipway.generations.published_clusters import declared
-from slipway.live import Live
+from slipway.live import Live, Unknown
 from slipway.prices import MORE, Price, dollars
 from slipway.season import moment_in_words
 
@@ -100,17 +100,21 @@ def _live(context: Context) -> Live:
     catalog = context.catalog
     clusters = (*catalog.clusters.values(), *catalog.dormant.values())
     since = made_since(map(declared, clusters), context.now)
-    others = catalog.regions_ever[1:]
-    scope = LiveScope(catalog.project, catalog.region, jobs_since=since, elsewhere=others)
+    scope = LiveScope(catalog.project, catalog.region, jobs_since=since, elsewhere=catalog.other_regions or ())
     reader = Reader(context.connection, scope)
-    places = [reader, *map(reader.elsewhere, others)]
+    places = {catalog.region: reader, **{one: reader.elsewhere(one) for one in catalog.regions_ever[1:]}}
     with ThreadPoolExecutor(2 * len(places) + 1) as threads:
-        there = [threads.submit(place.clusters) for place in places]
-        active = [threads.submit(jobs, place) for place in places]
+        asked = {at: (threads.submit(place.clusters), threads.submit(jobs, place)) for at, place in places.items()}
         ends = threads.submit(reader.last_ends)
+        read = {at: (there.result(), active.result()) for at, (there, active) in asked.items()}
+        for region in catalog.former_regions or ():
+            unread = next((one for one in read[region] if isinstance(one, Unknown)), None)
+            if unread:
+                screen.note(f"! not looked at {region}, which stack {catalog.stack} has left: {unread.why}")
+                del read[region]
         return Live(
-            clusters=all_or_unknown(one.result() for one in there),
-            jobs=all_or_unknown(one.result() for one in active),
+            clusters=all_or_unknown(there for there, _ in read.values()),
+            jobs=all_or_unknown(active for _, active in read.values()),
             limits={},
             catalog=PublishedCatalog(
                 {name: one.id for name, one in catalog.clusters.items()},

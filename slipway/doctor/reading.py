@@ -148,7 +148,7 @@ class _Reading:
         home = catalog.region if catalog else self.place.region
         state = backend.state if isinstance(backend, Backend) else None
         of_state = state.regions_beside(home) if isinstance(state, State) else ()
-        of_catalog = catalog.regions_ever if catalog else ()
+        of_catalog = (catalog.other_regions or ()) if catalog else ()
         every = dict.fromkeys((*self.place.other_regions, *of_catalog, *of_state))
         return tuple(one for one in every if one != self.place.region)
 

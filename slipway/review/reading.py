@@ -116,7 +116,7 @@ def _before(preview: Preview) -> Facts | None:
 def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str, ...]:
     """Where clusters of the stack are or may come to be besides its own region: as deployed, as declared, and as the
     engine has them."""
-    told = [region for one in (known, after) if one for region in one.catalog.regions_ever]
+    told = [region for one in (known, after) if one for region in one.catalog.other_regions or ()]
     clusters = (step for step in (*preview.standing.values(), *preview.steps) if step.type.startswith(CLUSTER_TYPE))
     told += [str(step.old.inputs.get("location", "")) for step in clusters if step.old]
     return tuple(one for one in dict.fromkeys(told) if one != known.catalog.region and one in regions())

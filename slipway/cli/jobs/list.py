@@ -18,6 +18,7 @@ from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted, short, span
@@ -68,8 +69,12 @@ def command(
     if state:
         parts.append(f'state="JOB_STATE_{state.upper()}"')
     most = limit or (100_000 if sweep else 20)
-    listed = context.vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100))
-    found = in_order(islice(listed, most)) if sweep else list(islice(listed, most))
+
+    def newest(vertex: Vertex) -> list[VertexJob]:
+        return list(islice(vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100)), most))
+
+    listed = context.looked_up(newest, screen.note)
+    found = in_order(listed) if sweep else listed
     settle = partial(settled, context.connection.storage)
     aside = copies(found, settle) if sweep else frozenset()
     if output == "json":

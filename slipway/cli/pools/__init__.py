@@ -22,6 +22,7 @@ from slipway.cli.terminal.documents import dollars_text, dormant_document, due_d
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
 from slipway.cluster import CurrentCluster
 from slipway.context import Context
 from slipway.deployment.schedule import Due, dates
@@ -67,6 +68,17 @@ class Row:
 
     def price(self, count: int) -> Price:
         return self.per_machine * count
+
+
+def _lists(
+    vertex: Vertex,
+) -> tuple[tuple[PersistentResource, ...], tuple[VertexJob, ...], tuple[VertexJob, ...]]:
+    """Clusters, jobs that have not ended, and the newest jobs, all asked for at once."""
+    with ThreadPoolExecutor(3) as threads:
+        clusters = threads.submit(vertex.persistent_resources)
+        active = threads.submit(lambda: tuple(vertex.active_jobs(CUSTOM_JOB)))
+        recent = threads.submit(lambda: tuple(islice(vertex.jobs(CUSTOM_JOB), _RECENT)))
+        return clusters.result(), active.result(), recent.result()
 
 
 def rows(
@@ -154,13 +166,9 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
         ctx.default_map = {ctx.invoked_subcommand: ctx.params}
         return
     context = Context(catalog)
-    vertex = context.vertex
-    with ThreadPoolExecutor(3) as threads:
-        clusters = threads.submit(vertex.persistent_resources)
-        active = threads.submit(lambda: tuple(vertex.active_jobs(CUSTOM_JOB)))
-        recent = threads.submit(lambda: tuple(islice(vertex.jobs(CUSTOM_JOB), _RECENT)))
-        table = rows(context.catalog, clusters.result(), active.result(), recent.result())
-        due = _due(context.catalog, clusters.result(), active.result(), recent.result(), context.now)
+    clusters, active, recent = context.looked_up(_lists, screen.note)
+    table = rows(context.catalog, clusters, active, recent)
+    due = _due(context.catalog, clusters, active, recent, context.now)
     dormant = context.catalog.dormant.values()
     if output == "json":
         body = {

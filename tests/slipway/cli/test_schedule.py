@@ -14,6 +14,7 @@ from slipway.catalog.model import Catalog
 from slipway.cli.schedule import upcoming
 from slipway.cloud.connection import connect
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.deployment.live_reader import jobs
 from slipway.doctor.drift_reading import drifted
 from slipway.errors import ConfigError, ResourceError
 from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Facts
@@ -80,7 +81,9 @@ def test_a_season_and_an_idle_limit_are_due_with_their_cost(stack: Stack) -> Non
     assert [one["what"] for one in stack.run("pools", "--output", "json").json["due"]] == ["season-ends", "idle-limit"]
 
 
-def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(stack: Stack) -> None:  # N2
+def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N2
     ends = datetime.now(UTC) + timedelta(days=30)
     id_ = deployed(stack, Season(None, ends), "us-east4")
     (due,) = stack.run("schedule", "--output", "json").json["due"]
@@ -93,6 +96,12 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(stac
     stack.publish()
     (again,) = stack.run("schedule", "--output", "json").json["due"]
     assert (again["what"], again["clusterId"]) == ("season-ends", id_)
+    with monkeypatch.context() as left:
+        denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer")
+        left.setattr("slipway.cli.schedule.jobs", lambda one: denied if one.wanted.region == "us-east4" else jobs(one))
+        without = stack.run("schedule")
+    assert without.code == 0
+    assert f"! not looked at us-east4, which stack {stack.name} has left: denied\n" in without.err
     stack.catalog |= {"otherRegions": ["us-east4"], "formerRegions": None}
     stack.publish()
     lines = stack.run("quota", "--output", "json").json["lines"]
