@@ -7,7 +7,7 @@ one is let go when nothing runs on it any more.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
@@ -122,7 +122,7 @@ def plan(
             decides = f"the published catalog, which tells whether {spec.name} was given up,"
             problems.append(f"can't read {decides} from {asleep}")
         elif asleep:
-            dormant.append(asleep)
+            dormant.append(replace(asleep, spec=spec))  # With its alternatives, also where it was one of them.
         else:
             current.append(one)
     problems += [

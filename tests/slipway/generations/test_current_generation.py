@@ -100,6 +100,10 @@ def test_an_alternative_that_was_given_up_is_not_made_again_as_the_first() -> No
     seen = live(catalog=PublishedCatalog(whole=remembering(known)))
     decided = planned((idle,), seen, now)
     assert decided.current == () and [one.id for one in decided.dormant] == [SECOND]
+    # The deployment that gives it up publishes the same of it as those after that.
+    there = replace(AS_SECOND, create_time=now - timedelta(hours=4))
+    gives_up = planned((idle,), live(there), now)
+    assert gives_up.current == () and [one.spec for one in gives_up.dormant] == [idle]
 
 
 def test_what_was_made_is_what_is_declared() -> None:
