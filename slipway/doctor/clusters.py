@@ -152,11 +152,11 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     stack, subject = cluster.labels.get(STACK_LABEL, ""), f"cluster {cluster.id}"
     region, called = cluster.region or picture.region, picture.called(cluster)
+    delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
     if cluster.id in {*picture.current.values(), *_retiring(picture)} - picture.adopted:
         words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone"
-        name = next((name for name, id_ in picture.current.items() if id_ == cluster.id), cluster.id)
-        mend = f"raise `generation` of {name} in {picture.line(name)}"
-        yield KINDS["name-taken"].of(subject, words, mend, "for another id; or delete that cluster by hand")
+        does = "if nobody needs it; until then nothing is deployed, with another `generation` neither"
+        yield KINDS["name-taken"].of(subject, words, delete, does)
         return
     if cluster.state == "STOPPING" or (stack and (not picture.stacks or stack in picture.stacks)):
         return
@@ -164,7 +164,6 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
     jobs = picture.jobs_on(cluster)
     busy = f", and {join(job.display_name for job in jobs)} on it" if jobs else ""
-    delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
     does = "if nobody needs it; ask whoever made it first"
     if not stack and not cluster.failed and picture.at_home(cluster):
         does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"

@@ -102,10 +102,17 @@ def taken_ids(
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
         f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
-        "somebody else made it, so it is left alone; delete it by hand, or raise `generation` to get another id"
+        f"somebody else made it, so it is left alone; {_way_out(published.lists(cluster.id))}"
         for cluster in clusters
         if cluster.id not in ours and (published.lists(cluster.id) or any(is_id_of(cluster.id, base) for base in bases))
     ]
+
+
+def _way_out(offered: bool) -> str:
+    """`offered`, or it retires: the engine may have the id as one of its own, and would delete it for another."""
+    if offered:
+        return "delete it by hand: submissions are sent to its id, so another `generation` does not help"
+    return "delete it by hand, or raise `generation` to get another id"
 
 
 def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:

@@ -40,7 +40,7 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> N
     assert done.code == 4, done.err
     found = told(done, stack)
     taken = found["name-taken", f"cluster {stack.cluster}"]
-    assert taken["grade"] == "broken" and taken["mend"] == "raise `generation` of cpu in its stack file"
+    assert taken["grade"] == "broken" and "persistent-resources delete" in taken["mend"]
     assert (done.json["stack"], done.json["project"], done.json["region"]) == (stack.name, PROJECT, REGION)
     assert [one.partition(":")[0] for one in done.json["notLookedAt"]] == [
         "the state",

@@ -70,7 +70,8 @@ def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_ret
     for published in (PublishedCatalog({"cpu": edited.id}), PublishedCatalog({}, (edited.id,))):
         for asked in ((one,), (other,), ()):
             decided = planned(asked, live(edited, catalog=published))
-            assert edited.id in decided.problems[0] and "delete it by hand" in decided.problems[0]
+            assert edited.id in decided.problems[0] and "delete it by hand: " in decided.problems[0]
+            assert "another `generation` does not help" in decided.problems[0]
             assert decided.current == () and decided.deleted == () and decided.retiring == ()
 
 

@@ -13,7 +13,7 @@ from slipway.doctor.finding import Finding, Grade
 from slipway.doctor.picture import Backend, Lock
 from slipway.labels import STACK_LABEL
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, found, lives, published, state
-from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job
+from tests.slipway.review.builders import NOW, PROJECT, REGION, STACK, catalog, cluster, job
 
 OLD = cluster("cpu", generation=7)
 """An earlier generation of the same name."""
@@ -45,7 +45,9 @@ def test_a_spent_name_beside_a_cluster_that_runs_is_a_warning() -> None:
 def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N2
     foreign = replace(lives(), labels={})
     one = found(foreign)["name-taken"]
-    assert one.mend == f"raise `generation` of cpu in {FILE}:4" and "left alone" in one.sentence
+    # The catalog offers its id, so no deployment goes on, whatever `generation` says.
+    delete = f"gcloud ai persistent-resources delete {CPU.id} --project={PROJECT} --region={REGION}"
+    assert one.mend == delete and "left alone" in one.sentence
     assert "cluster-in-no-stack" not in found(foreign)
 
 
