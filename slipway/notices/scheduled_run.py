@@ -11,7 +11,7 @@ from slipway.doctor.finding import shape
 from slipway.formatting import join
 from slipway.notices.notice import STOCK_OUT, STOPPED, Notice, Notices
 
-_JOB = re.compile(r"up \((?P<stack>[a-z0-9-]+)\)")
+_JOB = re.compile(r"up \((?P<stack>[a-z0-9-]+)\) / up")
 _STOPPED = frozenset({"failure", "timed_out"})
 _ANNOUNCED = "Announced"
 _SUBJECT = "schedule"
@@ -26,7 +26,7 @@ def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices) -> Notices:
     for job in jobs:
         found = _JOB.fullmatch(job["name"])
         if found is None or job["conclusion"] not in {"success", *_STOPPED}:
-            continue  # What was cancelled or skipped tells nothing.
+            continue  # What was cancelled or skipped tells nothing, nor does what never had its turn: `up (dev)`.
         stack = found["stack"]
         looked.add((STOPPED, stack))
         if job["conclusion"] in _STOPPED and stack not in short:

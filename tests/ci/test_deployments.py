@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tests.ci.conftest import STACKS, All
 
+IN_TURN = {"group": "up-${{ inputs.stack }}", "cancel-in-progress": False, "queue": "max"}
+"""Of everything that deploys one stack: whoever waits is not cancelled by whoever comes next."""
+
 
 class TestMerge:
     def test_runs_from_main_only(self, workflows: All) -> None:
@@ -22,9 +25,11 @@ class TestMerge:
         assert workflows["up-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}"
         assert set(workflows["up-stack"].tree["on"]) == {"workflow_call"}
 
-    def test_one_at_a_time_and_never_cancelled(self, workflows: All) -> None:
-        concurrency = workflows["up-stack"].jobs()["up"]["concurrency"]
-        assert concurrency == {"group": "up-${{ inputs.stack }}", "cancel-in-progress": False}
+    def test_one_at_a_time_and_never_cancelled_not_while_it_waits_either(self, workflows: All) -> None:  # N2
+        assert workflows["up-stack"].jobs()["up"]["concurrency"] == IN_TURN
+        for stack, job in workflows["up"].jobs().items():
+            # Of several merges that wait the newest deploys them all, and none waits for two schedules.
+            assert job["concurrency"] == {"group": f"merge-{stack}", "cancel-in-progress": False}
 
     def test_state_and_secrets_come_from_variables(self, workflows: All) -> None:
         job = workflows["up-stack"].jobs()["up"]
@@ -46,13 +51,25 @@ class TestMerge:
 class TestSchedule:  # B6
     def test_each_stack_s_own_turn_and_environment(self, workflows: All) -> None:
         job = workflows["schedule"].jobs()["up"]
-        assert job["strategy"]["matrix"] == {"stack": STACKS}
-        assert job["environment"] == "${{ matrix.stack }}-schedule"
-        assert job["concurrency"] == {"group": "up-${{ matrix.stack }}", "cancel-in-progress": False}
+        assert job["strategy"] == {"fail-fast": False, "matrix": {"stack": STACKS}}
         assert job["if"] == "github.ref == 'refs/heads/main'"
+        assert job["uses"] == "./.github/workflows/schedule-stack.yaml"
+        assert job["with"] == {"stack": "${{ matrix.stack }}"}
+        assert workflows["schedule-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}-schedule"
+        assert set(workflows["schedule-stack"].tree["on"]) == {"workflow_call"}
+
+    def test_it_waits_for_a_merge_and_cancels_none(self, workflows: All) -> None:  # N2
+        assert workflows["schedule-stack"].jobs()["up"]["concurrency"] == IN_TURN
+        # A later one takes its place here, outside: a stack has one of them in its queue, however long an `up` takes.
+        concurrency = workflows["schedule"].jobs()["up"]["concurrency"]
+        assert concurrency == {"group": "schedule-${{ matrix.stack }}", "cancel-in-progress": False}
+
+    def test_one_that_has_waited_does_not_take_a_later_merge_back(self, workflows: All) -> None:  # N2
+        (checkout,) = [s for s in workflows["schedule-stack"].steps() if "actions/checkout@" in s.get("uses", "")]
+        assert checkout["with"]["ref"] == "main"
 
     def test_it_does_what_was_announced_and_says_when_it_can_t(self, workflows: All) -> None:
-        names = [step.get("name", step.get("uses")) for step in workflows["schedule"].jobs()["up"]["steps"]]
+        names = [step.get("name", step.get("uses")) for step in workflows["schedule-stack"].jobs()["up"]["steps"]]
         assert names.index("Announced") < names.index("Up")
         steps = workflows["notices"].jobs()["tell"]["steps"]  # Which begins whenever this one has ended, well or not.
         (stopped,) = [step for step in steps if step.get("name") == "Stopped"]

@@ -150,7 +150,7 @@ def test_without_notices_nothing_is_touched(runner: Runner, workflows: dict[str,
 def test_a_scheduled_deployment_hands_on_whether_there_were_machines(
     runner: Runner, workflows: dict[str, Workflow], said: str, name: str, notices: int
 ) -> None:  # N2
-    (step,) = [one for one in workflows["schedule"].steps() if one.get("name") == "Machines"]
+    (step,) = [one for one in workflows["schedule-stack"].steps() if one.get("name") == "Machines"]
     (runner.folder / "up.txt").write_text(said)
     done = runner.run(step, SAID="up.txt", STACK="prod")
     assert done.returncode == 0, done.stderr
@@ -172,8 +172,8 @@ def test_what_stops_a_deployment_but_machines_has_an_issue_until_one_goes_well(
     def ended(conclusion: str) -> list[str]:
         steps = [{"name": "Announced", "conclusion": "success"}, {"name": "Up", "conclusion": conclusion}]
         jobs = [
-            {"name": "up (dev)", "conclusion": "success", "html_url": "https://run/1", "steps": []},
-            {"name": "up (prod)", "conclusion": conclusion, "html_url": "https://run/2", "steps": steps},
+            {"name": "up (dev) / up", "conclusion": "success", "html_url": "https://run/1", "steps": []},
+            {"name": "up (prod) / up", "conclusion": conclusion, "html_url": "https://run/2", "steps": steps},
         ]
         (runner.folder / "answers").write_text(json.dumps({"jobs": {"jobs": jobs}}))
         done = runner.run(step, RUN="5", GH_TOKEN="t")

@@ -96,7 +96,7 @@ class TestLeastRights:
         assert not set(writing) & id_token_jobs(workflows)
 
     def test_a_token_of_an_identity_is_only_where_a_cloud_is_met(self, workflows: All) -> None:
-        ups = {*(f"up.{stack}" for stack in STACKS), "up-stack.up", "schedule.up"}
+        ups = {*(f"up.{stack}" for stack in STACKS), "up-stack.up", "schedule.up", "schedule-stack.up"}
         assert id_token_jobs(workflows) == {"preview.preview", "preview.review", "notices.look", *ups}
 
     def test_the_checkout_keeps_no_token(self, workflows: All) -> None:

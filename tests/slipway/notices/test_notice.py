@@ -160,7 +160,7 @@ class TestScheduledRun:
     def job(conclusion: str, *failed: str, stack: str = "prod", url: str = "https://run/1") -> dict[str, Any]:
         steps = [{"name": "Set up job", "conclusion": "success"}]
         steps += [{"name": name, "conclusion": "failure"} for name in failed]
-        return {"name": f"up ({stack})", "conclusion": conclusion, "html_url": url, "steps": steps}
+        return {"name": f"up ({stack}) / up", "conclusion": conclusion, "html_url": url, "steps": steps}
 
     def test_where_it_stopped_is_told_once_however_often_it_is_tried(self) -> None:
         one = of_run([self.job("failure", "Up")], Notices())
@@ -173,4 +173,5 @@ class TestScheduledRun:
 
     def test_one_that_went_well_is_over_and_of_one_that_was_cancelled_nothing_is_known(self) -> None:
         jobs = [self.job("success"), self.job("cancelled", stack="dev"), {"name": "else", "conclusion": "failure"}]
+        jobs.append({"name": "up (staging)", "conclusion": "cancelled"})  # Before it had its turn: a later one took it.
         assert of_run(jobs, Notices()) == Notices(looked=frozenset({("deployment-stopped", "prod")}))
