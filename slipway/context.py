@@ -83,18 +83,19 @@ class Context:
         return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.regions_ever)
 
     def looked_up(self, read: Callable[[Vertex], Found], say: Callable[[str], None]) -> Found:
-        """What is read of all regions; where that fails, of those that the stack has not left, and `say` is told of it.
+        """What is read of all regions; where that fails, of those with clusters on offer, and `say` is told of it.
 
         For what people look at. Raises CloudError where these fail too.
         """
         try:
             return read(self.vertex)
         except CloudError as error:
-            catalog = self.catalog
-            if not catalog.former_regions:
+            catalog, spared = self.catalog, self.catalog.regions_without_clusters
+            if not spared:
                 raise
-            found = read(self.connection.vertex(catalog.project, catalog.region, catalog.regions))
-            say(f"! not looked at {join(catalog.former_regions)}, which stack {catalog.stack} has left: {error.why}")
+            needed = [one for one in catalog.regions_ever if one not in spared]
+            found = read(self.connection.vertex(catalog.project, catalog.region, needed))
+            say(f"! not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
             return found
 
     @property

@@ -205,6 +205,12 @@ class Catalog:
         """Where jobs of the stack may be, also those that ended long ago, its own region first."""
         return (*self.regions, *(self.former_regions or ()))
 
+    @property
+    def regions_without_clusters(self) -> tuple[str, ...]:
+        """Those of `regions_ever` where it offers no cluster: it has left them, or may go there one day."""
+        offered = {one.region for one in self.clusters.values()}
+        return (*(one for one in self.other_regions or () if one not in offered), *(self.former_regions or ()))
+
     def region_of(self, cluster: str) -> str:
         """That of an offer's cluster, by its name; the stack's own where it is empty."""
         return (self.clusters[cluster].region if cluster else None) or self.region

@@ -107,10 +107,10 @@ def _live(context: Context) -> Live:
         asked = {at: (threads.submit(place.clusters), threads.submit(jobs, place)) for at, place in places.items()}
         ends = threads.submit(reader.last_ends)
         read = {at: (there.result(), active.result()) for at, (there, active) in asked.items()}
-        for region in catalog.former_regions or ():
+        for region in catalog.regions_without_clusters:
             unread = next((one for one in read[region] if isinstance(one, Unknown)), None)
             if unread:
-                screen.note(f"! not looked at {region}, which stack {catalog.stack} has left: {unread.why}")
+                screen.note(f"! not looked at {region}, where stack {catalog.stack} offers no cluster: {unread.why}")
                 del read[region]
         return Live(
             clusters=all_or_unknown(there for there, _ in read.values()),

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cloud.failures import Call, CloudError, Denied
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 
-CATALOG = Catalog("dev", "acme-dev", "us-central1", "", False, "w", "t", {}, (), {}, other_regions=("us-east4",))
-LEFT = replace(CATALOG, former_regions=("europe-west4",))
+AT_HOME = Catalog("dev", "acme-dev", "us-central1", "", False, "w", "t", {}, (), {}, other_regions=("us-east4",))
+ELSEWHERE = replace(AT_HOME, clusters={"cpu": Cluster("cpu", "cpu-1", {}, region="us-east4")})
+LEFT = replace(ELSEWHERE, former_regions=("europe-west4",))
 
 
 @pytest.mark.parametrize(
@@ -19,13 +21,16 @@ LEFT = replace(CATALOG, former_regions=("europe-west4",))
         (LEFT, "", ("us-central1", "us-east4", "europe-west4")),
         (LEFT, "europe-west4", ("us-central1", "us-east4")),
         (LEFT, "us-east4", ()),
-        (CATALOG, "us-east4", ()),
+        (ELSEWHERE, "us-east4", ()),
+        (AT_HOME, "", ("us-central1", "us-east4")),
+        (AT_HOME, "us-east4", ("us-central1",)),
+        (AT_HOME, "us-central1", ()),
     ],
 )
-def test_a_region_that_the_stack_has_left_is_done_without_and_named(
+def test_a_region_where_the_stack_offers_no_cluster_is_done_without_and_named(
     catalog: Catalog, down: str, seen: tuple[str, ...]
 ) -> None:  # N2 # N4
-    """Its trouble may be why the stack has left it. Of any other nothing that is not read counts as empty."""
+    """Its trouble may be why the stack has left it, or is not there. Of no other is anything unread taken for empty."""
     context = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"})
     context.__dict__["catalog"] = catalog
     said: list[str] = []
@@ -41,4 +46,4 @@ def test_a_region_that_the_stack_has_left_is_done_without_and_named(
             context.looked_up(read, said.append)
         return
     assert context.looked_up(read, said.append) == seen
-    assert said == (["! not looked at europe-west4, which stack dev has left: denied"] if down else [])
+    assert said == ([f"! not looked at {down}, where stack dev offers no cluster: denied"] if down else [])

@@ -101,7 +101,7 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
         left.setattr("slipway.cli.schedule.jobs", lambda one: denied if one.wanted.region == "us-east4" else jobs(one))
         without = stack.run("schedule")
     assert without.code == 0
-    assert f"! not looked at us-east4, which stack {stack.name} has left: denied\n" in without.err
+    assert f"! not looked at us-east4, where stack {stack.name} offers no cluster: denied\n" in without.err
     stack.catalog |= {"otherRegions": ["us-east4"], "formerRegions": None}
     stack.publish()
     lines = stack.run("quota", "--output", "json").json["lines"]
