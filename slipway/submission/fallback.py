@@ -167,7 +167,9 @@ class FallbackLoop:
             reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
             return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread)
         if newest is not later:
-            self.show.note(f"the stack was deployed meanwhile: what is sent next follows {newest.catalog_words}")
+            catalog = newest.context.catalog
+            commit = f" of {catalog.revision.short}" if catalog.commit else ""
+            self.show.note(f"a new catalog{commit} was published meanwhile: what is sent next follows that")
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             try:

@@ -31,11 +31,6 @@ class LaterOffers:
         """The place from which on the next attempt takes one."""
         return min(self.place + 1, len(self.prepared.candidates) - 1)
 
-    @property
-    def catalog_words(self) -> str:
-        catalog = self.prepared.catalog
-        return f"the catalog of {catalog.revision.short}" if catalog.commit else "its new catalog"
-
     def anew(self) -> LaterOffers:
         """The same submission by the catalog as it is published now; itself while that is the same one.
 
@@ -53,8 +48,8 @@ class LaterOffers:
         later = LaterOffers(context, prepared, place)
         if not later.candidates:
             raise ConfigError(
-                f"{prepared.template.name} has no other capacity type any more in {later.catalog_words}",
-                why=f"it has {', '.join(labels)}",
+                f"{prepared.template.name} has no other capacity type any more",
+                why=f"the catalog that was published meanwhile has {', '.join(labels)}",
                 fix="have one added to the template, or wait",
             )
         return later

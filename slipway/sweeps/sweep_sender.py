@@ -78,7 +78,8 @@ class SendingProgress:
 class SweepSender:
     """`create` makes a job, `look` gives the names of jobs by request id, as far as they are listed, and how many
     calls that took. `request` makes a run's request. `rate`: submissions a minute in each region, 0 for no limit.
-    `tell` gets the progress after every change."""
+    `tell` gets the progress after every change. `outdated`: why no more may be sent as `request` makes it, as of a time
+    on the monotonic clock."""
 
     create: Callable[[Request], VertexJob]
     look: Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
@@ -90,6 +91,7 @@ class SweepSender:
     tell: Callable[[SendingProgress], None]
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     clock: Clock = field(default_factory=Clock)
+    outdated: Callable[[float], SlipwayError | None] = lambda _: None
 
     def __post_init__(self) -> None:
         self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
@@ -138,7 +140,10 @@ class SweepSender:
         return self.request(run).region
 
     def _turn(self, progress: SendingProgress) -> None:
-        now, stopped = self.clock.monotonic(), self._result.stopped
+        now = self.clock.monotonic()
+        if not self._result.stopped and any(self._todo.values()):
+            self._result.stopped = self.outdated(now)
+        stopped = self._result.stopped
         for region, todo in self._todo.items():
             limiter = self._limiters[region]
             while todo and not stopped and len(self._flying) < self.width and limiter.wait(now) <= 0:

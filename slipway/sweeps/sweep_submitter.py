@@ -28,6 +28,7 @@ from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
+from slipway.sweeps.catalog_watch import CatalogWatch
 from slipway.sweeps.forecast import Forecast, share
 from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
@@ -135,11 +136,12 @@ class SweepJobs:
 
 def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
     """Sends what is left of it at `rate` submissions a minute and region, 0 for no limit, and once more the runs that
-    are asked for. Those that are being cancelled are waited for, where cancelled ones are.
+    are asked for. Those that are being cancelled are waited for, where cancelled ones are. It stops when a cluster that
+    it sends to is replaced.
 
     Raises PolicyError when some run can go nowhere, and SlipwayError.
     """
-    catalog = context.catalog
+    catalog, began = context.catalog, context.clock.monotonic()
     state = state_folder(context.folder, context.environ)
     with (
         ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads,
@@ -164,6 +166,10 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
         show.chosen(choices, left, journal.commit, forecast)
         progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
+        groups = {plan.of_group[run.index] for run in (*left.send, *left.look)}
+        names = sorted({taken[group].offer.cluster for group in groups} - {""})
+        clusters = {name: catalog.clusters[name].id for name in names}
+        watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
         with show.sending(progress) as tell:
             sender = SweepSender(
                 jobs.create,
@@ -176,6 +182,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 tell,
                 RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
                 context.clock,
+                watch.problem,
             )
             result = sender.send(left.send, left.look, progress, insist=asks.failed)
     return SubmittedSweep(plan.id, plan.count, left, result, jobs, forecast)

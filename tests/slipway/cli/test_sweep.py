@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from slipway.context import Context
 from slipway.packages import slipway_launcher as launcher
 from slipway.submission import candidates
 from slipway.submission.request import fill
+from slipway.sweeps import catalog_watch
 
 from .stack import JOBS, SLEEP, Stack, held
 from .test_fallback import packaged
@@ -302,6 +304,31 @@ def _token(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """A replica's token comes from the metadata server of its machine, and here there is no machine."""
     token = stack.cloud.token("owner")
     monkeypatch.setattr(launcher, "token", lambda environ: token)
+
+
+def test_a_deployment_in_the_middle_stops_it_and_the_same_command_sends_the_rest(  # N2, N7
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, cpu = ("submit", "hello", "--sweep", points(stack, 3)), stack.catalog["clusters"]["cpu"]
+    id_, anew = cpu["id"], Context.anew
+
+    def after_a_deployment(context: Context) -> Context:
+        cpu["id"] = "cpu-next"
+        stack.publish()
+        return anew(context)
+
+    for patience in ("EVERY_S", "PATIENCE_S"):
+        monkeypatch.setattr(catalog_watch, patience, 0.0)
+    with monkeypatch.context() as deployed:
+        deployed.setattr(Context, "anew", after_a_deployment)
+        stopped = stack.run(*words)
+    assert stopped.code == 4 and every_job(stack) == []
+    assert "the same command sends the rest: slipway submit hello --sweep sweep.csv" in stopped.err
+    assert "error: cluster cpu was replaced while the sweep was being sent" in stopped.err
+    assert f"why: the runs so far went to {id_}; the catalog has cpu-next now" in stopped.err
+    cpu["id"] = id_
+    stack.publish()
+    assert stack.run(*words).code == 0 and len(every_job(stack)) == 3
 
 
 def test_the_journal_says_what_was_sent(stack: Stack) -> None:

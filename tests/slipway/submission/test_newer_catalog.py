@@ -59,7 +59,7 @@ def test_it_moves_on_to_the_successor_of_the_cluster_that_it_began_with() -> Non
     done = command(service, show)
     assert done.attempt.job.persistent_resource_id == "cpu-2"
     assert done.context.catalog is service.published
-    assert show.notes == [f"the stack was deployed meanwhile: what is sent next follows the catalog of {'b' * 7}"]
+    assert show.notes == [f"a new catalog of {'b' * 7} was published meanwhile: what is sent next follows that"]
     service.end_of_days()
     assert service.runs == ["7001"]
 
@@ -71,7 +71,7 @@ def test_while_no_catalog_can_be_read_nothing_is_given_up() -> None:  # N2, N3
     assert done.attempt.job.persistent_resource_id == "cpu-2" and len(service.jobs) == 2
     first, second = show.notes
     assert first.startswith("no capacity type after spot is known to be able to run now: digits-") and "busy" in first
-    assert second.startswith("the stack was deployed meanwhile")
+    assert second.startswith("a new catalog of bbbbbbb was published meanwhile")
     assert len([one for one in show.waits if one.overdue]) >= 3, "it has looked again each minute"
 
 

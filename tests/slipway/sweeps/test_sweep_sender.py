@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
+from slipway.errors import ResourceError, SlipwayError
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
@@ -129,6 +131,7 @@ def command(
     rate: int = 0,
     regions: tuple[str, ...] = ("",),
     kind: Kind = CUSTOM_JOB,
+    outdated: Callable[[float], SlipwayError | None] = lambda _: None,
 ) -> SendingResult:
     """The command, typed once."""
     with SweepJournal(file) as journal:
@@ -145,6 +148,7 @@ def command(
             tell=lambda progress: None,
             policy=RetryPolicy(look_for=30.0),
             clock=service.clock,
+            outdated=outdated,
         )
         return sender.send(left.send, left.look, SendingProgress(count, left.done))
 
@@ -250,6 +254,28 @@ def test_when_nothing_answers_any_more_it_stops_and_the_same_command_goes_on(tmp
     assert 100 < service.time < 200
     service.dead = False
     assert not command(service, tmp_path / "s.jsonl").stopped
+    assert len(service.jobs) == COUNT
+
+
+@settings(max_examples=30, deadline=None)
+@given(faults=FAULTS, after=st.integers(0, 40))
+def test_stopped_by_a_deployment_the_same_command_sends_the_rest_once(faults: list[str], after: int) -> None:  # N2, N7
+    service, looks = Service(list(faults)), 0
+
+    def outdated(_: float) -> SlipwayError | None:
+        nonlocal looks
+        looks += 1
+        return ResourceError("cluster cpu was replaced") if looks > after else None
+
+    with tempfile.TemporaryDirectory() as folder:
+        file, stopped = Path(folder) / "s.jsonl", None
+        with contextlib.suppress(Killed):
+            stopped = command(service, file, outdated=outdated).stopped
+        assert stopped is None or stopped.what == "cluster cpu was replaced"
+        for _ in range(len(faults) + 1):
+            with contextlib.suppress(Killed):
+                command(service, file)
+    assert service.runs == {Run(index).request_id(SWEEP) for index in range(COUNT)}
     assert len(service.jobs) == COUNT
 
 

@@ -1,0 +1,62 @@
+"""Whether a sweep's clusters are still current: it may send for hours, and a deployment may replace them meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+
+from slipway.catalog.model import Catalog
+from slipway.cloud.failures import CloudError
+from slipway.errors import ResourceError, SlipwayError
+
+EVERY_S = 60.0
+AGAIN_S = 10.0
+PATIENCE_S = 120.0
+"""So long a sweep may go by what it read last: a deployment waits as long before it deletes what it has replaced."""
+
+
+class CatalogWatch:
+    """Reads the catalog beside the sending, at most once a minute. `clusters`: ids by name, of those that runs are sent
+    to; without any nothing is read. Times are monotonic; what it `began` with was read then."""
+
+    def __init__(
+        self, read: Callable[[], Catalog], clusters: Mapping[str, str], threads: Executor, began: float
+    ) -> None:
+        self._read, self._clusters, self._threads = read, clusters, threads
+        self._reading: Future[Catalog] | None = None
+        self._asked_at = self._known_at = began
+        self._ask_at = began + EVERY_S
+
+    def problem(self, now: float) -> SlipwayError | None:
+        """Why no more may be sent by the catalog that the sweep began with; None while that is right, or was a moment
+        ago. Waits for an answer only when the last one is too old."""
+        if not self._clusters:
+            return None
+        if self._reading is None and now >= self._ask_at:
+            self._asked_at, self._reading = now, self._threads.submit(self._read)
+        late = now - self._known_at >= PATIENCE_S
+        if self._reading is None or not (late or self._reading.done()):
+            return None
+        reading, self._reading = self._reading, None
+        try:
+            catalog = reading.result()
+        except CloudError as problem:
+            self._ask_at = now + AGAIN_S
+            return problem if late else None
+        except SlipwayError as problem:  # There is none any more, or none that this version reads.
+            return problem
+        self._known_at, self._ask_at = self._asked_at, self._asked_at + EVERY_S
+        return self._replaced(catalog)
+
+    def _replaced(self, catalog: Catalog) -> SlipwayError | None:
+        for name, id_ in self._clusters.items():
+            now = catalog.clusters.get(name)
+            if now is None or now.id != id_:
+                return ResourceError(
+                    f"cluster {name} was replaced while the sweep was being sent"
+                    if now
+                    else f"cluster {name} left the catalog while the sweep was being sent",
+                    why=f"the runs so far went to {id_}; the catalog has {now.id if now else 'none of that name'} now",
+                    fix=f"the same command or call sends the rest to {now.id if now else 'what the catalog has now'}",
+                )
+        return None
