@@ -146,8 +146,9 @@ class Job:
         """Waits for the end, at most `timeout` seconds, and gives the job as it is then.
 
         If this job is a duplicate, waits for the one that runs and returns that. Raises ResourceError for one that
-        failed or expired, Cancelled, Timeout (the job goes on), ConfigError for a `timeout` that is not a number, and
-        CloudError when there has been no contact for an hour (SLIPWAY_NO_CONTACT).
+        failed or expired, or is a duplicate of one that is gone, Cancelled, Timeout (the job goes on), ConfigError for
+        a `timeout` that is not a number, and CloudError when there has been no contact for an hour
+        (SLIPWAY_NO_CONTACT).
         """
         from slipway.jobs.claim import original
         from slipway.jobs.follower import follower_of

@@ -11,10 +11,20 @@ from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
+from slipway.errors import ResourceError
+from slipway.formatting import join
+from slipway.kinds import Kind
 from slipway.labels import REQUEST_LABEL, label_filter
 
 GIVEN_UP = "moved"
 """What a claim holds of an attempt that was given up; any other content is a job's."""
+
+
+class JobGoneError(ResourceError):
+    """The job that ran a submission is no longer there, most likely as somebody has deleted it."""
+
+    def __init__(self, what: str, *, why: str) -> None:
+        super().__init__(what, why=why, fix="use another request id to run it again")
 
 
 class Claim(Enum):
@@ -63,25 +73,45 @@ def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
     return claimant(storage, claim_of(jobs[0]), jobs)
 
 
+def holder(vertex: Vertex, storage: Storage, claim: str, kind: Kind, request_id: str) -> VertexJob | None:
+    """The job whose launcher has taken `claim`, as far as it is there: it may have been deleted since, and one that
+    runs as another may not be listed yet. Raises CloudError."""
+    return _named(vertex, _holder(storage, claim), kind, request_id)
+
+
 def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
     """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
 
-    None as well where that can't be told: without a launcher, or for who may not read claims.
+    None as well where that can't be told: without a launcher, or for who may not read claims. Raises JobGoneError
+    where it has been deleted since, as nothing then tells how it ended.
     """
     claim = claim_of(job)
     if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
         return None
     try:
         number = _holder(storage, claim)
-        if not number.isdecimal() or number in _numbers(job):
+        if not number.isdecimal() or number in _numbers(job) or not (job.kind.runs_itself or job.backing):
             return None
-        if job.kind.runs_itself:
-            with suppress(NotFound):  # The copies of a request may be in several regions.
-                return vertex.job(f"{job.name.rpartition('/')[0]}/{number}")
-        listed = vertex.jobs(job.kind, label_filter({REQUEST_LABEL: job.labels.get(REQUEST_LABEL, "")}))
-        return next((one for one in listed if number in _numbers(one)), None)
+        if found := _named(vertex, number, job.kind, job.labels.get(REQUEST_LABEL, "")):
+            return found
     except CloudError:
         return None
+    raise JobGoneError(
+        f"{job.display_name or job.id} was a copy of {number}, which is gone",
+        why=f"{number} ran the submission, and is no longer in {join(vertex.regions, 'or')}: nobody can tell how it "
+        f"ended; {job.id} ended by itself and ran nothing",
+    )
+
+
+def _named(vertex: Vertex, number: str, kind: Kind, request_id: str) -> VertexJob | None:
+    """The job of a request by the number that its launcher wrote."""
+    if kind.runs_itself and number.isdecimal():
+        for region in vertex.regions:  # The copies of a request may be in several.
+            with suppress(NotFound):
+                return vertex.job(f"projects/{vertex.project}/locations/{region}/{kind.collection}/{number}")
+        return None
+    listed = vertex.jobs(kind, label_filter({REQUEST_LABEL: request_id}))
+    return next((one for one in listed if number in _numbers(one)), None)
 
 
 def _holder(storage: Storage, claim: str) -> str:

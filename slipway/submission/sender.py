@@ -12,17 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from slipway.cloud.failures import CloudError, Exhausted, NotFound, Unreachable
+from slipway.cloud.failures import CloudError, NotFound, Unreachable
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import AnswerUnknown, ResourceError
-from slipway.jobs.claim import claimant
+from slipway.errors import AnswerUnknown
+from slipway.formatting import join
+from slipway.jobs.claim import JobGoneError, claimant, holder
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.submission.refusal import QUOTA_TOO_SMALL, more_quota, worth_again
 from slipway.submission.request import Request, same
 
-_QUOTA_TOO_SMALL = "exceed quota limits"
-"""In a 429: the limit is below what one job needs, so that no waiting helps."""
 _NOTED_WITHIN = 2.0
 """Seconds between the time that is recorded, in whole seconds, and the sending."""
 
@@ -85,13 +85,31 @@ class Sender:
         """Writes the request down, unless an earlier attempt made its job, which is the answer then.
 
         `repeated`: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
-        service. Raises ConfigError when it was used for something else, ResourceError when its job was deleted since.
+        service. Raises ConfigError when it was used for something else, JobGoneError when its job was deleted since.
         """
         sent = self._earlier(request) if repeated else None
         if sent is None:
             self._note(request, EntryState.SENDING)
             self._begun.add(request.id)
         return sent
+
+    def started(self, request: Request) -> Attempt:
+        """The job that has taken the claim of a request, where neither the journal nor a list leads to it.
+
+        Raises JobGoneError when it was deleted since, CloudError, and AnswerUnknown where lists can't be read.
+        """
+        self.tell(f"request {request.id} was submitted before, and has started; looking for its job")
+        context = self.context
+        job = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
+        if job:
+            return self._chosen(request, [job])
+        if not request.kind.runs_itself and (found := self._search(request, self.policy.look_for)):
+            return found
+        raise JobGoneError(
+            f"request {request.id} was submitted before, and its job is gone",
+            why=f"{request.body.get('displayName', 'it')} has started, as {request.claim} tells, and is no longer in "
+            f"{join(context.vertex.regions, 'or')}: nobody can tell how it ended",
+        )
 
     def withdraw(self, request: Request) -> None:
         """It is not sent after all. What an earlier attempt wrote down stays."""
@@ -114,10 +132,9 @@ class Sender:
             try:
                 job = self.context.vertex.job(entry.job)
             except NotFound as problem:
-                raise ResourceError(
+                raise JobGoneError(
                     f"request {request.id} was submitted before, and its job is gone",
                     why=f"{entry.job} was accepted {entry.when} and has been deleted since",
-                    fix="use another request id to run it again",
                 ) from problem
             return Attempt(same(request, job), fresh=False)
         if entry and entry.state is EntryState.SENDING:
@@ -133,8 +150,8 @@ class Sender:
         except CloudError as problem:
             if problem.not_accepted:
                 self._note(request, EntryState.REFUSED)
-                if _QUOTA_TOO_SMALL in problem.message:
-                    problem.fix = _more_quota(request, problem.message)
+                if QUOTA_TOO_SMALL in problem.message:
+                    problem.fix = more_quota(request, problem.message)
                 raise
             self.tell(f"{problem.why}; looking whether the job was made")
             found = self._search(request, self.policy.look_for)
@@ -227,20 +244,3 @@ def about_copies(request: Request, attempt: Attempt) -> str:
         else "other jobs of this request exist, and nothing keeps them from running"
     )
     return f"{what}: {ids}; to end one: slipway jobs cancel {attempt.copy_ids[0]}"
-
-
-def _more_quota(request: Request, message: str) -> str:
-    """How to ask for the quota that a refusal names, as much of it as the request needs."""
-    from slipway.jobs.quota_wait import draws
-    from slipway.quota.metrics import request_command
-
-    drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
-    short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
-    return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
-
-
-def worth_again(problem: CloudError) -> bool:
-    """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
-    if isinstance(problem, Exhausted):
-        return _QUOTA_TOO_SMALL not in problem.message
-    return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)

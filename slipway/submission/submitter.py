@@ -14,7 +14,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
-from slipway.jobs.claim import Claim, read_claim
+from slipway.jobs.claim import Claim, JobGoneError, read_claim
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice
@@ -57,8 +57,8 @@ class Submitter:
         """Exactly one job. `repeated`: the id may have been used before.
 
         With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
-        id that was used for something else, PolicyError when no candidate can run, AnswerUnknown, Cancelled for a job
-        that began while it was being given up, and CloudError.
+        id that was used for something else, JobGoneError for one whose job was deleted since, PolicyError when no
+        candidate can run, AnswerUnknown, Cancelled for a job that began while it was being given up, and CloudError.
         """
         with self.journal.held(request_id):
             submitter, number, first = self, 0, 0
@@ -83,7 +83,7 @@ class Submitter:
         """The job of this attempt by one of the candidates from `first` on, or the one that was made before; and the
         place of its candidate.
 
-        None when it was given up before, and no list shows its job: one that showed up now would not run.
+        None when it was given up before, and its job is deleted or not listed: one that showed up now would not run.
         """
         candidates = prepared.candidates[first:]
         sender = Sender(self.context, self.journal, self.show.note, self.policy)
@@ -94,9 +94,18 @@ class Submitter:
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
-                earlier, claim = beginning.result(), claimed.result()
+                earlier, gone = None, None
+                try:
+                    earlier = beginning.result()
+                except JobGoneError as problem:
+                    gone = problem
+                claim = claimed.result()
+                if not earlier and claim is Claim.STARTED and request.claim:
+                    earlier = sender.started(request)
                 if earlier:
                     return SubmissionResult(request, earlier, None, self.context), _place(prepared, earlier.job), claim
+                if gone and not (claim is Claim.GIVEN_UP and request.claim):
+                    raise gone
                 if claim is Claim.GIVEN_UP:
                     sender.withdraw(request)
                     return None

@@ -17,8 +17,9 @@ from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unau
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.errors import SlipwayError
+from slipway.submission.refusal import worth_again
 from slipway.submission.request import Request
-from slipway.submission.sender import RetryPolicy, worth_again
+from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, SendState
 from slipway.sweeps.sweep_journal import SweepJournal

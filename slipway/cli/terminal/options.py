@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,7 +70,7 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
     Of several of one name it is the newest, or the one that this is a copy of. Which one was taken is said.
     """
     from slipway.cli.terminal import screen
-    from slipway.jobs.claim import original
+    from slipway.jobs.claim import JobGoneError, original
     from slipway.jobs.finding import find_jobs
     from slipway.jobs.waiting import state_word
     from slipway.labels import TEMPLATE_LABEL, USER_LABEL, label_value
@@ -89,7 +90,9 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
         screen.note(f"note: {text} is a template; this is its newest job, {newest.display_name} ({about})")
     if not namesakes:
         return newest
-    ran = original(context.vertex, context.connection.storage, newest)
+    ran = None
+    with suppress(JobGoneError):
+        ran = original(context.vertex, context.connection.storage, newest)
     which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
     screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")
     return ran or newest

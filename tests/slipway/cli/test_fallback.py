@@ -82,9 +82,11 @@ def test_a_job_that_starts_in_time_is_kept(stack: Stack) -> None:  # N3
 def test_a_job_that_has_just_started_is_kept(full: Stack) -> None:  # N3
     """The launcher of a replica was first; the service does not tell yet."""
     packaged(full)
-    full.write("claims/r1", b"4711")
-    done = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
-    assert done.code == 0, done.err
+    with full.started("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json") as waiting:
+        with full.faults({"kind": "hold", "match": r"^GET .*/customJobs/\d"}):
+            full.until(lambda: len(sent(full, "r1")) == 1)
+            full.write("claims/r1", b"4711")
+        assert waiting.wait() == 0
     assert [job["state"] for job in sent(full, "r1")] == ["JOB_STATE_QUEUED"]
     assert full.read("claims/r1") == b"4711"
 

@@ -14,7 +14,7 @@ import urllib3.exceptions
 
 from slipway.cloud.failures import CloudError, NoAnswer, Unreachable
 from slipway.kinds import CUSTOM_JOB
-from slipway.submission.sender import worth_again
+from slipway.submission.refusal import worth_again
 from tests.slipway.cloud.server import certificate, connection
 
 Cut = Callable[[socket.socket], None]

@@ -73,6 +73,7 @@ class Service:
     time: float = 0.0
     dead: bool = False
     jobs: list[Job] = field(default_factory=list)
+    deleted: list[Job] = field(default_factory=list)
     objects: dict[str, str] = field(default_factory=dict)
     notes: dict[str, JournalEntry] = field(default_factory=dict)
     ended_runs: list[str] = field(default_factory=list)
@@ -114,13 +115,15 @@ class Service:
             on_pool = "persistentResourceId" in body[kind.spec]
             assert region == (self.pool_region if on_pool else HOME), "there is no such pool, or no quota"
             starts = self.starts.pop(0) if self.starts else None
-            job = Job(7000 + len(self.jobs), body, self.time, starts, region=region)
+            job = Job(7000 + len(self.jobs) + len(self.deleted), body, self.time, starts, region=region)
             self.jobs.append(job)
         return self._seen(job, kind)
 
     def job(self, name: str) -> VertexJob:
         with self._call("get"):
-            job = next(one for one in self.jobs if one.name == name)
+            job = next((one for one in self.jobs if one.name == name), None)
+            if job is None:
+                raise NotFound("no job", call=CALL)
             self._pass(job)
         return self._seen(job)
 
@@ -192,6 +195,11 @@ class Service:
         if not job.ran:
             job.state, job.ended = "JOB_STATE_SUCCEEDED", self.time
 
+    def delete(self, job: Job) -> None:
+        """As somebody may in the console. One that runs is ended by that."""
+        self.jobs.remove(job)
+        self.deleted.append(job)
+
     def end_of_days(self) -> None:
         """Whatever still waits gets its machines."""
         for job in self.jobs:
@@ -200,7 +208,7 @@ class Service:
     @property
     def runs(self) -> list[str]:
         """The jobs that ran user code."""
-        return [job.id for job in self.jobs if job.ran]
+        return [job.id for job in (*self.deleted, *self.jobs) if job.ran]
 
     def _seen(self, job: Job, kind: Kind | None = None) -> VertexJob:
         def stamp(at: float | None) -> dict[str, str] | None:
@@ -216,7 +224,8 @@ class Vertex:
     are a field."""
 
     def __init__(self, service: Service, region: str = HOME, others: Iterable[str] = ()) -> None:
-        self._service, self.region, self._regions = service, region, (region, *others)
+        self._service, self.region, self.project = service, region, "1"
+        self.regions = tuple(dict.fromkeys((region, *others)))
 
     def at(self, region: str) -> Vertex:
         return Vertex(self._service, region or self.region)
@@ -225,7 +234,7 @@ class Vertex:
         return getattr(self._service, name)
 
     def jobs(self, kind: Kind, filter: str = "", **_: object) -> Iterator[VertexJob]:
-        return iter(self._service.jobs_listed(filter, self._regions))
+        return iter(self._service.jobs_listed(filter, self.regions))
 
     def create(self, kind: Kind, body: Mapping[str, Any]) -> VertexJob:
         return self._service.create_job(kind, body, self.region)

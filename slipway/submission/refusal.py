@@ -1,0 +1,27 @@
+"""What a refusal of a job means: whether to send it again, and what to ask for where quota is too small. Pure."""
+
+from __future__ import annotations
+
+from slipway.cloud.failures import CloudError, Exhausted, Unreachable
+from slipway.cloud.jobs import VertexJob
+from slipway.submission.request import Request
+
+QUOTA_TOO_SMALL = "exceed quota limits"
+"""In a 429: the limit is below what one job needs, so that no waiting helps."""
+
+
+def worth_again(problem: CloudError) -> bool:
+    """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
+    if isinstance(problem, Exhausted):
+        return QUOTA_TOO_SMALL not in problem.message
+    return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)
+
+
+def more_quota(request: Request, message: str) -> str:
+    """How to ask for the quota that a refusal names, as much of it as the request needs."""
+    from slipway.jobs.quota_wait import draws
+    from slipway.quota.metrics import request_command
+
+    drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
+    short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
+    return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
