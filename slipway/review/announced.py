@@ -33,6 +33,40 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
     return not any(_writes_metrics(catalog, account) for catalog in (change.old, change.new))
 
 
+def come_by_time(change: Change) -> frozenset[str]:
+    """Clusters, by name, that were dormant and are not any more, by the dates and the fields that were deployed."""
+    if change.old is None or change.new is None:
+        return frozenset()
+    dormant = change.old.dormant
+    found = (one for name, one in change.new.clusters.items() if name in dormant)
+    return frozenset(
+        one.name for one in found if (one.id, one.season) == (dormant[one.name].id, dormant[one.name].season)
+    )
+
+
+def gone_by_time(change: Change) -> frozenset[str]:
+    """Clusters, by name, that are dormant now, by the dates that were deployed."""
+    if change.old is None or change.new is None:
+        return frozenset()
+    was = change.old.clusters
+    dormant = change.new.dormant.values()
+    return frozenset(one.name for one in dormant if one.name in was and one.season == was[one.name].season)
+
+
+def drawn_by_season(change: Change, metric: str) -> bool:
+    """Whether more of a quota is drawn because seasons begin, and for nothing else: in the stack's own region, where
+    more is asked for."""
+    if change.before is None or change.after is None or change.before.quota.mode != change.after.quota.mode:
+        return False
+    before, come = change.before.quota.lines, come_by_time(change)
+    more = set()
+    for key, line in change.after.quota.lines.items():
+        if line.metric == metric and not line.region:
+            drawn = before[key].drawn if key in before else {}
+            more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
+    return bool(more) and more <= come
+
+
 def _needed(id_: str, change: Change) -> bool:
     return any(job.needs(id_) for job in change.jobs)
 

@@ -172,6 +172,8 @@ _ALL = (
         ("quota-unknown", _WARNING, "a limit or its use could not be read"),
         ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
         ("quota-requested", _CHANGE, "an increase is asked for"),
+        ("season-quota-requested", _CHANGE, "an increase is asked for because a cluster's season begins"),
+        ("season-awaits-quota", _WARNING, "a cluster whose season begins waits for an increase that is asked for"),
     ),
     *_rows(
         Section.POLICY,

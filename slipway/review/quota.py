@@ -10,6 +10,7 @@ from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import quota_id
 from slipway.quota.usage import Usage, usage
+from slipway.review.announced import drawn_by_season
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -101,7 +102,9 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
         refused = f"no cluster is made before a limit of {asked:,} is granted"
     why = f"both generations at once need {line.short:,} more {words_of(line)} than there are"
     created = f"what is created is short by {line.short:,} {words_of(line)}"
-    yield KINDS["quota-short-in-overlap" if overlap else "quota-short-now"].of(
+    season = waits and drawn_by_season(ground.change, line.metric)
+    kind = "season-awaits-quota" if season else "quota-short-in-overlap" if overlap else "quota-short-now"
+    yield KINDS[kind].of(
         f"quota {line.key}",
         f"{_capital(why if overlap else created)}{of_limit(line.limit)}: {refused}; {_increase(ground, line)}",
         details=(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.prices import Price, dollars
+from slipway.review.announced import come_by_time, gone_by_time
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, scarce
 from slipway.review.clusters.succession import Succession, always, renames, successions, told_pool
@@ -22,7 +23,7 @@ def capacity(change: Change) -> Iterator[Consequence]:
             if one.is_made:
                 yield from _anew(one, one.old, one.new)
         yield from _overlap(one)
-    yield from _under_another_name(successions(change))
+    yield from _under_another_name(change)
     yield from _minimum_below_default(change)
 
 
@@ -133,21 +134,27 @@ def _overlap(one: Succession) -> Iterator[Consequence]:
     )
 
 
-def _under_another_name(all_: Iterable[Succession]) -> Iterator[Consequence]:
-    """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on."""
-    some = list(all_)
+def _under_another_name(change: Change) -> Iterator[Consequence]:
+    """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on, nor do
+    seasons that take turns."""
+    some, come, gone = list(successions(change)), come_by_time(change), gone_by_time(change)
     going = [one for one in some if one.old and one.new is None and one.held]
     for one in some:
         if one.new is None or one.old or one.there or not scarce(one.new):
             continue
         asked = {group.machine for group in always(one.new)}
-        for other in (each for each in going if asked & {group.machine for group in each.held}):
+        alike = (each for each in going if asked & {group.machine for group in each.held})
+        # Of what is said of one cluster the last counts: one whose end nobody announced.
+        for other in sorted(alike, key=lambda each: each.name not in gone):
             assert other.old is not None
-            found = machines(summed(always(one.new)))
+            turn = one.name in come and other.name in gone
+            when = f", whose season begins as `{other.name}` goes, as was announced" if turn else ""
+            beside = "" if turn else f", and cost {dollars(held_price(other))} beside them until they are gone"
             yield KINDS["capacity-found-anew"].of(
                 f"cluster {one.name}",
-                f"{found} to be found for `{one.new.id}`: the {machines(summed(other.held))} of `{other.old.id}` are "
-                f"not handed on, and cost {dollars(held_price(other))} beside them until they are gone",
+                f"{machines(summed(always(one.new)))} to be found for `{one.new.id}`{when}: the "
+                f"{machines(summed(other.held))} of `{other.old.id}` are not handed on{beside}",
+                grade=Grade.CHANGE if turn else None,
                 field=key_of(one.name, ()),
                 cost=float(held_price(other).known),
             )

@@ -1,18 +1,23 @@
 """What comes by time alone, with no edit and no hand: the schedule is there for it, and goes on. # N1 # N2"""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from slipway.facts import Facts
+from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.facts import Facts, QuotaFacts, QuotaLine
 from slipway.review.change import Change
+from slipway.review.consequence import Grade
 from slipway.review.gate import unannounced, worse
 from slipway.review.preview import Step
 from slipway.review.review import review
+from slipway.season import Season
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
     H100,
+    NOW,
     PROJECT,
     TRAINER,
     WORK_BUCKET,
@@ -21,9 +26,11 @@ from tests.slipway.review.builders import (
     facts,
     job,
     kept,
+    limits,
     living,
     offer,
     pool,
+    quota,
     request,
     step,
     template,
@@ -133,3 +140,87 @@ def test_a_role_that_was_kept_for_jobs_goes_when_they_have_ended() -> None:
         assert "access-gone" in stopped_by(change(facts(before), facts(after), steps=steps, jobs=jobs)), how
     for other in (taken(TRAINER, "roles/viewer"), taken(f"else@{PROJECT}.iam.gserviceaccount.com", ROLE)):
         assert stopped_by(change(facts(without), facts(without), steps=[other])) == ["access-gone"]
+
+
+GPUS = "custom_model_training_nvidia_h100_gpus"
+FIRST = replace(cluster("first", pool("workers", H100, 1, 4)), season=Season(ends=NOW))
+SECOND = replace(cluster("second", pool("workers", H100, 1, 4)), season=Season(begins=NOW))
+
+
+def resting(*some: Cluster) -> dict[str, DormantCluster]:
+    return {one.name: DormantCluster(**vars(one)) for one in some}
+
+
+def turn(first: Cluster = FIRST, second: Cluster = SECOND, *, known: bool = True) -> Change:
+    """`second` comes on the day that `first` goes. `known`: it was declared when the stack was deployed last."""
+    before = facts(FIRST, dormant=resting(SECOND) if known else {})
+    return change(before, facts(second, dormant=resting(first)), clusters=[living(FIRST)])
+
+
+def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B6
+    (anew,) = (one for one in review(turn()).consequences if one.kind == "capacity-found-anew")
+    assert anew.grade is Grade.CHANGE
+    assert anew.sentence == (
+        f"1 `a3-highgpu-8g` to be found for `{SECOND.id}`, whose season begins as `first` goes, as was announced: the "
+        f"1 `a3-highgpu-8g` of `{FIRST.id}` are not handed on"
+    )
+    assert stopped_by(turn()) == []
+    for edited, how in (
+        (turn(first=replace(FIRST, season=Season(ends=NOW - timedelta(days=1)))), "the end of the one"),
+        (turn(second=replace(SECOND, season=Season(begins=NOW - timedelta(days=1)))), "the beginning of the other"),
+        (turn(second=replace(SECOND, id="second-4b2277a")), "what the other is made of"),
+        (turn(known=False), "that there is another one"),
+    ):
+        assert "capacity-found-anew" in stopped_by(edited), how
+    third = cluster("another", pool("workers", H100, 1, 4))
+    before, after = facts(FIRST, third, dormant=resting(SECOND)), facts(SECOND, dormant=resting(FIRST))
+    goes_too = change(before, after, clusters=[living(FIRST), living(third)])
+    assert "capacity-found-anew" in stopped_by(goes_too), "one that an edit takes out goes beside"
+
+
+def drawing(asked: int, *, mode: str = "request", short: int = 0, offers: int = 0, **drawn: int) -> QuotaFacts:
+    """`drawn`: at most, by the cluster."""
+    shares = {f"{name}/workers": amount for name, amount in drawn.items()}
+    lines = [QuotaLine(GPUS, "short" if short else "tight", short, shares, sum(drawn.values()), 8)]
+    if offers:
+        lines.append(QuotaLine(f"{GPUS} offers", "ok", 0, {"lora on-demand": offers}, offers, 8))
+    return replace(quota(*lines, mode=mode), requests={GPUS: asked} if asked else None)
+
+
+def season_begins(before: QuotaFacts, after: QuotaFacts, second: Cluster = SECOND) -> Change:
+    declared = facts(FIRST, dormant=resting(SECOND), quota=before)
+    there = [living(FIRST)]
+    return change(declared, facts(FIRST, second, quota=after), clusters=there, limits=limits({GPUS: 8}))
+
+
+@pytest.mark.parametrize(
+    ("short", "kinds"), [(0, {"season-quota-requested"}), (8, {"season-quota-requested", "season-awaits-quota"})]
+)
+def test_what_a_season_asks_of_quota_stops_nothing(short: int, kinds: set[str]) -> None:  # Z2
+    """Else nobody would ever ask for it."""
+    begins = season_begins(drawing(0, first=8), drawing(40, short=short, first=8, second=32))
+    assert stopped_by(begins) == []
+    assert kinds <= {one.kind for one in review(begins).consequences}
+    again = season_begins(drawing(40, short=short, first=8, second=32), drawing(40, short=short, first=8, second=32))
+    assert {one.kind for one in review(again).consequences}.isdisjoint(kinds), "said once"
+
+
+@pytest.mark.parametrize("short", [0, 8])
+@pytest.mark.parametrize(
+    ("before", "after", "second"),
+    [
+        pytest.param(drawing(0, first=8), drawing(48, first=16, second=32), SECOND, id="another draws more"),
+        pytest.param(drawing(0, mode="enforce", first=8), drawing(40, first=8, second=32), SECOND, id="mode"),
+        pytest.param(drawing(0, first=8), drawing(40, offers=32, first=8, second=32), SECOND, id="a template"),
+        pytest.param(drawing(0, first=8), drawing(16, first=16), SECOND, id="no season draws it"),
+        pytest.param(
+            drawing(0, first=8), drawing(40, first=8, second=32), replace(SECOND, id="second-4b2277a"), id="its cluster"
+        ),
+    ],
+)
+def test_what_an_edit_asks_of_quota_stops_it(
+    before: QuotaFacts, after: QuotaFacts, second: Cluster, short: int
+) -> None:
+    lines = {key: replace(one, short=short if key == GPUS else 0) for key, one in after.lines.items()}
+    stopped = stopped_by(season_begins(before, replace(after, lines=lines), second))
+    assert stopped == ["quota-requested"] if not short else sorted(stopped) == ["quota-requested", "quota-short-now"]
