@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from slipway.cli.pools import rows
-from tests.slipway.quota.region import cluster, h100, job
+from slipway.catalog.model import Catalog
+from slipway.cli.terminal.pool_rows import RECENT, rows, upcoming
+from slipway.cloud.jobs import VertexJob
+from slipway.season import Season
+from tests.slipway.quota.region import cluster, cpu, h100, job
 
 from .test_quota import CATALOG
 
@@ -31,3 +34,52 @@ def test_a_pool_has_not_idled_since_a_job_of_an_earlier_cluster_with_the_same_id
     later = replace(ended, end_time=made + timedelta(hours=1))
     (row,) = rows(CATALOG, [anew], (), (ended, later))
     assert row.idle_since == later.end_time
+
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+H100 = replace(cluster("h100-1a2b3c4", h100()), create_time=NOW - timedelta(days=20))
+
+
+def _ended(made: timedelta, ended: timedelta, *, on: str = "lab") -> VertexJob:
+    done = job(h100() if on == H100.id else cpu(), 1, on=on, state="JOB_STATE_SUCCEEDED")
+    return replace(done, create_time=NOW - made, end_time=NOW - ended)
+
+
+SWEEP = tuple(_ended(timedelta(hours=24), timedelta(hours=23)) for _ in range(RECENT))
+"""As `vertex.jobs` gives them: the newest alone. A job of H100 that was made before may have ended an hour ago."""
+
+
+def _limited(days: float) -> Catalog:
+    (declared,) = CATALOG.clusters.values()
+    return replace(CATALOG, clusters={"h100": replace(declared, season=Season(idle_limit=timedelta(days=days)))})
+
+
+def test_a_pool_whose_jobs_are_older_than_those_that_were_read_is_not_said_to_have_had_none() -> None:
+    (row,) = rows(CATALOG, [H100], (), SWEEP)
+    assert row.unread and row.idle(NOW) == f"none of the newest {RECENT} jobs"
+    (row,) = rows(CATALOG, [H100], (), SWEEP[1:])
+    assert not row.unread and row.idle(NOW) == "no job yet"
+    (row,) = rows(CATALOG, [replace(H100, create_time=NOW - timedelta(hours=23))], (), SWEEP)
+    assert not row.unread and row.idle(NOW) == "no job yet", "all jobs since it was made were read"
+    (row,) = rows(CATALOG, [H100], (), (*SWEEP[1:], _ended(timedelta(days=3), timedelta(hours=1), on=H100.id)))
+    assert not row.unread and row.idle(NOW) == "1 h"
+    (row,) = rows(CATALOG, [replace(H100, state="PROVISIONING")], (job(h100(), 1, on=H100.id),), SWEEP)
+    assert not row.unread and row.idle(NOW) == "–"
+
+
+def test_an_idle_limit_has_no_date_where_nobody_read_the_last_job() -> None:
+    """`is given up 2026-11-04 12:00 UTC, in 0 s ... (no job for 20 days ...)` was said of a pool whose job had ended an
+    hour ago, and which `pulumi up` kept."""
+    (due,) = upcoming(_limited(3), [H100], (), SWEEP, NOW)
+    assert due.at is None and not due.now
+    none = f"none of the newest {RECENT} was on it; slipway schedule looks at all"
+    assert due.words(NOW) == f"is given up: after 3 days without a job ({none})"
+    ran = _ended(timedelta(days=3), timedelta(hours=1), on=H100.id)
+    (due,) = upcoming(_limited(3), [H100], (), (*SWEEP[1:], ran), NOW)
+    assert due.at == NOW + timedelta(days=3, hours=-1)
+    assert due.why == f"no job for 1 h, unless one comes; as the newest {RECENT} jobs tell"
+    (due,) = upcoming(_limited(30), [H100], (), (ran, *SWEEP[2:]), NOW)
+    assert due.at == NOW + timedelta(days=30, hours=-1) and due.why == "no job for 1 h, unless one comes"
+    earlier = _ended(timedelta(days=300), timedelta(days=299), on=H100.id)
+    (due,) = upcoming(_limited(30), [H100], (), (*SWEEP[1:], earlier), NOW)
+    assert due.at == NOW + timedelta(days=10), "that one was on an earlier cluster with the same id"

@@ -22,7 +22,7 @@ def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:  # B1, 
     name = held(stack, 2)
     row = stack.run("pools", "--output", "json").json["pools"][0]
     assert (row["busy"], row["live"], row["max"]) == (2, 2, 3) and row["jobs"] == [name]
-    assert row["pricePerHourNow"] == "0.4906" and row["idleSince"] is None
+    assert row["pricePerHourNow"] == "0.4906" and row["idleSince"] is None and row["idleKnown"]
     assert row["clusterId"] == stack.cluster and row["state"] in ("RUNNING", "UPDATING")
 
 

@@ -1,0 +1,165 @@
+"""The table of pools as values, and what is due of clusters, as far as the newest jobs tell. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
+from slipway.cloud.jobs import VertexJob
+from slipway.cluster import CurrentCluster
+from slipway.deployment.schedule import Due, dates
+from slipway.formatting import span
+from slipway.generations.dormant import last_ends
+from slipway.generations.published_clusters import declared
+from slipway.jobs.demand import Demand, by_pool
+from slipway.labels import STACK_LABEL
+from slipway.live import Live
+from slipway.prices import Price, hourly
+
+RECENT = 300
+"""How many of the newest jobs are looked at for the time of a pool's last one."""
+GONE = "GONE"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One pool of a cluster that people call `name` and that is in `region`; prices in USD. `unread`: it idles, nobody
+    looked at the jobs that may have been on it, and of those that were looked at none was."""
+
+    name: str
+    region: str
+    cluster: PersistentResource
+    pool: ResourcePool
+    retires: bool
+    jobs: tuple[str, ...]
+    idle_since: datetime | None
+    unread: bool
+    per_machine: Price
+
+    @property
+    def state(self) -> str:
+        """The cluster's, `RETIRING` for an earlier generation, and `GONE` for a declared one that is not there."""
+        return "RETIRING" if self.retires else self.cluster.state
+
+    @property
+    def min(self) -> int:
+        return self.pool.floor
+
+    @property
+    def max(self) -> int:
+        return self.pool.replicas if self.pool.max is None else self.pool.max
+
+    def price(self, count: int) -> Price:
+        return self.per_machine * count
+
+    def idle(self, now: datetime) -> str:
+        """For how long, in words."""
+        if self.idle_since:
+            return span((now - self.idle_since).total_seconds())
+        if self.jobs or self.pool.used:
+            return "–"
+        return f"none of the newest {RECENT} jobs" if self.unread else "no job yet"
+
+
+def rows(
+    catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
+) -> list[Row]:
+    """The table as values: the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
+    there, recent = {cluster.id: cluster for cluster in clusters}, tuple(recent)
+    running, since = list(active), _read_since(recent)
+    declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
+    unlisted = [id_ for id_, cluster in sorted(there.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
+    living = [there.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()]
+    others = dict.fromkeys(id_ for id_ in [*catalog.retiring, *unlisted] if id_ in there and id_ not in declared)
+    return [
+        _row(catalog, declared.get(cluster.id), cluster, pool, running, recent, unread=_unread(cluster, since))
+        for cluster in [*living, *(there[id_] for id_ in others)]
+        for pool in cluster.pools
+    ]
+
+
+def upcoming(
+    catalog: Catalog,
+    clusters: Iterable[PersistentResource],
+    active: tuple[VertexJob, ...],
+    recent: tuple[VertexJob, ...],
+    now: datetime,
+) -> list[Due]:
+    """Of the clusters that have dates: what is due, as the newest jobs tell. Pure."""
+    there, ends = {cluster.id: cluster for cluster in clusters}, last_ends(recent)
+    live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
+    found: list[Due] = []
+    for cluster in catalog.clusters.values():
+        spec, lives = declared(cluster), there.get(cluster.id)
+        current = CurrentCluster(spec, cluster.id, "", import_=lives is not None)
+        for one in dates(current, lives, live, catalog.region_of(cluster.name), now):
+            limit = spec.season.idle_limit if one.what == "idle-limit" else None
+            if limit and lives and _unread(lives, _read_since(recent)):
+                one = _as_read(one, limit, any_ended=lives.id in ends)
+            found.append(one)
+    return found
+
+
+def _read_since(recent: tuple[VertexJob, ...]) -> datetime | None:
+    """When the oldest of the newest jobs was made, if there may be older ones."""
+    made = [job.create_time for job in recent if job.create_time]
+    return min(made, default=None) if len(recent) >= RECENT else None
+
+
+def _unread(cluster: PersistentResource, since: datetime | None) -> bool:
+    """Whether jobs may have been on it that were made before `since`."""
+    return since is not None and cluster.state != GONE and (cluster.create_time is None or cluster.create_time < since)
+
+
+def _as_read(due: Due, limit: timedelta, *, any_ended: bool) -> Due:
+    """An idle limit of a cluster that jobs may have been on which were not looked at. `any_ended`: of those that were,
+    some was on it."""
+    if any_ended:
+        return replace(due, why=f"{due.why}; as the newest {RECENT} jobs tell")
+    without = f"after {span(limit.total_seconds())} without a job"
+    return replace(
+        due, at=None, why=f"{without} (none of the newest {RECENT} was on it; slipway schedule looks at all)"
+    )
+
+
+def _row(
+    catalog: Catalog,
+    declared: Cluster | None,
+    cluster: PersistentResource,
+    pool: ResourcePool,
+    active: list[VertexJob],
+    recent: tuple[VertexJob, ...],
+    *,
+    unread: bool,
+) -> Row:
+    mine = [job for job in active if _on(job, cluster, pool)]
+    ends = (job.end_time for job in recent if job.end_time and _on(job, cluster, pool))
+    last = max((end for end in ends if end and cluster.was_there(end)), default=None)
+    known = declared.pools.get(pool.id) if declared else None
+    return Row(
+        name=declared.name if declared else cluster.id,
+        region=cluster.region,
+        cluster=cluster,
+        pool=pool.without_machines if cluster.failed else pool,
+        retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
+        jobs=tuple(job.display_name or job.id for job in mine),
+        idle_since=None if mine or pool.used else last,
+        unread=unread and last is None and not (mine or pool.used),
+        per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
+    )
+
+
+def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
+    on = job.persistent_resource_id == cluster.id and cluster.state != GONE
+    return on and bool(by_pool(Demand.of(job), cluster).get(pool.id))
+
+
+def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
+    """What stands for a declared cluster that is not there."""
+    pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
+    name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
+    return PersistentResource(name, GONE, {}, pools, error="the catalog names it, the service does not have it")
