@@ -8,12 +8,12 @@ without the cluster says what was under way, and what is deleted is made as any 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from slipway.catalog import document
-from slipway.catalog.model import NAME
+from slipway.catalog.model import NAME, Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
@@ -28,7 +28,6 @@ from slipway.live import Unknown
 from slipway.state import State
 
 _LOOK_EVERY_S = 10.0
-_WITHIN_S = 2 * 3600.0
 _NEXT_RUN = "run pulumi up again: it goes on from there"
 
 
@@ -65,7 +64,11 @@ class Published:
 
 
 class InPlace:
-    """`clusters` are those to delete."""
+    """`clusters` are those to delete. `within`: seconds in which one may go."""
+
+    within = 2 * 3600.0
+    _then = ", and the next pulumi up makes its successor"
+    _before = "its successor is made when it is gone"
 
     def __init__(
         self, clusters: Sequence[PersistentResource], published: Published, storage: Storage, cloud: CreationContext
@@ -74,6 +77,7 @@ class InPlace:
         self._names = {one.id: one.name for one in clusters}
         self._published, self._storage, self._cloud = published, storage, cloud
         self._going: list[str] = []
+        self._left_out: Sequence[str] = ()
 
     def run(self) -> None:
         """Returns when all are gone. Raises PolicyError when jobs are on one, and then, as after every error, the
@@ -100,10 +104,23 @@ class InPlace:
             catalog = document.read(before, str(self._published.at))
         except (NotFound, ConfigError):
             return b""
-        without = withdrawn(catalog, self._ids, self._published.now)
+        self._left_out = self._leaving(catalog)
+        if not self._left_out:
+            return b""
+        without = self._without(catalog, self._left_out)
         self._write(document.write(begun(without, self._published.commit)).encode())
-        self._cloud.say(f"replaced in place: {join(self._ids)}, which the catalog does not offer for the time being")
+        self._cloud.say(self._words(self._left_out))
         return before
+
+    def _leaving(self, catalog: Catalog) -> Sequence[str]:
+        """The ids of clusters that the catalog is not to offer any more."""
+        return self._ids
+
+    def _without(self, catalog: Catalog, ids: Collection[str]) -> Catalog:
+        return withdrawn(catalog, ids, self._published.now)
+
+    def _words(self, ids: Sequence[str]) -> str:
+        return f"replaced in place: {join(ids)}, which the catalog does not offer for the time being"
 
     def _write(self, content: bytes) -> None:
         self._storage.write(self._published.at, content, "application/json")
@@ -114,10 +131,10 @@ class InPlace:
             return
         try:
             catalog = document.read(before, str(self._published.at))
-            again = begun(withdrawn(catalog, self._going, self._published.now), self._published.commit)
+            again = begun(self._without(catalog, self._going), self._published.commit)
             self._write(before if not self._going else document.write(again).encode())
         except CloudError as error:
-            self._cloud.warn(f"the catalog does not offer {join(self._ids)} until the next pulumi up: {error.why}")
+            self._cloud.warn(f"the catalog does not offer {join(self._left_out)} until the next pulumi up: {error.why}")
 
     def _let_time_pass(self) -> None:
         """Until a job that was sent by the catalog would be known."""
@@ -145,15 +162,19 @@ class InPlace:
                 raise PolicyError(
                     f"cluster {id_} is not deleted: {names} {'have' if len(use.jobs) > 1 else 'has'} not ended",
                     why=f"deleting the cluster would cancel what runs on it; {self._state()}",
-                    fix=f"slipway jobs wait {first}, or slipway jobs cancel {first}; then pulumi up again"
-                    if first
-                    else "pulumi up again, when slipway pools shows no machine in use",
+                    fix=self._mend(first),
                 )
+
+    def _mend(self, job: str) -> str:
+        """What to do about a job that is known by this name, or by none."""
+        if not job:
+            return "pulumi up again, when slipway pools shows no machine in use"
+        return f"slipway jobs wait {job}, or slipway jobs cancel {job}; then pulumi up again"
 
     def _state(self) -> str:
         if not self._going:
             return "nothing was changed"
-        return f"{join(self._going)} is deleted already, and the next pulumi up makes its successor"
+        return f"{join(self._going)} is deleted already{self._then}"
 
     def _delete(self, id_: str) -> None:
         """Asks for its end when it still runs and nothing is on it."""
@@ -161,7 +182,7 @@ class InPlace:
             if self._cloud.vertex.persistent_resource(self._names[id_]).state != "STOPPING":
                 self._must_be_idle([id_])
                 self._cloud.vertex.delete_persistent_resource(self._names[id_])
-                self._cloud.say(f"cluster {id_} is being deleted; its successor is made when it is gone")
+                self._cloud.say(f"cluster {id_} is being deleted; {self._before}")
         except NotFound:
             pass
         except CloudError as error:
@@ -177,7 +198,7 @@ class InPlace:
                 state = self._cloud.vertex.persistent_resource(self._names[id_]).state
             except NotFound:
                 return
-            if (spent := self._cloud.now() - began) >= _WITHIN_S:
+            if (spent := self._cloud.now() - began) >= self.within:
                 raise Timeout(
                     f"cluster {id_} is still there {span(spent)} after it was deleted ({state.lower()})",
                     why="its successor can't have its machines before it is gone",

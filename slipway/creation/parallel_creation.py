@@ -9,6 +9,7 @@ from contextvars import copy_context
 
 from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
+from slipway.creation.ahead import Ahead
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
 from slipway.creation.in_place import InPlace, Published
@@ -16,6 +17,7 @@ from slipway.creation.quota_grant import WITHIN_S, await_grant
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import join, seconds
+from slipway.generations.published_clusters import published_dormant
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
 
@@ -34,11 +36,11 @@ def creator(
     awaited: Mapping[str, int] = _NONE,
     published: Published | None = None,
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
-    """A function that makes clusters of the plan, by id, once the limits of some metrics are what is `awaited`, and
-    those that they replace in place are gone. It returns the ids of those that run: of the ones asked for, or of their
-    alternatives.
+    """A function that makes clusters of the plan, by id, once what nobody needs is gone, the limits of some metrics are
+    what is `awaited`, and those that they replace in place are gone. It returns the ids of those that run: of the ones
+    asked for, or of their alternatives.
 
-    `place` is stack, project and region; `published` has the catalog that offers what is replaced. Raises ConfigError.
+    `place` is stack, project and region; `published` has the catalog that offers what goes first. Raises ConfigError.
     """
     policy, (stack, project, region) = _policy(environ), place
     insists = bool(environ.get(PATIENCE))
@@ -48,9 +50,12 @@ def creator(
         if not ids:
             return {}
         connection = connect(environ)
+        cloud = CreationContext(connection.vertex(project, region), use, say, warn)
+        if published:
+            dormant = {one.spec.name: published_dormant(one, region) for one in plan.dormant}
+            Ahead(plan.ahead, published, connection.storage, cloud, dormant).run()
         patience = min(WITHIN_S, policy.refused)
         await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
-        cloud = CreationContext(connection.vertex(project, region), use, say, warn)
         if published:
             InPlace(plan.replaced, published, connection.storage, cloud).run()
         try:
@@ -127,7 +132,8 @@ def _meanwhile(name: str, plan: Plan) -> str:
     gone = [one.id for one in plan.replaced if one.labels[NAME_LABEL] == name]
     if gone:
         return f"until then there is no cluster {name}: {join(gone)}, which it replaces, went before"
-    stay = [id_ for id_ in sorted(plan.old) if re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{7}}(-[0-9]+)?", id_)]
+    here = sorted(plan.old - {one.id for one in plan.ahead})
+    stay = [id_ for id_ in here if re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{7}}(-[0-9]+)?", id_)]
     return f"until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
 
 

@@ -1,4 +1,5 @@
-"""A catalog that no longer offers some clusters, as they are being replaced in place: nobody is sent to them."""
+"""A catalog that no longer offers some clusters, so that nobody is sent to them: they are being replaced in place, or
+are dormant from now on."""
 
 from __future__ import annotations
 
@@ -23,6 +24,17 @@ def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalo
         for name, one in catalog.clusters.items()
         if one.id in ids
     }
+    return _resting(catalog, going)
+
+
+def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
+    """The same with its clusters of these names dormant, as they are here, and retiring: nobody is sent to them."""
+    going = {name: dormant[name] for name, one in catalog.clusters.items() if name in dormant and not one.adopted}
+    ids = (*catalog.retiring, *(catalog.clusters[name].id for name in going))
+    return replace(_resting(catalog, going), retiring=tuple(dict.fromkeys(ids)))
+
+
+def _resting(catalog: Catalog, going: Mapping[str, DormantCluster]) -> Catalog:
     templates = {
         name: replace(one, offers=tuple(_offer(offer, going) for offer in one.offers))
         for name, one in catalog.templates.items()

@@ -136,10 +136,10 @@ def plan_deployment(
     """
     stack = proven.stack
     placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
-    instead = may_become(plan, without(live, plan.replaced), stack, proven.templates.values())
+    instead = may_become(plan, without(live, plan.first), stack, proven.templates.values())
     report = assess_regions(
         plan.current,
-        without(live, plan.replaced),
+        without(live, plan.first),
         region=stack.region,
         offers=_draws(proven.templates, placements),
         mode=stack.quota.mode,
@@ -202,11 +202,11 @@ def plan_deployment(
     )
 
 
-def without(live: Live, replaced: tuple[PersistentResource, ...]) -> Live:
+def without(live: Live, first: tuple[PersistentResource, ...]) -> Live:
     """As it is when those are gone that go first."""
-    if isinstance(live.clusters, Unknown) or not replaced:
+    if isinstance(live.clusters, Unknown) or not first:
         return live
-    gone = {one.id for one in replaced}
+    gone = {one.id for one in first}
     return replace(live, clusters=tuple(one for one in live.clusters if one.id not in gone))
 
 

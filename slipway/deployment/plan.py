@@ -18,7 +18,15 @@ from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
 from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
-from slipway.generations.old_generations import goes_first, not_withdrawable, overdue, removed, successor, why_keep
+from slipway.generations.old_generations import (
+    goes_ahead,
+    goes_first,
+    not_withdrawable,
+    overdue,
+    removed,
+    successor,
+    why_keep,
+)
 from slipway.generations.protection import Refusal, in_the_way, protected
 from slipway.generations.retiring import RetiringCluster, Why
 from slipway.labels import NAME_LABEL
@@ -33,8 +41,9 @@ class Plan:
     `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
     are not declared, so that Pulumi deletes them. `cleared`: failed ones that no catalog lists, which `up` itself
     deletes before it makes their successor. `replaced` (their ids are in `deleted`) it deletes first as well, for their
-    successors are made in place of them. `dormant` are named by the stack file and not declared for now.
-    `left`: ids by name of clusters that were adopted and are not offered any more, which live on as they are.
+    successors are made in place of them. So it does with those `ahead` (in `deleted` too): nobody needs them, and what
+    is made may take days; there are none where nothing is made. `dormant` are named by the stack file and not declared
+    for now. `left`: ids by name of clusters that were adopted and are not offered any more, which live on as they are.
     `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals` say what may not be done to
     a cluster: with some, `up` changes nothing.
     """
@@ -45,6 +54,7 @@ class Plan:
     deleted: tuple[str, ...] = ()
     cleared: tuple[PersistentResource, ...] = ()
     replaced: tuple[PersistentResource, ...] = ()
+    ahead: tuple[PersistentResource, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -55,6 +65,11 @@ class Plan:
     @property
     def creates(self) -> bool:
         return any(not one.import_ for one in self.current)
+
+    @property
+    def first(self) -> tuple[PersistentResource, ...]:
+        """What `up` itself deletes before it makes anything, but for what failed."""
+        return (*self.ahead, *self.replaced)
 
     @property
     def old(self) -> frozenset[str]:
@@ -138,6 +153,7 @@ def plan(
     deleted: list[str] = []
     cleared: list[PersistentResource] = []
     replaced: list[PersistentResource] = []
+    ahead: list[PersistentResource] = []
     current += (adopted(spec, adoption, clusters.get(adoption.id)) for spec, adoption in others)
     named = [(spec, "") if spec.adopted else as_deployed(spec, identify, ours, live.catalog) for spec in declared]
     refusals = list(protected(named, ours, live.catalog, stack, (known or State()).protected))
@@ -163,6 +179,8 @@ def plan(
                 refusals.append(in_the_way(retiring[-1], follows, stack))
         else:
             deleted.append(cluster.id)
+            if goes_ahead(cluster, follows, live.catalog, ours, dormant):
+                ahead.append(cluster)
     problems += not_withdrawable(replaced, live.catalog)
     if problems:
         return Plan(problems=tuple(problems))
@@ -174,6 +192,7 @@ def plan(
         deleted=tuple(deleted),
         cleared=tuple(cleared),
         replaced=tuple(replaced),
+        ahead=tuple(ahead) if any(not one.import_ for one in current) else (),
         refusals=(*refusals, *exchanged(known or State(), workspace or {}, stack)),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
         dormant=tuple(dormant),

@@ -54,12 +54,14 @@ def summary(
         f"cluster {failed.id} {_failure(failed)}: it holds nothing, and goes before its successor is made"
         for failed in plan.cleared
     ]
-    first = {one.id for one in plan.replaced}
-    lines += [f"cluster {id_} is idle and goes before its successor is made, in its place" for id_ in sorted(first)]
+    replaced, ahead = {one.id for one in plan.replaced}, {one.id for one in plan.ahead}
+    lines += [f"cluster {id_} is idle and goes before its successor is made, in its place" for id_ in sorted(replaced)]
+    comes = [one.id for one in plan.current if not one.import_]
+    before = f", before {join(comes)} {'is' if len(comes) == 1 else 'are'} made"
     lines += [
-        f"cluster {id_} is idle and not asked for any more: it will be deleted"
+        f"cluster {id_} is idle and not asked for any more: it will be deleted{before if id_ in ahead else ''}"
         for id_ in plan.deleted
-        if id_ not in first
+        if id_ not in replaced
     ]
     lines += workspace(plan, now, catalog)
     for name, some in placements.items():

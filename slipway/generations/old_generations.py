@@ -40,7 +40,8 @@ def why_keep(
         return Why.IN_USE
     if cluster.state not in DELETABLE_STATES:
         return Why.BUSY_STATE
-    # One that is made by this `up` needs no rule: the engine deletes last, and nothing when a create failed.
+    # One that is made by this `up` needs no rule: what it follows is deleted last (or see `goes_ahead`), and not when a
+    # create failed.
     if follows is not None and follows.import_ and follows.state not in RUNNING_STATES:
         return Why.SUCCESSOR
     if isinstance(catalog, Unknown):
@@ -54,6 +55,25 @@ def goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> b
     """Whether its machines are needed for its successor, as there may be none for both. A failed one has none."""
     replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
     return replaces and not cluster.failed
+
+
+def goes_ahead(
+    cluster: PersistentResource,
+    follows: CurrentCluster | None,
+    catalog: PublishedCatalog | Unknown | None,
+    ours: Mapping[str, PersistentResource],
+    dormant: Iterable[DormantCluster],
+) -> bool:
+    """Whether one that goes need not wait for what this deployment makes, which may take days: nobody is sent to it
+    any more, or it is dormant from now on. One that may still be needed, as its successor is not there or not offered
+    yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
+    if cluster.failed or not isinstance(catalog, PublishedCatalog) or catalog.damage:
+        return False
+    name = cluster.labels[NAME_LABEL]
+    if catalog.offers(cluster.id):
+        return catalog.whole is not None and any(one.spec.name == name for one in dormant)
+    offered = ours.get(catalog.clusters.get(name, ""))
+    return follows is None or follows.import_ or (offered is not None and offered.state in RUNNING_STATES)
 
 
 def not_withdrawable(

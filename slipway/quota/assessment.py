@@ -31,11 +31,12 @@ def assess(
     """Judge a plan's current clusters and the templates' offers against the region's limits.
 
     What this `up` creates must fit at its initial sizes into the limit less everything that lives, with no credit for
-    what it deletes. Ceilings are for later, when this stack's old generations (`old`, their ids) are gone: others alone
-    are in their way. Ceilings and offers are reported, and must fit with `strict`. An offer is judged against the limit
-    alone: the catalog outlives what runs now. What can't be told stops an `up` that creates something, and warns
-    otherwise. Mode `warn` turns every error into a warning. So does mode `request` for what is asked for and may still
-    be granted, which no cluster is made before; `known` are the requests that the stack has made until now.
+    what it deletes afterwards; `live` is without what it deletes before. Ceilings are for later, when this stack's old
+    generations (`old`, their ids) are gone: others alone are in their way. Ceilings and offers are reported, and must
+    fit with `strict`. An offer is judged against the limit alone: the catalog outlives what runs now. What can't be
+    told stops an `up` that creates something, and warns otherwise. Mode `warn` turns every error into a warning. So
+    does mode `request` for what is asked for and may still be granted, which no cluster is made before; `known` are the
+    requests that the stack has made until now.
     """
     grounds = Grounds(current, live, region, offers, old)
     by_template = offer_verdicts(grounds)

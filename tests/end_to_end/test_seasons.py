@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -39,14 +40,16 @@ def due(checkout: Checkout) -> list[tuple[str, bool]]:
     ]
 
 
-def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(checkout: Checkout) -> None:
+def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
+    checkout: Checkout, settings: Callable[..., None]
+) -> None:
     up(checkout, **{"from": LONG_AGO, "until": NEVER})
     (old,) = checkout.clusters()
     assert due(checkout) == [("season-ends", False)]
     job = checkout.submit("-p", "seconds=600")
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
     it_ends_and_the_job_goes_on(checkout, old, job)
-    the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout, old, job)
+    the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout, old, job, settings)
     it_is_declared_for_later(checkout)
 
     said = up(checkout, **{"from": LONG_AGO, "until": NEVER})
@@ -71,13 +74,30 @@ def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
     assert f"when {job['displayName']} has ended" in rows.out and due(checkout) == [("retire", False)]
 
 
-def the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout: Checkout, old: str, job: Any) -> None:
+def the_job_ends_and_a_later_deployment_deletes_the_cluster(
+    checkout: Checkout, old: str, job: Any, settings: Callable[..., None]
+) -> None:
     checkout.cloud.cancel(job["name"])
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
     assert due(checkout) == [("delete", True)]
+    it_goes_before_another_one_is_made_which_can_not_be_had(checkout, old, settings)
     up(checkout, **{"from": LONG_AGO, "until": date(2026, 2, 1)})
     assert checkout.clusters() == {} and due(checkout) == []
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def it_goes_before_another_one_is_made_which_can_not_be_had(
+    checkout: Checkout, old: str, settings: Callable[..., None]
+) -> None:
+    """However long that takes, nothing idle is paid for meanwhile."""
+    pools = {"all": {**MACHINE, "replicas": 1}}
+    over = {"pools": pools, "from": LONG_AGO, "until": date(2026, 2, 1)}
+    checkout.write(persistentResources={"cpu": over, "late": {"pools": pools}})
+    settings(create_error="late-")
+    failed = checkout.pulumi("up", SLIPWAY_GRACE="0", SLIPWAY_CREATE_PATIENCE="1s")
+    assert failed.code == 1 and "could not be made: it ended in ERROR" in failed.said, failed.said
+    assert f"{old}, an old generation of cpu, is idle and goes with this deployment, before late-" in failed.said
+    assert checkout.clusters() == {} and due(checkout) == []
 
 
 def it_is_declared_for_later(checkout: Checkout) -> None:

@@ -13,6 +13,7 @@ from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
+from slipway.review.clusters.deletions import ahead
 from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions, told_pool
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -159,9 +160,10 @@ def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
     back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
     mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
     idle = not (one.jobs or one.kept)
+    first = ahead(one.name, change) if dormant and idle and not one.failed else ""
     yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
         subject,
-        f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{'' if one.failed else back}",
+        f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
         details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in old.pools.values()),
         grade=Grade.CHANGE if mild else Grade.WARNING if idle and not scarce(old) else None,
         field=key_of(one.name, ()),

@@ -10,7 +10,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
-from slipway.creation.withdrawal import withdrawn
+from slipway.creation.withdrawal import over, withdrawn
 from slipway.deployment.alternatives import as_made
 from slipway.deployment.plan import Plan, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
@@ -152,12 +152,20 @@ class World:
                 self.deleted_with_jobs.append(gone.id)
             del self.clusters[gone.id]
             self.state.discard(gone.id)
-        going = {one.id for one in decided.replaced}
-        if going and self.catalog is not None:
-            kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in going}
-            whole = self.catalog.whole and withdrawn(self.catalog.whole, going, self.now or EPOCH)
-            self.catalog = replace(self.catalog, clusters=kept, whole=whole)
-        for id_ in sorted(going):
+        ahead = {one.id for one in decided.ahead}
+        if not all(one.import_ for one in decided.current) and self.catalog is not None and self.catalog.whole:
+            dormant = {one.spec.name: published_dormant(one, REGION) for one in decided.dormant}
+            whole = over(self.catalog.whole, dormant)
+            ids = {name: one.id for name, one in whole.clusters.items()}
+            self.catalog = replace(self.catalog, clusters=ids, retiring=whole.retiring, whole=whole)
+        replaced = {one.id for one in decided.replaced}
+        going = ahead | replaced
+        if replaced and self.catalog is not None:
+            kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in replaced}
+            withdrawn_from = self.catalog.whole and withdrawn(self.catalog.whole, replaced, self.now or EPOCH)
+            self.catalog = replace(self.catalog, clusters=kept, whole=withdrawn_from)
+        for id_ in (*sorted(ahead), *sorted(replaced)):
+            assert not self.catalog or not self.catalog.offers(id_), "nobody is sent to what goes"
             if steps == 0:
                 return decided
             steps -= 1
