@@ -54,6 +54,16 @@ def at_rest(checkout: Checkout) -> None:
     assert done.code == 0, done.said
 
 
+def announced(checkout: Checkout) -> None:
+    """The scheduled deployment would do all that is due, as nobody edits anything for it."""
+    preview = checkout.pulumi("preview", "--json", role="previewer", PULUMI_ENABLE_STREAMING_JSON_PREVIEW="1")
+    events = checkout.state / "schedule.jsonl"
+    events.write_text(preview.out)
+    done = checkout.slipway("review", str(events), "--scheduled", role="previewer")
+    assert done.code == 0, done.said
+    assert done.out.count("as was announced") == 3, done.out
+
+
 def end(checkout: Checkout, job: Any) -> None:
     checkout.cloud.cancel(job["name"])
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
@@ -93,6 +103,7 @@ def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_a
     # It has ended, and one runs that needs only what is new.
     beside = checkout.submit("-p", "seconds=600", SLIPWAY_CATALOG=f"gs://{new['catalogBucket']}")
     end(checkout, job)
+    announced(checkout)
     said = up(checkout, **new)
     assert checkout.job_state(beside["name"]) == "JOB_STATE_RUNNING", "one that needs only what is new"
     assert f"bucket gs://{catalog} is not asked for any more and no job needs it: it will be deleted" in said
