@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from slipway.cloud.jobs import VertexJob
@@ -14,6 +14,9 @@ from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states of runs that have failed, and may be sent once more."""
+
+GONE = "gone"
+"""In place of a state: the run has started, and its job was deleted since."""
 
 _CANCELLED = "JOB_STATE_CANCELLED"
 _CANCELLING = "JOB_STATE_CANCELLING"
@@ -86,6 +89,10 @@ class KnownRuns:
     open: Mapping[Run, float]
     states: Mapping[Run, str]
 
+    def with_gone(self, runs: Iterable[Run]) -> KnownRuns:
+        states = dict.fromkeys(runs, GONE)
+        return replace(self, jobs={**dict.fromkeys(states, ""), **self.jobs}, states={**self.states, **states})
+
 
 def most_likely(jobs: list[VertexJob]) -> VertexJob:
     """Where nobody asks for the claim."""
@@ -115,7 +122,8 @@ class RemainingRuns:
 
     `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, `cancelled` were
     cancelled, and `repeated` were sent more than once, `recalled` of them as they had been cancelled. `recalls` are
-    those of `send` whose last attempt was cancelled.
+    those of `send` whose last attempt was cancelled. `gone`: the numbers of those of `done` that ran, nobody knows how,
+    as their jobs were deleted.
     """
 
     send: tuple[Run, ...]
@@ -126,6 +134,7 @@ class RemainingRuns:
     cancelled: int = 0
     recalled: int = 0
     recalls: frozenset[Run] = frozenset()
+    gone: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,9 +155,9 @@ class RunsAgain:
 
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
-    """What is left of a sweep of `count` runs: those never sent. With `retry` the failed ones instead; with `recall`
-    the cancelled ones too, as it goes on where it was stopped."""
-    again = (FAILED if retry else frozenset()) | ({_CANCELLED} if recall else frozenset())
+    """What is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead; with
+    `recall` the cancelled ones too, as it goes on where it was stopped."""
+    again = (FAILED | {GONE} if retry else frozenset()) | ({_CANCELLED} if recall else frozenset())
     latest: dict[int, Run] = {}
     for run in (*facts.jobs, *facts.open):
         if run.index < count:
@@ -175,6 +184,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         cancelled=sum(state in (_CANCELLED, _CANCELLING) for state in states),
         recalled=sum(_was_cancelled(run, facts) for run in done),
         recalls=frozenset(run for run in send if _was_cancelled(run, facts)),
+        gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
     )
 
 

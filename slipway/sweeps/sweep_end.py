@@ -17,8 +17,10 @@ from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
+from slipway.sweeps.runs import runs_in_words
+from slipway.sweeps.sweep_jobs import calls_of
 from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
-from slipway.sweeps.sweep_submitter import SubmittedSweep, calls_of
+from slipway.sweeps.sweep_submitter import SubmittedSweep
 
 _SHOWN_REASONS = 5
 _LATE = "job that shows up late would run as well"
@@ -46,7 +48,8 @@ class EndDisplay(Protocol):
 
 
 def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
-    """Why not all runs were accepted, other than that somebody stopped the sending; None when they were."""
+    """Why not all runs were accepted, other than that somebody stopped the sending, or that some ran before and nobody
+    can tell how they ended; None when they were."""
     result = sweep.result
     if result.stopped is not None:
         return result.stopped
@@ -64,6 +67,12 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
             f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
             why=_reasons(problem.message for problem in result.refused.values()),
             fix=f"once that is corrected, this sends them: {again.same}",
+        )
+    if gone := sweep.left.gone:
+        return ResourceError(
+            f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} ran before, and their jobs are gone",
+            why=f"{runs_in_words(gone)}: started, as claims tell, and deleted since, so how that ended is unknown",
+            fix=f"once more: {again.failed}",
         )
     return None
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import islice
-from threading import Lock
 from typing import Protocol
 
 from slipway.catalog.model import Catalog
@@ -17,19 +16,17 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError, SlipwayError
-from slipway.jobs.claim import settled
 from slipway.jobs.earlier_waits import EARLIER, earlier_filter
-from slipway.labels import REQUEST_LABEL
 from slipway.live import Unknown
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
-from slipway.submission.experiment_run import create_run, experiment_of, prepare_experiment
 from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.catalog_watch import CatalogWatch
 from slipway.sweeps.forecast import Forecast, share
+from slipway.sweeps.gone_runs import ask_first, with_gone
 from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
     RemainingRuns,
@@ -37,25 +34,17 @@ from slipway.sweeps.runs import (
     RunsAgain,
     being_cancelled,
     known_runs,
-    latest,
     remaining_runs,
     runs_in_words,
-    sweep_filter,
 )
+from slipway.sweeps.sweep_jobs import SweepJobs
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_file
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 WIDTH = 128
 """Requests under way at once: enough to use any permitted rate at a second's latency."""
-_ONE_BY_ONE = 8
-_PAGE = 100
 _LOOK_EVERY = 2.0
-
-
-def calls_of(listed: int) -> int:
-    """How many calls it takes to list so many jobs."""
-    return 1 + listed // _PAGE
 
 
 class SweepDisplay(Protocol):
@@ -84,56 +73,6 @@ class SubmittedSweep:
     forecast: Forecast | None
 
 
-class SweepJobs:
-    """The jobs of one sweep, all of one `kind`: made, and listed by the service. May be shared by threads."""
-
-    def __init__(self, context: Context, plan: SweepPlan) -> None:
-        self._context, self._vertex = context, context.vertex
-        self.kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
-        self._experiments: set[str] = set()
-        self._preparing = Lock()
-
-    def create(self, request: Request) -> VertexJob:
-        """With the run of an experiment that the request names. What fails there has made no job all the same."""
-        create_run(self._context, request, partial(self._experiment_ready, request))
-        return self._vertex.at(request.region).create(request.kind, request.body)
-
-    def _experiment_ready(self, request: Request) -> None:
-        """Its experiment is prepared by the first of its runs; the others wait for that."""
-        name = experiment_of(request)
-        with self._preparing:
-            if name not in self._experiments:
-                prepare_experiment(self._context, request)
-                self._experiments.add(name)
-
-    def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
-        """Names by request id, of those that are listed, and how many calls it took. A few are asked for one by one;
-        many by reading the whole sweep."""
-        wanted = [request.id for request in requests]
-        if len(wanted) > _ONE_BY_ONE:
-            jobs = self.all()
-            found = {job.labels.get(REQUEST_LABEL, ""): job.name for job in reversed(jobs)}
-            return {id_: found[id_] for id_ in wanted if id_ in found}, calls_of(len(jobs))
-        listed = {
-            id_: job.name
-            for id_ in wanted
-            for job in self._vertex.jobs(self.kind, f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
-        }
-        return listed, len(wanted)
-
-    def all(self) -> tuple[VertexJob, ...]:
-        """Every job of the sweep that is listed."""
-        return tuple(self._vertex.jobs(self.kind, self._filter))
-
-    def latest(self) -> dict[int, VertexJob]:
-        """The job that counts for each run that is listed."""
-        return latest(self.all(), self.settle)
-
-    def settle(self, jobs: list[VertexJob]) -> VertexJob:
-        """Which of several jobs of one attempt has its claim."""
-        return settled(self._context.connection.storage, jobs)
-
-
 def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
     """Sends what is left of it at `rate` submissions a minute and region, 0 for no limit, and once more the runs that
     are asked for. Those that are being cancelled are waited for, where cancelled ones are. It stops when a cluster that
@@ -152,6 +91,11 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
         choices = _choices(context, plan, threads)
         candidate = cache(lambda run: plan.candidate(run, choices))
+
+        def request(run: Run) -> Request:
+            return candidate(run).request
+
+        started = ask_first(context, plan.count, request, threads)
         _check(candidate, plan.count, catalog)
         template, commit, when = plan.groups[0].prepared.template.name, catalog.revision.short, context.now.isoformat()
         journal.begin(SweepHeader(plan.id, template, plan.digest, plan.count, commit, when))
@@ -161,6 +105,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             while being_cancelled(known):
                 context.clock.sleep(_LOOK_EVERY)
                 known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+        known = with_gone(context, plan.count, known, started, request, threads)
         left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
         taken = [choice.taken.candidate for choice in choices]
         forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
@@ -174,7 +119,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             sender = SweepSender(
                 jobs.create,
                 jobs.look,
-                lambda run: candidate(run).request,
+                request,
                 journal,
                 rate,
                 threads,

@@ -49,6 +49,7 @@ def document(sweep: SubmittedSweep, ended: Mapping[int, VertexJob] | None = None
         ],
         "refused": [{"run": run.index, "why": result.refused[run].message} for run in sorted(result.refused)],
         "unknown": [run.index for run in result.unknown],
+        "gone": list(left.gone),
         "forecast": forecast_document(sweep.forecast),
         "states": None if ended is None else [{"run": index, "state": job.state} for index, job in ended.items()],
     }

@@ -51,6 +51,14 @@ def test_a_new_sweep_is_sent_in_order() -> None:
     assert left.send == (Run(0), Run(1), Run(2)) and left.done == 0 and not left.look
 
 
+def test_a_run_whose_job_was_deleted_is_sent_once_more_only_where_somebody_asks() -> None:  # N7
+    known = facts(job(Run(0)), jobs={Run(1): "jobs/1"}).with_gone([Run(1), Run(2)])
+    left = remaining_runs(4, known, retry=False)
+    assert (left.send, left.done, left.gone, left.failed) == ((Run(3),), 3, (1, 2), 0)
+    assert remaining_runs(4, known, retry=True).send == (Run(1, 1), Run(2, 1))
+    assert remaining_runs(4, known.with_gone([Run(2, 1)]), retry=True).send == (Run(1, 1), Run(2, 2))
+
+
 def test_what_was_accepted_is_not_sent_again_wherever_that_is_known_from() -> None:  # N7
     left = remaining_runs(4, facts(job(Run(1)), jobs={Run(0): "jobs/0"}), retry=False)
     assert left.send == (Run(2), Run(3)) and left.done == 2

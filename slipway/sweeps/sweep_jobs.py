@@ -1,0 +1,74 @@
+"""The jobs of one sweep: made, looked for and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from threading import Lock
+
+from slipway.cloud.jobs import VertexJob
+from slipway.context import Context
+from slipway.jobs.claim import settled
+from slipway.labels import REQUEST_LABEL
+from slipway.submission.experiment_run import create_run, experiment_of, prepare_experiment
+from slipway.submission.request import Request
+from slipway.sweeps.runs import latest, sweep_filter
+from slipway.sweeps.sweep_plan import SweepPlan
+
+_ONE_BY_ONE = 8
+_PAGE = 100
+
+
+def calls_of(listed: int) -> int:
+    """How many calls it takes to list so many jobs."""
+    return 1 + listed // _PAGE
+
+
+class SweepJobs:
+    """The jobs of one sweep, all of one `kind`: made, and listed by the service. May be shared by threads."""
+
+    def __init__(self, context: Context, plan: SweepPlan) -> None:
+        self._context, self._vertex = context, context.vertex
+        self.kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
+        self._experiments: set[str] = set()
+        self._preparing = Lock()
+
+    def create(self, request: Request) -> VertexJob:
+        """With the run of an experiment that the request names. What fails there has made no job all the same."""
+        create_run(self._context, request, partial(self._experiment_ready, request))
+        return self._vertex.at(request.region).create(request.kind, request.body)
+
+    def _experiment_ready(self, request: Request) -> None:
+        """Its experiment is prepared by the first of its runs; the others wait for that."""
+        name = experiment_of(request)
+        with self._preparing:
+            if name not in self._experiments:
+                prepare_experiment(self._context, request)
+                self._experiments.add(name)
+
+    def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
+        """Names by request id, of those that are listed, and how many calls it took. A few are asked for one by one;
+        many by reading the whole sweep."""
+        wanted = [request.id for request in requests]
+        if len(wanted) > _ONE_BY_ONE:
+            jobs = self.all()
+            found = {job.labels.get(REQUEST_LABEL, ""): job.name for job in reversed(jobs)}
+            return {id_: found[id_] for id_ in wanted if id_ in found}, calls_of(len(jobs))
+        listed = {
+            id_: job.name
+            for id_ in wanted
+            for job in self._vertex.jobs(self.kind, f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
+        }
+        return listed, len(wanted)
+
+    def all(self) -> tuple[VertexJob, ...]:
+        """Every job of the sweep that is listed."""
+        return tuple(self._vertex.jobs(self.kind, self._filter))
+
+    def latest(self) -> dict[int, VertexJob]:
+        """The job that counts for each run that is listed."""
+        return latest(self.all(), self.settle)
+
+    def settle(self, jobs: list[VertexJob]) -> VertexJob:
+        """Which of several jobs of one attempt has its claim."""
+        return settled(self._context.connection.storage, jobs)
