@@ -8,6 +8,7 @@ from __future__ import annotations
 from slipway.catalog.model import Catalog
 from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Kept
+from slipway.fingerprint import is_id_of
 from slipway.kinds import KINDS
 from slipway.review.change import Change
 
@@ -37,11 +38,9 @@ def come_by_time(change: Change) -> frozenset[str]:
     """Clusters, by name, that were dormant and are not any more, by the dates and the fields that were deployed."""
     if change.old is None or change.new is None:
         return frozenset()
-    dormant = change.old.dormant
-    found = (one for name, one in change.new.clusters.items() if name in dormant)
-    return frozenset(
-        one.name for one in found if (one.id, one.season) == (dormant[one.name].id, dormant[one.name].season)
-    )
+    was = change.old.dormant
+    come = (one for one in change.new.clusters.values() if one.name in was and one.season == was[one.name].season)
+    return frozenset(one.name for one in come if is_id_of(one.id, was[one.name].id))
 
 
 def gone_by_time(change: Change) -> frozenset[str]:

@@ -165,6 +165,7 @@ def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B
         f"1 `a3-highgpu-8g` of `{FIRST.id}` are not handed on"
     )
     assert stopped_by(turn()) == []
+    assert stopped_by(turn(second=replace(SECOND, id=f"{SECOND.id}-2"))) == [], "an id is spent by one that failed"
     for edited, how in (
         (turn(first=replace(FIRST, season=Season(ends=NOW - timedelta(days=1)))), "the end of the one"),
         (turn(second=replace(SECOND, season=Season(begins=NOW - timedelta(days=1)))), "the beginning of the other"),
