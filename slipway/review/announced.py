@@ -43,6 +43,12 @@ def come_by_time(change: Change) -> frozenset[str]:
     return frozenset(one.name for one in come if is_id_of(one.id, was[one.name].id))
 
 
+def added(change: Change) -> frozenset[str]:
+    """Clusters, by name, that nobody has deployed yet."""
+    known = {*change.old.clusters, *change.old.dormant} if change.old else set()
+    return frozenset(change.new.clusters if change.new else ()) - known
+
+
 def gone_by_time(change: Change) -> frozenset[str]:
     """Clusters, by name, that are dormant now, by the dates that were deployed."""
     if change.old is None or change.new is None:

@@ -67,7 +67,7 @@ ANNOUNCED = frozenset(
 jobs (nothing else makes a mere change of an account's or a bucket's deletion), clear what failed, make what a season
 begins with or what there were no machines for, and what follows from that, in money too. That a generation is overdue
 is an alarm, which ends no job, and only a deployment keeps that it was told. An edit that nobody deployed has a kind of
-its own beside those that follow from it."""
+its own beside those that follow from it; a cluster that it adds is known by its name."""
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
@@ -77,8 +77,13 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
         for sentence in review.incomplete:
             yield Obstacle(review.stack, f"Incomplete: {sentence}")
         for one in review.consequences:
-            if (one.kind, one.grade) not in ANNOUNCED and not _begun(one, review):
+            if not (_announced(one, review) or _begun(one, review)):
                 yield Obstacle(review.stack, _said(one), *one.key)
+
+
+def _announced(one: Consequence, review: Review) -> bool:
+    is_edit = one.kind == "cluster-created" and one.subject.removeprefix("cluster ") in review.added
+    return (one.kind, one.grade) in ANNOUNCED and not is_edit
 
 
 def _begun(one: Consequence, review: Review) -> bool:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from slipway.creation.withdrawal import replacing
 from slipway.formatting import short
+from slipway.review.announced import added
 from slipway.review.change import Change
 from slipway.review.clusters.adoption import adoption
 from slipway.review.clusters.alternatives import alternatives, standing_alternatives
@@ -73,6 +74,7 @@ class Review:
     line each. `notes`: what else a reader should know of how the review was made.
     `on_main`: the keys of consequences that come with what main has and nobody has deployed yet. `begun`: where a
     deployment of the same commit did not come to its end, the names of clusters that it was replacing in place.
+    `added`: names of clusters that nobody has deployed yet.
     """
 
     stack: str
@@ -86,6 +88,7 @@ class Review:
     notes: tuple[str, ...] = ()
     on_main: frozenset[tuple[str, str]] = frozenset()
     begun: frozenset[str] | None = None
+    added: frozenset[str] = frozenset()
 
     @property
     def yours(self) -> tuple[Consequence, ...]:
@@ -139,6 +142,7 @@ def review(change: Change) -> Review:
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
         begun=begun,
+        added=added(change),
     )
 
 

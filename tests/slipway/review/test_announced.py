@@ -225,3 +225,16 @@ def test_what_an_edit_asks_of_quota_stops_it(
     lines = {key: replace(one, short=short if key == GPUS else 0) for key, one in after.lines.items()}
     stopped = stopped_by(season_begins(before, replace(after, lines=lines), second))
     assert stopped == ["quota-requested"] if not short else sorted(stopped) == ["quota-requested", "quota-short-now"]
+
+
+def test_a_cluster_that_nobody_deployed_stops_it_though_no_template_fits_it() -> None:  # N5
+    """All else that follows from it may come by time too."""
+    spare = cluster("spare", pool("workers", H100, 1, 4))
+    added = change(facts(NEW), facts(NEW, spare), clusters=[living(NEW)])
+    assert stopped_by(added) == ["cluster-created"]
+    renamed = change(facts(NEW, spare), facts(NEW, replace(spare, name="other")), clusters=[living(NEW), living(spare)])
+    assert "cluster-created" in stopped_by(renamed)
+    again = change(facts(NEW), facts(NEW), clusters=[])
+    assert [one.kind for one in review(again).consequences] == ["cluster-created"] and stopped_by(again) == []
+    begun = replace(review(added), begun=frozenset())
+    assert list(unannounced([begun])) == [], "somebody deployed it, and there were no machines"
