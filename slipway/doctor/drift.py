@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from slipway.catalog.model import Catalog
 from slipway.cloud.permissions import Bound
+from slipway.creation.withdrawal import replacing
 from slipway.doctor.commands import revoke, unlabel
 from slipway.doctor.finding import shape
 from slipway.doctor.picture import Policy
@@ -80,6 +82,18 @@ def of_engine(preview: Preview) -> Iterator[Drift]:
             yield from _overwritten(step, step.old, step.new)
         elif not step.type.startswith(CLUSTER_TYPE) and not form(step.type):
             yield from _changed(step, step.old, step.new, Then.PUT_BACK if step.urn in doing else Then.STAYS)
+
+
+def by_hand(found: Iterable[Drift], published: Catalog) -> Iterator[Drift]:
+    """Without what a deployment did that did not come to its end: it writes the catalog, and deletes what nobody needs,
+    or what is replaced in place, before it makes others."""
+    if not (published.under_way or replacing(published)):
+        yield from found
+        return
+    gone = {f"cluster {id_}" for id_ in (*published.retiring, *(one.id for one in published.dormant.values()))}
+    for one in found:
+        if one.on not in gone and not (one.on.startswith("catalog ") and one.field == "content"):
+            yield one
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]:

@@ -7,12 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.doctor import policies
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, of_engine, of_labels, of_policies, together
+from slipway.doctor.drift import Drift, by_hand, of_engine, of_labels, of_policies, together
 from slipway.doctor.picture import Policy
 from slipway.live import Unknown
 from slipway.review.deployed import published_in
@@ -33,23 +34,25 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
     """Of one stack. Without a connection nothing but the events is looked at, which is said."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
     live: list[Drift] = []
+    engine = tuple(of_engine(preview))
     bucket = published_in(preview)
     if connection is None:
         unread.append(_NOT_READ)
     elif not bucket:
         unread.append("clusters and policies: no catalog is deployed")
     else:
-        live, missed = _live(preview, connection, bucket, identity)
-        unread = [*unread, *missed]
-    return Drifted(together(of_engine(preview), live), tuple(unread))
+        catalog = Reader(connection, LiveScope("", "", bucket), identity).catalog()
+        if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
+            live, missed = _live(preview, connection, catalog.whole, identity)
+            unread = [*unread, *missed]
+            engine = tuple(by_hand(engine, catalog.whole))
+        else:
+            why = str(catalog) if isinstance(catalog, Unknown) else "it is not there, or another version wrote it"
+            unread.append(f"clusters and policies: the catalog can't be read: {why}")
+    return Drifted(together(engine, live), tuple(unread))
 
 
-def _live(preview: Preview, connection: Connection, bucket: str, identity: str) -> tuple[list[Drift], list[str]]:
-    catalog = Reader(connection, LiveScope("", "", bucket), identity).catalog()
-    if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
-        why = str(catalog) if isinstance(catalog, Unknown) else "it is not there, or another version wrote it"
-        return [], [f"clusters and policies: the catalog can't be read: {why}"]
-    whole = catalog.whole
+def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Drift], list[str]]:
     # An idle alternative elsewhere that nobody offers is no drift.
     regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
     readers = [Reader(connection, LiveScope(whole.project, one), identity) for one in regions]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
+from slipway.creation.withdrawal import withdrawn
 from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, Then, of_engine, of_labels, of_policies, shape_of, together
+from slipway.doctor.drift import Drift, Then, by_hand, of_engine, of_labels, of_policies, shape_of, together
 from slipway.doctor.drift_reading import drifted
 from slipway.doctor.picture import Policy
 from slipway.labels import HASH_LABEL
@@ -92,6 +94,23 @@ def test_a_catalog_that_somebody_overwrote() -> None:
             "somebody overwrote it: it has other contents than were deployed"
         )
     }
+
+
+def test_what_a_deployment_did_that_did_not_come_to_its_end_is_nobody_s_hand() -> None:  # N1, N10
+    """It took `old` and `ended` away before it made others, which it could not, and wrote the catalog."""
+    told = [
+        "catalog gs://acme-catalog/catalog.json",
+        "cluster old",
+        "cluster ended",
+        "cluster h100",
+        "bucket acme-work",
+    ]
+    found = [Drift(on, "content" * on.startswith("catalog"), "somebody did that", Then.STAYS) for on in told]
+    rests = withdrawn(catalog(cluster("ended", id="ended")), ["ended"], datetime(2026, 11, 21, tzinfo=UTC))
+    unfinished = replace(rests, retiring=("old",), under_way="3f9c2e1")
+    assert [one.on for one in by_hand(found, unfinished)] == ["cluster h100", "bucket acme-work"]
+    done = replace(unfinished, dormant={}, under_way=None)
+    assert list(by_hand(found, done)) == found
 
 
 def test_a_deleted_catalog_is_named_by_its_address() -> None:
