@@ -164,6 +164,9 @@ def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B
         f"1 `a3-highgpu-8g` to be found for `{SECOND.id}`, whose season begins as `first` goes, as was announced: the "
         f"1 `a3-highgpu-8g` of `{FIRST.id}` are not handed on"
     )
+    told = {one.kind: one.sentence for one in review(turn(known=False)).consequences}
+    assert told["capacity-found-anew"].endswith(f"of `{FIRST.id}` are not handed on"), "it is not paid beside the other"
+    assert f"is idle and goes with this deployment, before `{SECOND.id}` is made" in told["cluster-deleted"]
     assert stopped_by(turn()) == []
     assert stopped_by(turn(second=replace(SECOND, id=f"{SECOND.id}-2"))) == [], "an id is spent by one that failed"
     for edited, how in (
