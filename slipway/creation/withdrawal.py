@@ -11,10 +11,13 @@ from typing import Any
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog, Offer
 
+UNCOMMITTED = "uncommitted"
+"""In place of a commit: nobody can go on with that deployment, and what it did to the catalog is its own doing."""
+
 
 def begun(catalog: Catalog, commit: str) -> Catalog:
     """The same, with the commit of a deployment that has begun; empty where nobody else has it, so as to go on."""
-    return replace(catalog, under_way=commit or None)
+    return replace(catalog, under_way=commit or UNCOMMITTED)
 
 
 def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalog:

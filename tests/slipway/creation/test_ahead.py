@@ -14,6 +14,8 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.creation.ahead import Ahead
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import Published
+from slipway.creation.withdrawal import UNCOMMITTED
+from slipway.doctor.drift import Drift, Then, by_hand
 from slipway.errors import PolicyError
 from slipway.generations.dormant import DormantCluster as Dormant
 from slipway.generations.published_clusters import published_dormant
@@ -27,16 +29,18 @@ from .vertex import gone
 RESTS = {"cpu": published_dormant(Dormant(OLD, id_of(OLD), "season", NOW), REGION)}
 RETIRED = document.write(catalog_with(spec(high=9), retiring=(ALIVE.id,)).whole).encode()  # type: ignore[arg-type]
 OTHERS = document.write(catalog_with(spec("gpu")).whole).encode()  # type: ignore[arg-type]
+CATALOG = Drift("catalog gs://b/catalog.json", "content", "somebody overwrote it", Then.PUT_BACK)
 
 
 class Going(Story):
     dormant: Mapping[str, DormantCluster] = RESTS
+    commit = "3f9c2e1"
 
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
             self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
         )
-        Ahead(clusters, Published(AT, self.grace, NOW, "3f9c2e1"), self.bucket, cloud, self.dormant).run()
+        Ahead(clusters, Published(AT, self.grace, NOW, self.commit), self.bucket, cloud, self.dormant).run()
         return self
 
 
@@ -64,6 +68,15 @@ def test_one_with_jobs_that_is_dormant_stays_and_is_not_offered_any_more() -> No
     story = Going([RUNS]).run(())
     assert story.bucket.offered == set() and story.vertex.asked == []
     assert Going([RUNS], content=OTHERS).run(()).bucket.content == OTHERS
+
+
+def test_the_catalog_tells_of_a_deployment_of_no_commit_too() -> None:
+    """Else it would be taken for one that somebody wrote over by hand, which stops the scheduled deployment."""
+    story = Going([RUNS])
+    story.commit = ""
+    story.run(())
+    published = document.read(story.bucket.content or b"", "x")
+    assert published.under_way == UNCOMMITTED and list(by_hand([CATALOG], published)) == []
 
 
 @pytest.mark.parametrize("uses", [[Use((JOB,))], [Use(), Use(unlisted=(ALIVE.id,))]])
