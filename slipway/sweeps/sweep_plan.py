@@ -55,10 +55,10 @@ class SweepPlan:
         """The runs of one of the groups, by their numbers."""
         return [index for index, place in enumerate(self.of_group) if place == group]
 
-    def candidate(self, run: Run, choices: Sequence[Choice]) -> Candidate:
-        """The run's own, by the offer that its group takes."""
+    def candidate(self, run: Run, prepared: PreparedSubmission, choices: Sequence[Choice]) -> Candidate:
+        """The run's own, of how it is prepared, by the offer that its group takes."""
         taken = choices[self.of_group[run.index]].taken.candidate
-        return next(one for one in self.prepared(run).candidates if one.offer is taken.offer)
+        return next(one for one in prepared.candidates if one.offer is taken.offer)
 
 
 def plan_sweep(

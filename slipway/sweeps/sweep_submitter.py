@@ -89,13 +89,15 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         context.connection.session.widen(WIDTH)
         jobs = SweepJobs(context, plan)
         listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
+        prepared = cache(plan.prepared)
+        # Before it is known where the runs go, for this is a round trip: a run's claim is the same wherever it goes.
+        started = ask_first(context, plan.count, lambda run: prepared(run).candidates[0].request, threads)
         choices = _choices(context, plan, threads)
-        candidate = cache(lambda run: plan.candidate(run, choices))
+        candidate = cache(lambda run: plan.candidate(run, prepared(run), choices))
 
         def request(run: Run) -> Request:
             return candidate(run).request
 
-        started = ask_first(context, plan.count, request, threads)
         _check(candidate, plan.count, catalog)
         template, commit, when = plan.groups[0].prepared.template.name, catalog.revision.short, context.now.isoformat()
         journal.begin(SweepHeader(plan.id, template, plan.digest, plan.count, commit, when))
