@@ -48,8 +48,9 @@ def at(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> Callable[..., Done]:
 
 
 def words_of(text: str) -> set[str]:
-    """Without numbers, as a pool may grow between two looks, and without heads: a block has none over its name."""
-    return {word for word in text.split() if not word[0].isdigit() and not word.isupper()}
+    """Without numbers, as a pool may grow and cost more between two looks, and without heads: a block has none over its
+    name."""
+    return {word for word in text.split() if not word.lstrip("$")[:1].isdigit() and not word.isupper()}
 
 
 def fits(at: Callable[..., Done], *words: str) -> None:
