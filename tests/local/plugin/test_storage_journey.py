@@ -63,11 +63,12 @@ gcp.serviceaccount.Account(
     ),
 )
 """
+# Of machines that no other test draws: what was granted can't be taken back.
 _PREFERENCE = """
 gcp.cloudquota.SQuotaPreference(
     "quota", name="trial-quota", parent="projects/slipway-local", service="aiplatform.googleapis.com",
-    quota_id="CustomModelTrainingCPUsPerProjectPerRegion", dimensions={"region": "us-central1"},
-    quota_config={"preferred_value": "4000"}, contact_email="owner@slipway.example",
+    quota_id="CustomModelTrainingP100GPUsPerProjectPerRegion", dimensions={"region": "us-central1"},
+    quota_config={"preferred_value": "64"}, contact_email="owner@slipway.example",
 )
 """
 
