@@ -23,10 +23,11 @@ _MOST_AGAIN = 4
 _NO_KILLS = tuple(fault for fault in points.FAULTS if not fault.startswith("kill-"))
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
-# What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it.
+# What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it. One
+# that waits says how to go on after an interruption; nothing has to be done where it says when it looks again.
 TOLD = re.compile(
     r"(?m)^\s*fix: |pulumi cancel|run pulumi up again|run the same command again|the same command|try again|"
-    r"python -m local up|gcloud auth"
+    r"python -m local up|gcloud auth|\(looks at .+ again in "
 )
 
 
