@@ -23,7 +23,7 @@ from bench.faults.proxy import Proxy, standing_before
 from journey import leftovers
 from local import environment
 from local.cloud.server import daemon
-from local.cloud.server.cloud_file import read_record
+from local.cloud.server.cloud_file import process_of, read_record
 from local.engine.engine import ensure
 from local.plugin import installation
 from tests.checkouts import empty_stack, nap
@@ -148,12 +148,10 @@ class Stage:
     def kill_cloud(self) -> None:
         """`kill -9` of the server; its jobs live on."""
         record = read_record(self.cloud.state)
-        if record:
+        if record and (process := process_of(record)):
             with suppress(psutil.Error):
-                process = psutil.Process(record.pid)
-                if "local.cloud.server.main" in process.cmdline():
-                    process.kill()
-                    process.wait(10)
+                process.kill()
+                process.wait(10)
 
     def kill_of_command(self, fault: str) -> Callable[[], None]:
         """Kills engine, program, plugin or command, whichever the fault names, when it is called; `killed` is whether
