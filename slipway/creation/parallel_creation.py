@@ -51,16 +51,16 @@ def creator(
             return {}
         connection = connect(environ)
         cloud = CreationContext(connection.vertex(project, region), use, say, warn)
-        if published:
-            dormant = {one.spec.name: published_dormant(one, region) for one in plan.dormant}
-            Ahead(plan.ahead, published, connection.storage, cloud, dormant).run()
-        patience = min(WITHIN_S, policy.refused)
-        await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
-        if published:
-            InPlace(plan.replaced, published, connection.storage, cloud).run()
         try:
+            if published:
+                dormant = {one.spec.name: published_dormant(one, region) for one in plan.dormant}
+                Ahead(plan.ahead, published, connection.storage, cloud, dormant).run()
+            patience = min(WITHIN_S, policy.refused)
+            await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
+            if published:
+                InPlace(plan.replaced, published, connection.storage, cloud).run()
             return create_all([asked[id_] for id_ in ids], cloud, policy)
-        except SlipwayError:
+        except SlipwayError:  # A quota that Google has yet to grant, a job on what goes first, no machines: time helps.
             if published:
                 published.mark_begun(connection.storage, warn)
             raise
