@@ -71,5 +71,10 @@ class DormantCluster(Cluster):
     since: Since = None
 
     @property
+    def comes(self) -> bool:
+        """By time alone: its season has yet to begin. Only an edit brings back what was given up, or is over."""
+        return self.why == "season" and self.since is None
+
+    @property
     def words(self) -> str:
         return why_dormant(self.name, self.season, self.why, self.since)

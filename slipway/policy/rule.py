@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import Facts
 from slipway.formatting import join
@@ -30,7 +31,17 @@ class Subject:
 
     @property
     def clusters(self) -> Iterable[Cluster]:
-        return self.catalog.clusters.values()
+        """Those of now, and those that a season is yet to bring: once it begins, it is too late to say no to them."""
+        coming = (one for one in self.catalog.dormant.values() if one.comes)
+        return (*self.catalog.clusters.values(), *coming)
+
+    @property
+    def together(self) -> Iterator[tuple[datetime | None, Iterable[Cluster]]]:
+        """The clusters that are there at once: now (None), and from the beginning of each season to come on."""
+        yield None, self.catalog.clusters.values()
+        coming = (one.season.begins for one in self.clusters if isinstance(one, DormantCluster))
+        for begins in sorted({one for one in coming if one is not None}):
+            yield begins, [one for one in self.clusters if one.season.includes(begins)]
 
     @property
     def templates(self) -> Iterable[Template]:
@@ -58,7 +69,7 @@ class Subject:
 
     def _region(self, offer: Offer) -> str:
         """Where its jobs run."""
-        cluster = self.catalog.clusters.get(offer.cluster)
+        cluster = self.catalog.clusters.get(offer.cluster) or self.catalog.dormant.get(offer.dormant)
         return (cluster.region if cluster else None) or self.catalog.region
 
 

@@ -13,6 +13,7 @@ from slipway.formatting import join
 from slipway.policy.rule import Rule, Subject, in_offers
 from slipway.prices import Bounds, Price, dollars
 from slipway.rules.rule import mapping, seconds
+from slipway.season import moment_in_words
 from slipway.stack.members import crowd
 
 _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
@@ -43,21 +44,23 @@ def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
         (template, offer, f"{worker.machine.type}, allowed are {join(allowed)}")
         for template, offer, request in subject.requests
         for worker in request.workers
-        if not offer.cluster and not fits(worker.machine.type)
+        if not (offer.cluster or offer.dormant) and not fits(worker.machine.type)
     )
 
 
-def _cost(subject: Subject) -> Bounds:
-    """Each cluster as the dearest of what it may become; those that are adopted cost their own people."""
-    found = Bounds(Price(), Price())
-    for cluster in (one for one in subject.clusters if not one.adopted):
-        options = [_bounds(pools.values()) for pools in (cluster.pools, *(cluster.alternatives or ()))]
-        floor, ceiling = (
-            max(some, key=lambda one: one.known)
-            for some in zip(*((one.floor, one.ceiling) for one in options), strict=True)
-        )
-        found += Bounds(floor, ceiling)
-    return found
+def _costs(subject: Subject) -> Iterator[tuple[str, Bounds]]:
+    """Of what is there at once, with from when on in words. Each cluster as the dearest of what it may become; those
+    that are adopted cost their own people."""
+    for begins, clusters in subject.together:
+        found = Bounds(Price(), Price())
+        for cluster in (one for one in clusters if not one.adopted):
+            options = [_bounds(pools.values()) for pools in (cluster.pools, *(cluster.alternatives or ()))]
+            floor, ceiling = (
+                max(some, key=lambda one: one.known)
+                for some in zip(*((one.floor, one.ceiling) for one in options), strict=True)
+            )
+            found += Bounds(floor, ceiling)
+        yield f" from {moment_in_words(begins)} on" if begins else "", found
 
 
 def _bounds(pools: Iterable[Pool]) -> Bounds:
@@ -66,15 +69,17 @@ def _bounds(pools: Iterable[Pool]) -> Bounds:
 
 
 def _idle_cost(subject: Subject, most: float) -> Iterator[str]:
-    floor = _cost(subject).floor
+    when, floor = max(((when, cost.floor) for when, cost in _costs(subject)), key=lambda one: one[1].known)
     if floor.known > Decimal(str(most)):
-        yield f"the stack: {dollars(floor)} when idle, at most ${most:,.2f}/h is allowed; lower a pool's minimum"
+        allowed = f"at most ${most:,.2f}/h is allowed; lower a pool's minimum"
+        yield f"the stack: {dollars(floor)} when idle{when}, {allowed}"
 
 
 def _most_cost(subject: Subject, most: float) -> Iterator[str]:
-    ceiling = _cost(subject).ceiling
+    when, ceiling = max(((when, cost.ceiling) for when, cost in _costs(subject)), key=lambda one: one[1].known)
     if ceiling.known > Decimal(str(most)):
-        yield f"the stack: up to {dollars(ceiling)}, at most ${most:,.2f}/h is allowed; lower a pool's maximum"
+        allowed = f"at most ${most:,.2f}/h is allowed; lower a pool's maximum"
+        yield f"the stack: up to {dollars(ceiling)}{when}, {allowed}"
 
 
 def _protection(subject: Subject, asked: bool) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.errors import PolicyError
 from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
@@ -16,6 +17,7 @@ from slipway.policy.rule import ADVISORY, MANDATORY, Subject
 from slipway.policy.rules import RULES
 from slipway.policy.verdict import refuse, violations
 from slipway.prices import Price
+from slipway.season import Season
 from slipway.stack.config import PolicyRulesEntry
 
 TRAINER = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
@@ -219,3 +221,69 @@ def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_no
     assert (
         [str(one) for one in broken] == [str(one) for one in broken if "theirs: no encryption.kmsKey" in str(one)] != []
     )
+
+
+DECEMBER, JANUARY = datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def resting(name: str, season: Season, **changes: Any) -> DormantCluster:
+    return DormantCluster(**{**vars(CPU), "name": name, "id": f"{name}-1a2b3c4", "season": season, **changes})
+
+
+def with_resting(*clusters: DormantCluster, **now: Any) -> Facts:
+    """Beside the cluster of now, which `now` changes."""
+    there = {"cpu": replace(CPU, **now)}
+    return replace(GOOD, catalog=replace(GOOD.catalog, clusters=there, dormant={one.name: one for one in clusters}))
+
+
+@pytest.mark.parametrize(
+    ("key", "setting", "changes", "breach"),
+    [
+        (
+            "machines",
+            ["n1-standard-8"],
+            {"pools": {"workers": replace(WORKERS, machine=MachineSpec("n1-highmem-8"))}},
+            "pool gpu/workers: n1-highmem-8",
+        ),
+        ("regions", ["us-central1"], {"region": "us-east4"}, "cluster gpu: us-east4"),
+        ("labels", ["team"], {"labels": {}}, "cluster gpu: label team is missing"),
+        ("cmek", True, {"kms_key": ""}, "cluster gpu: no encryption.kmsKey"),
+        ("protection", True, {"replacement": "in-place"}, "cluster gpu: replacement in-place"),
+    ],
+)
+def test_a_cluster_whose_season_is_to_begin_keeps_the_rules_from_its_review_on(
+    key: str, setting: object, changes: dict[str, Any], breach: str
+) -> None:
+    """Else the day on which it begins would stop the whole stack. What only an edit brings back is reviewed then."""
+    policy = {MANDATORY: {key: setting}}
+    (found,) = violations(replace(with_resting(resting("gpu", Season(DECEMBER), **changes)), policy=policy))
+    assert found.text.startswith(breach)
+    over = resting("gpu", Season(None, DECEMBER), since=DECEMBER, **changes)
+    for one in (over, replace(over, why="idle")):
+        assert violations(replace(with_resting(one), policy=policy)) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "each", "breach"), [("idleCost", 1, "$2.00/h when idle"), ("mostCost", 5, "up to $10.00/h")]
+)
+def test_money_is_counted_of_the_clusters_that_are_there_at_once(key: str, each: float, breach: str) -> None:
+    """One cluster costs `each`."""
+
+    def texts(facts: Facts, most: float) -> list[str]:
+        return [one.text for one in violations(replace(facts, policy={MANDATORY: {key: most}}))]
+
+    second, third = resting("second", Season(DECEMBER, JANUARY)), resting("third", Season(JANUARY))
+    (text,) = texts(with_resting(second, third), each)
+    assert text.startswith(f"the stack: {breach} from 2026-12-01 on, at most ")
+    assert texts(with_resting(second, third), 2 * each) == [], "the third comes when the second goes"
+    assert texts(with_resting(second, third, season=Season(None, DECEMBER)), each) == [], "they take turns"
+    assert texts(with_resting(replace(second, adopted=True)), each) == []
+
+
+def test_what_an_offer_on_a_dormant_cluster_takes_is_told_of_its_pool_alone() -> None:
+    offer = replace(SPOT, capacity_type="pool", dormant="gpu")
+    template = replace(LORA, offers=(offer,))
+    facts = with_resting(resting("gpu", Season(DECEMBER)))
+    broken = replace(facts, policy={MANDATORY: {"machines": ["a3-*"]}})
+    broken = replace(broken, catalog=replace(broken.catalog, templates={"lora": template}))
+    assert [one.text.partition(":")[0] for one in violations(broken)] == ["pool cpu/workers", "pool gpu/workers"]

@@ -5,13 +5,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
+from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.facts import Facts
 from slipway.live import Live
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.review.change import Change
 from slipway.review.consequence import Grade
+from slipway.review.gate import unannounced
 from slipway.review.policy import policy
+from slipway.review.review import review
+from slipway.season import Season
+
+from . import builders
+from .builders import H100, change, cluster, facts, living, pool
 
 STACK = Facts(Catalog("dev", "acme-dev", "us-central1", "", False, "work", "", {}, (), {}))
 NOW, NOTHING = datetime(2026, 11, 21, tzinfo=UTC), Live((), (), {}, None)
@@ -53,3 +62,21 @@ def test_a_rule_that_is_dropped_advisory_now_or_another_is_told() -> None:
 def test_a_new_rule_that_holds_and_a_program_that_refused_say_nothing() -> None:
     assert said(STACK, held({MANDATORY: {"reviewedCodeOnly": True}})) == []
     assert said(STACK, None) == []
+
+
+@pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
+def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it_begins(level: str, kind: str) -> None:
+    """Then it would stop the schedule of the whole stack on a day on which nobody edited anything. # B6"""
+    cpu, gpu = cluster("cpu"), replace(cluster("gpu", pool(machine=H100)), season=Season(begins=builders.NOW))
+    rules: Policy = {level: {"machines": ["n1-*"], "idleCost": 1}}
+
+    def held(stack: Facts) -> Facts:
+        return replace(stack, policy=rules)
+
+    plain, begun = held(facts(cpu)), held(facts(cpu, gpu))
+    declared = held(facts(cpu, dormant={"gpu": DormantCluster(**vars(gpu))}))
+    brings = [one.subject for one in policy(change(plain, declared)) if one.kind == kind]
+    assert brings == ["policy machines pool gpu/workers", "policy idleCost the stack"]
+    assert list(policy(change(declared, begun))) == []
+    announced = unannounced([review(change(declared, begun, clusters=[living(cpu)]))])
+    assert [one.kind for one in announced] == []
