@@ -112,9 +112,9 @@ class Sweep:
     def wait(self, timeout: float | None = None) -> tuple[Job, ...]:
         """Waits for the end of every run, at most `timeout` seconds, and gives their jobs, in the order of the runs.
 
-        Raises ResourceError when any failed or expired, Cancelled when others were cancelled, Timeout (the runs go
-        on), ConfigError for a `timeout` that is not a number, and CloudError when there has been no contact for an
-        hour (SLIPWAY_NO_CONTACT).
+        Raises ResourceError when any failed or expired, or ran and nobody can tell how it ended, as its job is gone;
+        Cancelled when others were cancelled, Timeout (the runs go on), ConfigError for a `timeout` that is not a
+        number, and CloudError when there has been no contact for an hour (SLIPWAY_NO_CONTACT).
         """
         check_timeout(timeout)
         ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -48,8 +48,7 @@ class EndDisplay(Protocol):
 
 
 def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
-    """Why not all runs were accepted, other than that somebody stopped the sending, or that some ran before and nobody
-    can tell how they ended; None when they were."""
+    """Why not all runs were accepted, other than that somebody stopped the sending; None when they were."""
     result = sweep.result
     if result.stopped is not None:
         return result.stopped
@@ -68,13 +67,19 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
             why=_reasons(problem.message for problem in result.refused.values()),
             fix=f"once that is corrected, this sends them: {again.same}",
         )
-    if gone := sweep.left.gone:
-        return ResourceError(
-            f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} ran before, and their jobs are gone",
-            why=f"{runs_in_words(gone)}: started, as claims tell, and deleted since, so how that ended is unknown",
-            fix=f"once more: {again.failed}",
-        )
     return None
+
+
+def problem_of_gone(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
+    """The error that it is when nobody can tell how some runs ended, which others need not stop for."""
+    gone = sweep.left.gone
+    if not gone:
+        return None
+    return ResourceError(
+        f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} ran before, and their jobs are gone",
+        why=_about_gone(gone),
+        fix=f"once more: {again.failed}",
+    )
 
 
 def until_ended(
@@ -105,16 +110,21 @@ def until_ended(
 
 
 def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, VertexJob], again: Again) -> SlipwayError | None:
-    """The error that is to be told when not all runs succeeded: of those that failed, else of those cancelled."""
+    """The error that is to be told when not all runs succeeded: of those that failed, else of those that are gone, else
+    of those cancelled."""
     problems = [problem for job in ended.values() if (problem := error_of_end(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
     listing = f"slipway jobs list --sweep {sweep.id}"
+    lost = problem_of_gone(sweep, again)
     if failed:
+        reasons = [_reasons(problem.why for problem in failed), *([_about_gone(sweep.left.gone)] if lost else [])]
         return ResourceError(
             f"{len(failed):,} of {len(ended):,} runs of sweep {sweep.id} did not succeed",
-            why=_reasons(problem.why for problem in failed),
+            why="\n".join(reasons),
             fix=f"which:      {listing}\nonce more:  {again.failed}",
         )
+    if lost:
+        return lost
     if problems:
         return Cancelled(
             f"{len(problems):,} of {len(ended):,} runs of sweep {sweep.id} were cancelled",
@@ -127,6 +137,10 @@ def counted_states(states: Iterable[str]) -> str:
     """`4 succeeded, 1 running`, the most frequent first."""
     counts = Counter(map(state_word, states))
     return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
+
+
+def _about_gone(gone: Sequence[int]) -> str:
+    return f"{runs_in_words(gone)}: started, as claims tell, and deleted since, so how that ended is unknown"
 
 
 def _look(context: Context, sweep: SubmittedSweep, show: EndDisplay) -> dict[int, VertexJob]:

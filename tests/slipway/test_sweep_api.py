@@ -14,9 +14,12 @@ from slipway.errors import Cancelled, ConfigError, ResourceError
 from slipway.sweeps.points import Points
 from slipway.sweeps.sweep_call import Runs, points_of
 from tests.slipway import test_api as _fixtures
-from tests.slipway.cli.stack import SLEEP, Stack
+from tests.slipway.cli import test_sweep as _sweep
+from tests.slipway.cli.stack import SLEEP, Stack, held
+from tests.slipway.cli.test_fallback import packaged
+from tests.slipway.cli.test_sweep_gone import delete
 
-_stack, stack = _fixtures._stack, _fixtures.stack
+_stack, stack, _token = _fixtures._stack, _fixtures.stack, _sweep._token
 
 
 def test_each_run_of_a_grid_is_sent_awaited_and_read(
@@ -56,6 +59,22 @@ def test_a_cancelled_sweep_goes_on_and_a_failed_run_is_told_with_the_call_that_s
     with pytest.raises(Cancelled) as stopped:
         alone.wait(timeout=60)
     assert alone.id == "alone" and "to go on:  the same call with retry_cancelled=True" in stopped.value.fix
+
+
+def test_a_sweep_from_python_with_a_run_that_is_gone_is_awaited_and_cancelled_all_the_same(  # N7, N12
+    stack: Stack,
+) -> None:
+    packaged(stack)
+    held(stack)
+    runs = [{"code": f"print({index})"} for index in range(2)]
+    slipway.sweep("hello", runs, capacity="pool")
+    delete(stack, "1")
+    again = slipway.sweep("hello", runs, capacity="pool")
+    assert len(again.jobs()) == 1
+    again.cancel()
+    with pytest.raises(ResourceError, match=r"1 of 2 runs of sweep .* are gone") as gone:
+        again.wait(timeout=60)
+    assert gone.value.fix == "once more: the same call with retry_failed=True"
 
 
 def test_everything_wrong_is_said_at_once_and_before_anything_is_sent(stack: Stack) -> None:  # P3, N12

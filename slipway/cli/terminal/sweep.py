@@ -21,7 +21,7 @@ from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
-from slipway.sweeps.sweep_end import Again, problem_of_runs
+from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
@@ -63,6 +63,8 @@ def submit_sweep(
     if ending.waits and problem is None:
         ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
         problem = problem_of_runs(sweep, ended, how)
+    elif problem is None:
+        problem = problem_of_gone(sweep, how)
     if json:
         with screen.after(*accepted):
             screen.out_json("sweep", document(sweep, ended))

@@ -331,39 +331,6 @@ def test_a_deployment_in_the_middle_stops_it_and_the_same_command_sends_the_rest
     assert stack.run(*words).code == 0 and len(every_job(stack)) == 3
 
 
-def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tmp_path: Path) -> None:  # N7
-    """From another machine a copy was sent for each, which ended well without having run; from the same one nobody
-    missed them."""
-    packaged(stack)
-    held(stack)
-    words = ("submit", "hello", "--sweep", points(stack, 4))
-    assert stack.run(*words).code == 0
-    lost = [job for job in every_job(stack) if job["labels"]["slipway-run"] in ("2", "3")]
-    for job in lost:
-        assert replica(stack, job)
-        stack.cloud.rest("POST", f"/v1/{job['name']}:cancel", {})
-    stack.until(lambda: sum("endTime" in job for job in every_job(stack)) == 2)
-    for job in lost:
-        stack.cloud.rest("DELETE", f"/v1/{job['name']}")
-    for _ in range(2):
-        again = stack.run(*words, "--output", "json")
-        assert again.code == 4 and len(every_job(stack)) == 2
-        assert (again.json["gone"], again.json["accepted"], again.json["before"]) == ([2, 3], [], 4)
-        sweep = again.json["sweep"]
-        assert again.err.splitlines()[-3:] == [
-            f"error: 2 of 4 runs of sweep {sweep} ran before, and their jobs are gone",
-            "  why: runs 2 and 3: started, as claims tell, and deleted since, so how that ended is unknown",
-            "  fix: once more: slipway submit hello --sweep sweep.csv --retry-failed",
-        ]
-        stack.folder = tmp_path / "another machine"
-        (stack.folder / ".git").mkdir(parents=True, exist_ok=True)
-        points(stack, 4)
-    retried = stack.run(*words, "--retry-failed", "--output", "json")
-    assert retried.code == 0, retried.err
-    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(2, 1), (3, 1)]
-    assert len(every_job(stack)) == 4 and stack.run(*words, "--output", "json").json["gone"] == []
-
-
 def test_the_journal_says_what_was_sent(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--sweep", points(stack, 2), "--output", "json")
     (file,) = (stack.folder / ".slipway" / "sweeps").rglob("*.jsonl")
