@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Self
 
 from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN
 from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, SeasonOfCluster, Since
@@ -60,6 +60,14 @@ class Cluster:
         """The pools of each alternative and its region, which is empty for the stack's own."""
         pools = self.alternatives or ()
         return tuple(zip(pools, (*(self.alternative_regions or ()), *("" for _ in pools)), strict=False))
+
+    def as_alternative(self, number: int | None) -> Self:
+        """As it is where this one of its alternatives was made; the same where it has no such alternative."""
+        if not number or number > len(self.instead):
+            return self
+        pools, region = self.instead[number - 1]
+        there = replace(self, pools=pools, region=region or None, alternative=number)
+        return replace(there, alternatives=None, alternative_regions=None)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,14 @@ A scheduled deployment is there for that. In the review of a pull request it is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Kept
-from slipway.fingerprint import is_id_of
+from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
+from slipway.generations.published_clusters import declared
 from slipway.kinds import KINDS
 from slipway.review.change import Change
 
@@ -35,17 +39,19 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
 
 
 def come_by_time(change: Change) -> frozenset[str]:
-    """Clusters, by name, that were dormant and are not any more, by the dates and the fields that were deployed."""
+    """Clusters, by name, that were dormant and are not any more, by the dates and the fields that were deployed; as
+    one of the alternatives that were, too."""
     if change.old is None or change.new is None:
         return frozenset()
-    was = change.old.dormant
+    was, catalog = change.old.dormant, change.old
     come = (one for one in change.new.clusters.values() if one.name in was and one.season == was[one.name].season)
-    return frozenset(one.name for one in come if is_id_of(one.id, was[one.name].id))
+    return frozenset(one.name for one in come if any(is_id_of(one.id, id_) for id_ in _ids(was[one.name], catalog)))
 
 
 def added(change: Change) -> frozenset[str]:
-    """Clusters, by name, that nobody has deployed yet."""
-    known = {*change.old.clusters, *change.old.dormant} if change.old else set()
+    """Clusters, by name, that nobody has deployed yet, or not as what they are made as: an entry that was dormant when
+    the stack was deployed last may have been edited since."""
+    known = {*change.old.clusters, *come_by_time(change)} if change.old else set()
     return frozenset(change.new.clusters if change.new else ()) - known
 
 
@@ -70,6 +76,13 @@ def drawn_by_season(change: Change, metric: str) -> bool:
             drawn = before[key].drawn if key in before else {}
             more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
     return bool(more) and more <= come
+
+
+def _ids(dormant: DormantCluster, catalog: Catalog) -> Iterator[str]:
+    """Of the first cluster of each generation that it may come as: as asked for first, and as its alternatives."""
+    yield dormant.id
+    for option in declared(dormant).options:
+        yield cluster_id(option.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, option))
 
 
 def _needed(id_: str, change: Change) -> bool:

@@ -17,7 +17,7 @@ from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, named
 
-_Listed = tuple[tuple[Mapping[str, Pool], str], ...]
+Listed = tuple[tuple[Mapping[str, Pool], str], ...]
 _ALTERNATIVES = (Edit("alternatives", "", ""),)
 
 
@@ -33,7 +33,7 @@ def alternatives(change: Change) -> Iterator[Consequence]:
         if listed and is_made:
             words = f"`{one.name}` may become another one where its machines can't be had"
             more = float(max(_more(one.new, pools) for pools, _ in listed))
-            if _alike(listed, _deployed(one.name, change)):
+            if alike(listed, _deployed(one.name, change)):
                 yield _told(one.name, f"{words}, as was announced: {may}", None, more, kind="cluster-may-still-become")
             else:
                 yield _told(one.name, f"{words}: {may}", None, more)
@@ -55,7 +55,7 @@ def standing_alternatives(change: Change) -> Iterator[str]:
             )
 
 
-def _deployed(name: str, change: Change) -> _Listed:
+def _deployed(name: str, change: Change) -> Listed:
     """What the last deployment announced for a cluster, also for one that it left dormant."""
     if change.old is None:
         return ()
@@ -63,7 +63,7 @@ def _deployed(name: str, change: Change) -> _Listed:
     return known.instead if known else ()
 
 
-def _alike(listed: _Listed, before: _Listed) -> bool:
+def alike(listed: Listed, before: Listed) -> bool:
     """The same machines in the same regions and order, whatever they cost by now."""
     if len(listed) != len(before):
         return False

@@ -15,7 +15,8 @@ from slipway.generations.published_clusters import declared
 from slipway.live import Unknown
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
-from slipway.review.clusters.succession import edits
+from slipway.review.clusters.alternatives import alike
+from slipway.review.clusters.succession import edits, told_pool
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.words import Edit
@@ -59,9 +60,9 @@ def due(change: Change) -> Iterator[str]:
 
 def _changed(old: Cluster, new: Cluster) -> Iterator[Consequence]:
     found = list(_dates(old, new))
-    resting = isinstance(old, DormantCluster) and isinstance(new, DormantCluster)
-    if resting:
-        found += edits(old, new)
+    asleep = [isinstance(one, DormantCluster) for one in (old, new)]
+    if any(asleep):  # No other comparison tells what is edited while it comes or goes by its dates.
+        found += _remade(old, new)
     if not found:
         return
     if isinstance(new, DormantCluster):
@@ -70,7 +71,7 @@ def _changed(old: Cluster, new: Cluster) -> Iterator[Consequence]:
         follows = f"from {moment_in_words(new.season.ends)} on it takes no new jobs, and goes when its own have ended"
     else:
         follows = "nothing that runs changes"
-    grade = None if _shorter(old, new) and not resting else Grade.CHANGE
+    grade = None if _shorter(old, new) and not all(asleep) else Grade.CHANGE
     yield _told(new.name, f"`{new.name}`: {join(map(str, found))}; {follows}", grade, found[0].key)
 
 
@@ -82,6 +83,25 @@ def _dates(old: Cluster, new: Cluster) -> Iterator[Edit]:
     if was.idle_limit != becomes.idle_limit:
         limits = (was.idle_limit, becomes.idle_limit)
         yield Edit("idleLimit", *(span(one.total_seconds()) if one else "" for one in limits))
+
+
+def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    """What makes another cluster of it, or lets another come in its place. One that is there as an alternative is
+    compared with that alternative of the other, which has no more than the whole list of them."""
+    was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
+    yield from edits(was, becomes)
+    listed = was.region == becomes.region and alike(becomes.instead, was.instead)
+    if not listed:
+        yield Edit("alternatives", _listed(old), _listed(new))
+
+
+def _listed(cluster: Cluster) -> str:
+    """`1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`"""
+    there = (cluster.pools, cluster.region or "")
+    return "; ".join(
+        f"{', '.join(told_pool(pool) for pool in pools.values())}{f' in {region}' if region else ''}"
+        for pools, region in ([there] if cluster.alternative else cluster.instead)
+    )
 
 
 def _shorter(old: Cluster, new: Cluster) -> bool:
