@@ -41,7 +41,7 @@ ANNOUNCED = frozenset(
         ("cluster-cleared", Grade.CHANGE),
         ("cluster-retires", Grade.CHANGE),
         ("cluster-created", Grade.CHANGE),
-        ("cluster-returns", Grade.CHANGE),
+        ("cluster-falls-back", Grade.CHANGE),
         ("cluster-may-still-become", Grade.CHANGE),
         ("cluster-overdue", Grade.WARNING),
         ("jobs-finish-on-old", Grade.CHANGE),

@@ -54,6 +54,7 @@ _ALL = (
         ("cluster-new-generation", _WARNING, "a field that can't change in place makes a second cluster"),
         ("cluster-in-place", _BLOCKING, "a cluster is deleted before its successor is made, and is away until then"),
         ("cluster-returns", _CHANGE, "an older generation that still lives becomes current again"),
+        ("cluster-falls-back", _CHANGE, "an older generation that still lives is current again, as the newer is lost"),
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
         ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),
         ("cluster-adopted", _CHANGE, "people may submit to a cluster that somebody else made, and that stays theirs"),

@@ -99,7 +99,10 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
     subject, ending = f"cluster {one.name}", "" if one.gone else f", and `{old.id}` {fate(one, change)}"
     if one.returns:
         words = f"`{one.name}` goes back to `{new.id}`, which still lives: submissions switch to it{ending}"
-        yield KINDS["cluster-returns"].of(subject, words, field=key_of(one.name, one.edits))
+        # Else somebody reverts an edit, and the machines of the newer one go.
+        lost = (one.gone or one.failed) and (not one.edits or old.alternative != new.alternative)
+        kind = "cluster-falls-back" if lost else "cluster-returns"
+        yield KINDS[kind].of(subject, words, field=key_of(one.name, one.edits))
     elif not one.edits:
         why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
         words = f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}"

@@ -32,6 +32,7 @@ _OF_CLUSTERS = {
     "cluster-in-place": ("replaced in place", True),
     "cluster-created": ("new", False),
     "cluster-returns": ("returns", False),
+    "cluster-falls-back": ("returns", False),
     "cluster-cleared": ("cleared", False),
     "cluster-overdue": ("overdue", True),
     "cluster-unsaid": ("not as said", True),

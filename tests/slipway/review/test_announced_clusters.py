@@ -16,7 +16,20 @@ from slipway.review.change import Change
 from slipway.review.gate import unannounced
 from slipway.review.review import review
 from slipway.season import Reason, Season
-from tests.slipway.review.builders import H100, NOW, PROJECT, REGION, STACK, change, cluster, facts, living, pool
+from tests.slipway.review.builders import (
+    H100,
+    NOW,
+    PROJECT,
+    REGION,
+    STACK,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    living,
+    pool,
+)
 
 NEW = cluster("h100", pool("workers", H100, 1, 6))
 BEGINS, ENDS, IDLES = Season(begins=NOW), Season(ends=NOW), Season(idle_limit=timedelta(days=7))
@@ -125,3 +138,30 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
     assert stopped_by(replace(both, live=replace(both.live, clusters=(living(NEW),))))["season-changed"].startswith(
         told
     )
+
+
+def test_a_revert_that_nobody_deployed_stops_it() -> None:
+    """The current cluster is idle, and would go for the older one, whose job is all that kept it."""
+    older, newer = cluster("h100", SMALL), cluster("h100", SMALL, generation=2)
+    tune = job("tune", on=older)
+    before, there = facts(newer, kept(older, tune)), [living(older, used=1), living(newer)]
+    reverts = change(before, facts(older), clusters=there, jobs=[tune])
+    assert stopped_by(reverts).keys() == {"cluster-returns"}
+    assert (
+        "`h100-" in stopped_by(reverts)["cluster-returns"]
+        and "is idle and goes" in review(reverts).consequences[0].sentence
+    )
+    failed = [living(older, used=1), living(newer, state="ERROR")]
+    assert stopped_by(change(before, facts(older), clusters=failed, jobs=[tune])).keys() == {"cluster-returns"}
+
+
+@pytest.mark.parametrize("state", ["", "ERROR"])
+def test_an_alternative_that_is_lost_may_give_way_to_the_cluster_that_still_lives(state: str) -> None:  # N2
+    """Both are of the entry that is deployed."""
+    first = replace(cluster("h100", SMALL), alternatives=({"workers": SMALL},), alternative_regions=("us-east4",))
+    far = replace(first.as_alternative(1), id="h100-0000001")
+    tune = job("tune", on=first)
+    there = [living(first, used=1), *([living(far, state=state)] if state else [])]
+    falls = change(facts(far, kept(first, tune)), facts(first), clusters=there, jobs=[tune])
+    assert "cluster-falls-back" in {one.kind for one in review(falls).consequences}
+    assert stopped_by(falls) == {}
