@@ -120,7 +120,7 @@ class Sweep:
         ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)
         if problem := problem_of_runs(self._sent, ended, _AGAIN):
             raise problem
-        return self._handles(ended.values())
+        return self._handles(ended.jobs.values())
 
     def cancel(self) -> None:
         """Asks for the end of every run that has not ended; `wait` then raises Cancelled.
@@ -147,6 +147,9 @@ class _LogDisplay:
 
     def ending(self, count: int) -> None:
         _log.info("waits for %d runs that are being cancelled", count)
+
+    def missing(self, count: int) -> None:
+        _log.info("looks for %d runs that were sent before and that no list shows", count)
 
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         for choice in choices:

@@ -1,19 +1,22 @@
-"""Runs that have started and whose jobs are gone, as somebody deleted them. The claim of such a run is taken: a job
-sent for it would end well at once without having run, also where the run had failed."""
+"""Runs that were sent and that no list shows. The job of one may be younger than the list; or somebody deleted it. Then
+the claim tells whether it had started: a job sent for one that had would end well at once without having run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 
-from slipway.cloud.failures import Denied
+from slipway.cloud.failures import Denied, NotFound
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.jobs.claim import Claim, holder, read_claim
 from slipway.submission.request import Request
 from slipway.sweeps.runs import FAILED, GONE, KnownRuns, Run
+from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
 
 _SAMPLE = 8
-
+_AT_ONCE = 100
+"""So many jobs are asked for one by one before the calls are spread over time."""
 
 Started = Future[bool]
 
@@ -25,6 +28,37 @@ def ask_first(
     return tuple(threads.submit(_has_started, context, request(Run(index))) for index in range(min(_SAMPLE, count)))
 
 
+def with_unlisted(
+    context: Context,
+    known: KnownRuns,
+    request: Callable[[Run], Request],
+    threads: Executor,
+    say: Callable[[int], None],
+) -> KnownRuns:
+    """`known`, with what became of the jobs that were accepted here and that no list shows: their states, or that they
+    are gone; a run is forgotten whose job was deleted before it started, so that it is sent again, under the same id.
+
+    `say` is told how many are asked for. Raises CloudError.
+    """
+    asked = 0
+    while unlisted := [run for run in known.last if run in known.jobs and run not in known.states]:
+        if not asked:
+            say(len(unlisted))
+        elif asked % _AT_ONCE == 0:
+            context.clock.sleep(_AT_ONCE * SECONDS_PER_CALL)
+        some = unlisted[: _AT_ONCE - asked % _AT_ONCE]
+        asked += len(some)
+        jobs = threads.map(lambda name: _job(context, name), [known.jobs[run] for run in some])
+        found = dict(zip(some, jobs, strict=True))
+        missing = [run for run, job in found.items() if job is None]
+        # The claim is asked for last: a job that is deleted takes none any more.
+        fresh = threads.map(lambda run: _never_started(context, request(run)), missing)
+        never = {run for run, is_so in zip(missing, fresh, strict=True) if is_so}
+        known = known.with_found({run: job for run, job in found.items() if job}).without(never)
+        known = known.with_gone(run for run in missing if run not in never)
+    return known
+
+
 def with_gone(
     context: Context,
     count: int,
@@ -33,7 +67,7 @@ def with_gone(
     request: Callable[[Run], Request],
     threads: Executor,
 ) -> KnownRuns:
-    """`known`, with those of `count` runs as gone that no list shows, whose claim is taken, and whose job is not there.
+    """`known`, with those of `count` runs as gone that might be sent, whose claim is taken, and whose job is not there.
 
     Of a sweep of which nothing else is known all are asked about only where one of the `first` has started. Raises
     CloudError.
@@ -41,7 +75,7 @@ def with_gone(
     if not known.jobs and not any(one.result() for one in first):
         return known
     asked: set[Run] = set()
-    while runs := [run for run in _unlisted(count, known) if run not in asked]:
+    while runs := [run for run in _next(count, known) if run not in asked]:
         asked.update(runs)
         started = threads.map(lambda run: _has_started(context, request(run)), runs)
         gone = [run for run, has in zip(runs, started, strict=True) if has and not _is_there(context, request(run))]
@@ -49,27 +83,37 @@ def with_gone(
     return known
 
 
-def _unlisted(count: int, known: KnownRuns) -> Iterator[Run]:
-    """The attempts that might be sent, or were sent from here and are not listed."""
-    last: dict[int, Run] = {}
-    for run in (*known.jobs, *known.open):
-        last[run.index] = max(run, last.get(run.index, run))
+def _next(count: int, known: KnownRuns) -> Iterator[Run]:
+    """The attempts that might be sent."""
+    last = {run.index: run for run in known.last}
     for index in range(count):
         if index not in last:
             yield Run(index)
             continue
-        run = last[index]
-        state = known.states.get(run)
+        state = known.states.get(last[index])
         if state in FAILED or state == GONE:
-            yield run.next
-        elif state is None and run not in known.open:
-            yield run
+            yield last[index].next
+
+
+def _job(context: Context, name: str) -> VertexJob | None:
+    try:
+        return context.vertex.job(name)
+    except NotFound:
+        return None
 
 
 def _has_started(context: Context, request: Request) -> bool:
     """False where that can't be told: without a launcher, or for who may not read claims."""
     try:
         return bool(request.claim) and read_claim(context.connection.storage, request.claim) is Claim.STARTED
+    except Denied:
+        return False
+
+
+def _never_started(context: Context, request: Request) -> bool:
+    """False where that can't be told: for an image, a tuning job (its trials have the claims), or who may not look."""
+    try:
+        return request.runs_once and read_claim(context.connection.storage, request.claim) is Claim.FREE
     except Denied:
         return False
 

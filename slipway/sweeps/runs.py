@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from slipway.cloud.jobs import VertexJob
@@ -16,7 +16,7 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 """The states of runs that have failed, and may be sent once more."""
 
 GONE = "gone"
-"""In place of a state: the run has started, and its job was deleted since."""
+"""In place of a state: the run was sent and may have run, and its job was deleted since."""
 
 _CANCELLED = "JOB_STATE_CANCELLED"
 _CANCELLING = "JOB_STATE_CANCELLING"
@@ -83,15 +83,36 @@ class SendState(StrEnum):
 
 @dataclass(frozen=True)
 class KnownRuns:
-    """`jobs` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at."""
+    """`jobs` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at. `states`
+    of those whose jobs are listed, or were asked for."""
 
     jobs: Mapping[Run, str]
     open: Mapping[Run, float]
     states: Mapping[Run, str]
 
+    @property
+    def last(self) -> tuple[Run, ...]:
+        """The last attempt at each run of which something is known, in the order of the runs."""
+        found: dict[int, Run] = {}
+        for run in (*self.jobs, *self.open):
+            found[run.index] = max(run, found.get(run.index, run))
+        return tuple(found[index] for index in sorted(found))
+
     def with_gone(self, runs: Iterable[Run]) -> KnownRuns:
         states = dict.fromkeys(runs, GONE)
         return replace(self, jobs={**dict.fromkeys(states, ""), **self.jobs}, states={**self.states, **states})
+
+    def with_found(self, found: Mapping[Run, VertexJob]) -> KnownRuns:
+        names = {run: job.name for run, job in found.items()}
+        return replace(
+            self,
+            jobs={**self.jobs, **names},
+            states={**self.states, **{run: job.state for run, job in found.items()}},
+        )
+
+    def without(self, runs: Collection[Run]) -> KnownRuns:
+        """As if they had never been sent."""
+        return replace(self, jobs={run: job for run, job in self.jobs.items() if run not in runs})
 
 
 def most_likely(jobs: list[VertexJob]) -> VertexJob:
@@ -122,8 +143,8 @@ class RemainingRuns:
 
     `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, `cancelled` were
     cancelled, and `repeated` were sent more than once, `recalled` of them as they had been cancelled. `recalls` are
-    those of `send` whose last attempt was cancelled. `gone`: the numbers of those of `done` that ran, nobody knows how,
-    as their jobs were deleted.
+    those of `send` whose last attempt was cancelled. `gone`: the numbers of those of `done` whose jobs were deleted, so
+    that nobody can tell how they ended; `jobs` are the names of the others' jobs.
     """
 
     send: tuple[Run, ...]
@@ -135,6 +156,7 @@ class RemainingRuns:
     recalled: int = 0
     recalls: frozenset[Run] = frozenset()
     gone: tuple[int, ...] = ()
+    jobs: Mapping[Run, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -158,10 +180,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
     """What is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead; with
     `recall` the cancelled ones too, as it goes on where it was stopped."""
     again = (FAILED | {GONE} if retry else frozenset()) | ({_CANCELLED} if recall else frozenset())
-    latest: dict[int, Run] = {}
-    for run in (*facts.jobs, *facts.open):
-        if run.index < count:
-            latest[run.index] = max(run, latest.get(run.index, run))
+    latest = {run.index: run for run in facts.last}
     send: list[Run] = []
     done: list[Run] = []
     for index in range(count):
@@ -185,6 +204,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         recalled=sum(_was_cancelled(run, facts) for run in done),
         recalls=frozenset(run for run in send if _was_cancelled(run, facts)),
         gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
+        jobs={run: facts.jobs[run] for run in done if facts.states.get(run) != GONE},
     )
 
 

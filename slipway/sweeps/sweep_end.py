@@ -21,6 +21,7 @@ from slipway.sweeps.runs import runs_in_words
 from slipway.sweeps.sweep_jobs import calls_of
 from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
 from slipway.sweeps.sweep_submitter import SubmittedSweep
+from slipway.sweeps.unlisted_runs import UnlistedRuns
 
 _SHOWN_REASONS = 5
 _LATE = "job that shows up late would run as well"
@@ -70,56 +71,61 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
     return None
 
 
-def problem_of_gone(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
+@dataclass(frozen=True)
+class EndedRuns:
+    """Each run's job, by the runs' numbers, and the numbers of those that nobody can tell the end of."""
+
+    jobs: Mapping[int, VertexJob]
+    gone: Sequence[int] = ()
+
+
+def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) -> SlipwayError | None:
     """The error that it is when nobody can tell how some runs ended, which others need not stop for."""
-    gone = sweep.left.gone
     if not gone:
         return None
     return ResourceError(
-        f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} ran before, and their jobs are gone",
+        f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} were sent, and their jobs are gone",
         why=_about_gone(gone),
         fix=f"once more: {again.failed}",
     )
 
 
-def until_ended(
-    context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None
-) -> dict[int, VertexJob]:
-    """Each run's job by run, once all have ended: those that are listed, and those just sent that will be.
+def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None) -> EndedRuns:
+    """The runs once all have ended: those that are listed, and all that were accepted, now or before.
 
     Ends the experiment runs of those that end in the meantime. Raises Timeout after `timeout` seconds (the runs go on),
     and CloudError when there has been no contact for long.
     """
-    unseen, going = {run.index for run in sweep.result.accepted}, set[int]()
+    going = {run.index for run in sweep.result.accepted}
+    unlisted = UnlistedRuns(context, sweep.accepted, sweep.left.gone)
     begun = context.clock.monotonic()
     while True:
-        jobs = _look(context, sweep, show)
-        for index in sorted((going | unseen) & jobs.keys()):
+        jobs = _look(context, sweep, unlisted, show)
+        for index in sorted(going & jobs.keys()):
             if jobs[index].ended and (kept := end_run(context, jobs[index])):
                 show.note(kept)
-        going = {index for index, job in jobs.items() if not job.ended}
-        unseen -= jobs.keys()
-        if not going and not unseen:
-            return dict(sorted(jobs.items()))
+        going = {index for index, job in jobs.items() if not job.ended} | unlisted.unseen(jobs)
+        if not going:
+            return EndedRuns(dict(sorted(jobs.items())), sorted(unlisted.gone))
         age = context.clock.monotonic() - begun
         show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
-            raise _late(sweep, len(going | unseen), timeout)
-        pause = max(_POLLING.state(age), SECONDS_PER_CALL * calls_of(len(jobs)))
+            raise _late(sweep, len(going), timeout)
+        pause = max(_POLLING.state(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls))
         context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
 
 
-def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, VertexJob], again: Again) -> SlipwayError | None:
+def problem_of_runs(sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
     """The error that is to be told when not all runs succeeded: of those that failed, else of those that are gone, else
     of those cancelled."""
-    problems = [problem for job in ended.values() if (problem := error_of_end(job))]
+    problems = [problem for job in ended.jobs.values() if (problem := error_of_end(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
     listing = f"slipway jobs list --sweep {sweep.id}"
-    lost = problem_of_gone(sweep, again)
+    lost = problem_of_gone(sweep, ended.gone, again)
     if failed:
-        reasons = [_reasons(problem.why for problem in failed), *([_about_gone(sweep.left.gone)] if lost else [])]
+        reasons = [_reasons(problem.why for problem in failed), *([_about_gone(ended.gone)] if lost else [])]
         return ResourceError(
-            f"{len(failed):,} of {len(ended):,} runs of sweep {sweep.id} did not succeed",
+            f"{len(failed):,} of {len(ended.jobs):,} runs of sweep {sweep.id} did not succeed",
             why="\n".join(reasons),
             fix=f"which:      {listing}\nonce more:  {again.failed}",
         )
@@ -127,7 +133,7 @@ def problem_of_runs(sweep: SubmittedSweep, ended: Mapping[int, VertexJob], again
         return lost
     if problems:
         return Cancelled(
-            f"{len(problems):,} of {len(ended):,} runs of sweep {sweep.id} were cancelled",
+            f"{len(problems):,} of {len(ended.jobs):,} runs of sweep {sweep.id} were cancelled",
             fix=f"which:     {listing}\nto go on:  {again.cancelled}",
         )
     return None
@@ -140,15 +146,16 @@ def counted_states(states: Iterable[str]) -> str:
 
 
 def _about_gone(gone: Sequence[int]) -> str:
-    return f"{runs_in_words(gone)}: started, as claims tell, and deleted since, so how that ended is unknown"
+    what = "its job was" if len(gone) == 1 else "their jobs were"
+    return f"{runs_in_words(gone)}: {what} deleted, so how that ended is unknown"
 
 
-def _look(context: Context, sweep: SubmittedSweep, show: EndDisplay) -> dict[int, VertexJob]:
-    """The runs as they are listed now. Tries on for a while when the service is away."""
+def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show: EndDisplay) -> dict[int, VertexJob]:
+    """The runs as they are now. Tries on for a while when the service is away."""
     contact = Contact(context.clock, context.no_contact, goes_on="the runs go on")
     while True:
         try:
-            return sweep.jobs.latest()
+            return unlisted.look(sweep.jobs.latest())
         except TRANSIENT as problem:
             if said := contact.lost(problem):
                 show.note(f"{sweep.id}  {said}")

@@ -154,6 +154,7 @@ class SweepJournal:
     def _settle(self, run: Run, fate: SendState, when: float, job: str) -> None:
         self.open.pop(run, None)
         if fate is SendState.SENDING:
+            self.jobs.pop(run, None)  # It was deleted before it had started.
             self.open[run] = when
         elif fate is SendState.ACCEPTED:
             self.jobs[run] = job

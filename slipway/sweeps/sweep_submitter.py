@@ -26,7 +26,7 @@ from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.catalog_watch import CatalogWatch
 from slipway.sweeps.forecast import Forecast, share
-from slipway.sweeps.gone_runs import ask_first, with_gone
+from slipway.sweeps.gone_runs import ask_first, with_gone, with_unlisted
 from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
     RemainingRuns,
@@ -53,6 +53,9 @@ class SweepDisplay(Protocol):
     def ending(self, count: int) -> None:
         """So many runs are being cancelled, and are waited for."""
 
+    def missing(self, count: int) -> None:
+        """So many runs were sent before and are not listed, and are looked for."""
+
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         """`begun_at`: the commit whose templates the sweep began with. `forecast`: None where nothing is sent."""
 
@@ -71,6 +74,11 @@ class SubmittedSweep:
     result: SendingResult
     jobs: SweepJobs
     forecast: Forecast | None
+
+    @property
+    def accepted(self) -> dict[Run, str]:
+        """The name of the job of each run's last attempt, but for those that are gone."""
+        return {**self.left.jobs, **self.result.accepted}
 
 
 def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
@@ -107,6 +115,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             while being_cancelled(known):
                 context.clock.sleep(_LOOK_EVERY)
                 known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+        known = with_unlisted(context, known, request, threads, show.missing)
         known = with_gone(context, plan.count, known, started, request, threads)
         left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
         taken = [choice.taken.candidate for choice in choices]

@@ -64,7 +64,7 @@ def submit_sweep(
         ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
         problem = problem_of_runs(sweep, ended, how)
     elif problem is None:
-        problem = problem_of_gone(sweep, how)
+        problem = problem_of_gone(sweep, sweep.left.gone, how)
     if json:
         with screen.after(*accepted):
             screen.out_json("sweep", document(sweep, ended))
@@ -125,6 +125,10 @@ class SweepTerminal:
     def ending(self, count: int) -> None:
         runs = "1 run that is" if count == 1 else f"{count:,} runs that are"
         screen.note(f"waits for {runs} being cancelled, to send what did not end otherwise once more")
+
+    def missing(self, count: int) -> None:
+        runs = "1 run that was" if count == 1 else f"{count:,} runs that were"
+        screen.note(f"looks for {runs} sent before and that no list shows")
 
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         catalog, plan = self._context.catalog, self._plan

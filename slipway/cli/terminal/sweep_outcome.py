@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from slipway.cli.terminal import screen
@@ -13,7 +13,7 @@ from slipway.errors import SlipwayError
 from slipway.prices import price_text
 from slipway.sweeps.forecast import Forecast
 from slipway.sweeps.runs import FAILED, Run, Settle, copies, latest, most_likely
-from slipway.sweeps.sweep_end import Again, counted_states, problem_of_sending, until_ended
+from slipway.sweeps.sweep_end import Again, EndedRuns, counted_states, problem_of_sending, until_ended
 from slipway.sweeps.sweep_submitter import SubmittedSweep
 
 
@@ -33,8 +33,8 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
     return lines
 
 
-def document(sweep: SubmittedSweep, ended: Mapping[int, VertexJob] | None = None) -> dict[str, Any]:
-    """`ended`: each run's job, for who has waited; `states` is null without."""
+def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str, Any]:
+    """`ended` is for who has waited; `states` is null without."""
     result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
@@ -49,9 +49,9 @@ def document(sweep: SubmittedSweep, ended: Mapping[int, VertexJob] | None = None
         ],
         "refused": [{"run": run.index, "why": result.refused[run].message} for run in sorted(result.refused)],
         "unknown": [run.index for run in result.unknown],
-        "gone": list(left.gone),
+        "gone": list(ended.gone if ended else left.gone),
         "forecast": forecast_document(sweep.forecast),
-        "states": None if ended is None else [{"run": index, "state": job.state} for index, job in ended.items()],
+        "states": ended and [{"run": index, "state": job.state} for index, job in ended.jobs.items()],
     }
 
 
@@ -82,8 +82,8 @@ def trouble_in_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
     return problem_of_sending(sweep, again)
 
 
-def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> dict[int, VertexJob]:
-    """Each run's job by run, once all have ended. Raises what `until_ended` raises, and Detached on Ctrl-C."""
+def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> EndedRuns:
+    """The runs once all have ended. Raises what `until_ended` raises, and Detached on Ctrl-C."""
     try:
         with display(context, quiet) as show:
             ended = until_ended(context, sweep, show, timeout=timeout)
@@ -92,7 +92,7 @@ def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, q
             f"stopped waiting; the runs of sweep {sweep.id} go on",
             fix=f"come back with: slipway jobs list --sweep {sweep.id}",
         ) from None
-    screen.note(tally(list(ended.values())))
+    screen.note(tally(list(ended.jobs.values())))
     return ended
 
 

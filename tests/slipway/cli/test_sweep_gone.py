@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from . import test_sweep as _sweep
 from .stack import Stack, held
 from .test_fallback import packaged
@@ -39,8 +41,8 @@ def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tm
         assert (again.json["gone"], again.json["accepted"], again.json["before"]) == ([2, 3], [], 4)
         sweep = again.json["sweep"]
         assert again.err.splitlines()[-3:] == [
-            f"error: 2 of 4 runs of sweep {sweep} ran before, and their jobs are gone",
-            "  why: runs 2 and 3: started, as claims tell, and deleted since, so how that ended is unknown",
+            f"error: 2 of 4 runs of sweep {sweep} were sent, and their jobs are gone",
+            "  why: runs 2 and 3: their jobs were deleted, so how that ended is unknown",
             "  fix: once more: slipway submit hello --sweep sweep.csv --retry-failed",
         ]
         stack.folder = tmp_path / "another machine"
@@ -64,5 +66,58 @@ def test_who_waits_is_told_of_runs_that_are_gone_once_the_others_have_ended(stac
     assert stack.run("jobs", "cancel", "--sweep", every_job(stack)[0]["labels"]["slipway-sweep"]).code == 0
     ended = stack.run(*words, "--wait", "--output", "json")
     assert ended.code == 4 and "error: 1 of 3 runs of sweep hello-" in ended.err, ended.err
-    assert "why: run 1: started, as claims tell, and deleted since" in ended.err
+    assert "why: run 1: its job was deleted, so how that ended is unknown" in ended.err
     assert ended.json["gone"] == [1] and [one["run"] for one in ended.json["states"]] == [0, 2]
+
+
+@pytest.mark.parametrize("flags", [(), ("--wait", "--timeout", "60s")], ids=["sent", "awaited"])
+def test_a_run_whose_job_was_deleted_before_it_started_is_sent_again_under_the_same_id(  # N7
+    stack: Stack, flags: tuple[str, ...]
+) -> None:
+    """It counted as submitted before: no command from that machine ever sent it, and waiting for it was a success."""
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 3))
+    first = stack.run(*words, "--output", "json").json
+    delete(stack, "1", started=False)
+    stack.cancel_all()
+    again = stack.run(*words, *flags, "--output", "json")
+    assert [(one["run"], one["attempt"]) for one in again.json["accepted"]] == [(1, 0)], again.err
+    assert again.json["accepted"][0]["requestId"] == first["accepted"][1]["requestId"]
+    assert "looks for 1 run that was sent before and that no list shows" in again.err and again.json["gone"] == []
+    assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "2"]
+    assert again.code == (4 if flags else 0), "what gets machines fails here, and it is awaited"
+
+
+def test_an_image_whose_job_was_deleted_is_gone_as_nobody_can_tell_whether_it_ran(stack: Stack) -> None:  # N7
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 2))
+    assert stack.run(*words).code == 0
+    delete(stack, "1", started=False)
+    again = stack.run(*words, "--output", "json")
+    assert again.code == 4 and again.json["gone"] == [1] and len(every_job(stack)) == 1
+    retried = stack.run(*words, "--retry-failed", "--output", "json")
+    assert retried.code == 0 and [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)]
+
+
+def test_who_waits_waits_for_what_was_sent_before_also_where_no_list_shows_it_yet(stack: Stack) -> None:  # N7
+    """The same command at once with --wait ended at once, and well, as nothing was listed."""
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 3))
+    assert stack.run(*words).code == 0
+    with stack.faults({"kind": "lagging-list", "match": "customJobs", "seconds": 600.0}):
+        waiting = stack.run(*words, "--wait", "--timeout", "1s")
+    assert waiting.code == 9 and "error: 3 of 3 runs of sweep hello-" in waiting.err, waiting.err
+    assert len(every_job(stack)) == 3
+
+
+def test_a_job_that_is_deleted_while_its_sweep_is_awaited_is_told_as_gone(stack: Stack) -> None:  # N7
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 2))
+    with stack.started(*words, "--wait") as waiting:
+        stack.until(lambda: len(every_job(stack)) == 2, 60)
+        delete(stack, "1", started=False)
+        stack.cancel_all()
+        said = waiting.communicate(timeout=60)[1]
+    assert waiting.returncode == 4 and "error: 1 of 2 runs of sweep hello-" in said, said
+    assert "why: run 1: its job was deleted, so how that ended is unknown" in said
