@@ -86,14 +86,12 @@ class Crowd(Generic[Task]):
             with held():
                 for lane in lanes:
                     self._start(lane, count, ended)
-            for one in ended:
-                one.wait()
+            _until_all(ended)
         except BaseException:
             # Interrupted: what is being played is played to its end, and counts.
             self._over.set()
             self._tell("what is being played is played to its end; Ctrl-C once more stops it at once")
-            for one in ended:
-                one.wait()
+            _until_all(ended)
             raise
 
     def _start(self, lane: Lane[Task], count: _Count, ended: list[threading.Event]) -> None:
@@ -144,3 +142,10 @@ class Crowd(Generic[Task]):
             count.bad += not good
             rest = (time.monotonic() - count.began) / count.done * (count.all - count.done) / 60
             self._tell(f"{count.done}/{count.all}  {said}  (some {rest:.0f} min left)")
+
+
+def _until_all(ended: Sequence[threading.Event]) -> None:
+    """Looks up now and then: a Ctrl-C that another thread was given does not wake this one, which alone acts on it."""
+    for one in ended:
+        while not one.wait(_LOOK_S):
+            pass
