@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.engine import configured, known, place
+from components.engine import configured, give_advice, known, place
 from components.guard import guard, refusal_of_destruction
 from components.trouble import explain_errors
 from slipway.cloud.foreign_words import ON_ERROR
@@ -64,6 +64,7 @@ def main() -> None:
         refuse_move(state, stack=name, project=project, region=region, others=stack.other_regions)
         if not (preview or state.catalog_bucket):  # Later it is the output `onError` that says so.
             log.info(ADVICE)
+            give_advice()
     from slipway.deployment.deployment import prove_stack
 
     proven = prove_stack(stack, CHECKOUT / "templates")
@@ -108,8 +109,8 @@ def main() -> None:
         log.info(message)
     for warning in deployment.warnings:
         log.warn(warning)
-    if isinstance(state, State) and state.catalog_bucket and not preview and plan.creates:
-        log.info(ADVICE)  # A program that is killed while it makes a cluster leaves the engine's words alone.
+    if isinstance(state, State) and state.catalog_bucket and not preview and (plan.creates or plan.deleted):
+        log.info(ADVICE)  # A program that is killed amid clusters leaves the engine's words alone.
     declare(
         deployment,
         create=creator(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pulumi
 from pulumi.runtime.config import get_config_env
 
+from slipway.cloud.foreign_words import ON_ERROR
 from slipway.errors import ConfigError
 from slipway.live import Unknown
 from slipway.stack.stack import NO_FILE, Stack, from_config
@@ -36,6 +37,14 @@ def place() -> tuple[str, str]:
     """Project and region alone, unchecked, for a destruction, which no mistake may prevent."""
     gcp = pulumi.Config("gcp")
     return gcp.get("project") or "", gcp.get("region") or ""
+
+
+def give_advice() -> None:
+    """Keep what to do about errors as an output of the stack from now on, not from the end of its first run that goes
+    well: the engine begins the next one by reading what there is, and of trouble then no program can say anything."""
+    root = pulumi.runtime.get_root_resource()
+    assert isinstance(root, pulumi.ComponentResource), "a program runs in a stack"
+    root.register_outputs({"onError": ON_ERROR})
 
 
 def known() -> State | Unknown:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from slipway.cloud.foreign_words import ON_ERROR
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from tests.checkouts.checkout import MACHINE, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
@@ -31,13 +32,16 @@ def unchanged(checkout: Checkout) -> None:
     assert done.code == 0, done.said
 
 
-def test_a_creation_that_is_refused_or_fails_is_said_and_mended(checkout: Checkout, settings: Settings) -> None:  # N2
+def test_a_creation_that_is_refused_or_fails_is_said_and_mended(  # N2
+    checkout: Checkout, settings: Settings, faults: Faults
+) -> None:
     # Commands that create nothing make no cluster, where there is nothing yet and where one is to be made again.
     makes_no_cluster(checkout, "refresh", "--run-program", "--yes", "--skip-preview")
     makes_no_cluster(checkout, "destroy")
     assert checkout.clusters() == {}
 
     a_refusal_for_quota_is_shown_in_the_services_words_and_ends_by_itself(checkout)
+    trouble_before_the_program_runs_says_what_to_do(checkout, faults)
     id_ = a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout, settings)
     a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(checkout, settings, id_)
 
@@ -118,6 +122,15 @@ def a_refusal_for_quota_is_shown_in_the_services_words_and_ends_by_itself(checko
     assert re.search(r"could not be made: it is refused \(\d tries in \d+ s\)", done.said), done.said
     assert "fix: slipway quota shows limits and use; then run pulumi up again" in done.said
     assert checkout.clusters() == {}
+
+
+def trouble_before_the_program_runs_says_what_to_do(checkout: Checkout, faults: Faults) -> None:
+    """The engine's first reads fail, after a first deployment that has failed: all that it shows then are outputs."""
+    faults({"kind": "unavailable", "match": "GET .*-work$", "times": 1000})
+    done = checkout.pulumi("destroy", SLIPWAY_PURPOSE="destroy", SLIPWAY_GCP_PLUGIN_SPEED="100")
+    assert done.code != 0 and "503" in done.said, done.said
+    assert f'onError: "{ON_ERROR}"' in done.said, done.said
+    faults()
 
 
 def a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout: Checkout, settings: Settings) -> str:
