@@ -23,6 +23,7 @@ from bench.faults.stage import Workshop, workshop
 from bench.ground import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "reliability.md"
+PLAYED = CHECKOUT / "docs" / "played"
 JOURNAL = CHECKOUT / ".slipway" / "bench-faults.jsonl"
 _WHOLE = ("points", "sequences", "mutants")
 
@@ -30,7 +31,7 @@ _WHOLE = ("points", "sequences", "mutants")
 def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     codes = Codes(CHECKOUT, {journey.name: journey.command for journey in JOURNEYS})
-    journal = Journal(JOURNAL, codes)
+    journal = Journal(JOURNAL, codes, PLAYED)
     bad = 0
     try:
         for what in _WHOLE if chosen.what == "all" else (chosen.what,):
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     except BenchError as error:
         tell(f"error: the bench can't go on\n  why: {error}\n  fix: mend that and run the same command again")
         bad += 1
+    journal.keep()
     PAGE.write_text(page.render(_report(journal, codes, chosen.seed)), encoding="utf-8")
     tell(f"{bad} did not go well; {PAGE.relative_to(CHECKOUT)} has all")
     return 1 if bad else 0

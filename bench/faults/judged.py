@@ -1,7 +1,7 @@
 """What an outcome is about: the code that a journey's command can run, and a digest of it.
 
-Read from the source text, so that an import inside a function counts like any other. Comments, docstrings and layout do
-not count: words about the code make no outcome old.
+Read from the source text, so that an import inside a function counts like any other; one for type checkers alone runs
+never. Comments, docstrings and layout do not count: words about the code make no outcome old.
 """
 
 from __future__ import annotations
@@ -63,9 +63,23 @@ class Sources:
     def _imported(self, file: Path) -> frozenset[Path]:
         if file not in self._imports:
             tree = ast.parse((self.root / file).read_bytes())
-            named = (one for name in imported_names(file, tree) for one in self._files(name))
-            self._imports[file] = frozenset(named)
+            names = [*imported_names(file, tree)]
+            names += [lazy for name in names for lazy in self._given_lazily(name)]
+            self._imports[file] = frozenset(one for name in names for one in self._files(name))
         return self._imports[file]
+
+    def _given_lazily(self, name: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """What a package's `__getattr__` may import for whoever asks it for more than its modules: what it names to
+        type checkers."""
+        package = Path(*name) / "__init__.py"
+        if not (self.root / package).is_file():
+            package = Path(*name[:-1]) / "__init__.py"
+            if not (self.root / package).is_file() or (self.root / Path(*name)).with_suffix(".py").is_file():
+                return []
+        tree = ast.parse((self.root / package).read_bytes())
+        if not any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body):
+            return []
+        return [*imported_names(package, tree, typed=True)]
 
     def _files(self, name: tuple[str, ...]) -> Iterator[Path]:
         """The files of ours that an import of this name runs: the packages above it, and the module itself."""
@@ -130,12 +144,25 @@ def bare(source: bytes) -> bytes:
     return ast.dump(tree).encode()
 
 
-def imported_names(file: Path, tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
-    for node in ast.walk(tree):
+def imported_names(file: Path, tree: ast.Module, *, typed: bool = False) -> Iterator[tuple[str, ...]]:
+    """Each name that a file imports, in parts; of `from a import b` it is `a.b`. `typed`: for type checkers too."""
+    for node in _nodes(tree, typed):
         if isinstance(node, ast.Import):
             yield from (tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = [*file.parts[: len(file.parts) - node.level]] if node.level else []
             base += node.module.split(".") if node.module else []
             yield from ((*base, alias.name) for alias in node.names)
+
+
+def _nodes(tree: ast.AST, typed: bool) -> Iterator[ast.AST]:
+    """All nodes below; without what never runs, unless `typed`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            left = [*(node.body if typed else ()), *node.orelse]
+            for one in left:
+                yield one
+                yield from _nodes(one, typed)
+        else:
+            yield node
+            yield from _nodes(node, typed)

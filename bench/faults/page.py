@@ -17,7 +17,7 @@ WANTED_SEQUENCES = 500
 _INTRO = """# What it survives
 
 Made by `make bench-faults`, never by hand: {date}, commit `{commit}`, seed {seed}. How it is
-played: [testing.md](testing.md#the-bench-for-faults).
+played: [testing.md](testing.md#the-bench-for-faults). What went well, call by call: [points.csv](played/points.csv).
 
 A *point* is a call of a clean run and what happens to the world at it. The command runs into it, then the same command
 is typed again, and all must be as after the clean run. What was *tried* was played with the code as it is; what was
@@ -32,7 +32,7 @@ once before any is tried a second time, so *kinds tried* says how much of what d
 
 | outcome | of a point that was tried |
 |---|---|
-| survived | all is as after the clean run, and the first error said what to do |
+| survived | all is as after the clean run, and the first error said what to do (or when it looks again) |
 | lost | a job that was asked for is not there |
 | doubled | its code ran twice |
 | orphaned | a cluster lives that no state knows |

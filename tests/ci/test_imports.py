@@ -28,7 +28,7 @@ def files() -> list[Path]:
 @cache
 def imported(file: Path) -> tuple[tuple[str, ...], ...]:
     """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
-    return tuple(imported_names(file, ast.parse((ROOT / file).read_text(encoding="utf-8"))))
+    return tuple(imported_names(file, ast.parse((ROOT / file).read_text(encoding="utf-8")), typed=True))
 
 
 def as_file(name: tuple[str, ...]) -> Path | None:

@@ -16,7 +16,11 @@ FILES = {
     "Pulumi.yaml": "name: slipway\n",
     "components/__init__.py": "",
     "components/all_of_it.py": "from slipway.tables import rows\n",
-    "slipway/__init__.py": "",
+    "slipway/__init__.py": (
+        "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from slipway.api import submit\n\n\n"
+        "def __getattr__(name):\n    import importlib\n\n    return importlib.import_module('slipway.api')\n"
+    ),
+    "slipway/api.py": "from slipway.cli import terminal\n",
     "slipway/__main__.py": "import slipway.cli\n",
     "slipway/tables/__init__.py": "",
     "slipway/tables/rows.py": '"""Rows."""\nROWS = 1  # one\n',
@@ -69,6 +73,29 @@ def test_what_a_command_can_run_makes_its_outcomes_old_and_nothing_else_does(
     now = digests(tmp_path)
     names = ("create", "submit", "mutants")
     assert {name for name, old, new in zip(names, before, now, strict=True) if old != new} == changed
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["from slipway import submit\n", "import slipway\n", "def main():\n    from slipway import submit\n"],
+)
+def test_what_a_package_gives_lazily_counts_where_it_is_asked(tmp_path: Path, program: str) -> None:
+    for name, text in {**FILES, "__main__.py": program}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    before = digests(tmp_path)[0]
+    (tmp_path / "slipway/cli/terminal.py").write_text("MORE = 2\n")
+    assert digests(tmp_path)[0] != before
+
+
+def test_what_only_a_type_checker_reads_does_not_count(tmp_path: Path) -> None:
+    program = FILES["__main__.py"] + "if TYPE_CHECKING:\n    from slipway.cli.terminal import Screen\n"
+    for name, text in {**FILES, "__main__.py": program}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    before = digests(tmp_path)[0]
+    (tmp_path / "slipway/cli/terminal.py").write_text("MORE = 2\n")
+    assert digests(tmp_path)[0] == before
 
 
 def test_words_about_the_code_are_no_part_of_it() -> None:

@@ -78,7 +78,7 @@ def test_what_is_asked_for_no_more_is_not_counted() -> None:
 
 def test_a_journal_is_taken_up_again_after_a_kill_and_void_for_other_code(tmp_path: Path) -> None:
     file = tmp_path / "kept" / "journal.jsonl"
-    journal = Journal(file, lambda kind, key: f"{kind} as it is")
+    journal = Journal(file, lambda kind, key: f"{kind} as it is", tmp_path)
     journal.add(played("a", "stuck"))
     journal.add(played("a", "survived"))
     with file.open("a") as cut_off:
@@ -86,7 +86,7 @@ def test_a_journal_is_taken_up_again_after_a_kill_and_void_for_other_code(tmp_pa
     assert journal.entries("points") == {"a": played("a", "survived")}
     assert journal.entries("mutants") == {}
     assert journal.earlier("points") == {}
-    other = Journal(file, lambda kind, key: "other")
+    other = Journal(file, lambda kind, key: "other", tmp_path)
     assert other.entries("points") == {}
     assert other.earlier("points") == {"a": played("a", "survived")}
     other.add(played("a", "silent"))
