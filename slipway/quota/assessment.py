@@ -41,7 +41,7 @@ def assess(
     grounds = Grounds(current, live, region, offers, old)
     by_template = offer_verdicts(grounds)
     lines = [*(_line(grounds, metric) for metric in grounds.metrics), *offer_lines(grounds)]
-    asked = requests(lines, live, known) if mode == "request" else ()
+    asked = requests(lines, live, known, strict=strict) if mode == "request" else ()
     hoped = {one.metric for one in asked if one.open}
     wrong = [*short(grounds), *cannot_run(grounds, by_template)]
     later = [*beyond(grounds), *unavailable(grounds, by_template)]

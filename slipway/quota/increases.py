@@ -64,23 +64,30 @@ def outlook(live: Live, metric: str) -> str:
     return limit.increase if limit else ""
 
 
-def requests(lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = ()) -> tuple[QuotaRequest, ...]:
+def requests(
+    lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
+) -> tuple[QuotaRequest, ...]:
     """One for each quota that does not suffice at most and that more can be had of; and those that the stack has
-    already, while it draws the quota. `known` are the latter, as the engine has them."""
+    already, while it draws the quota. `known` are the latter, as the engine has them. They are raised for what others
+    use where nothing goes on without: for what is made now, and with `strict`. Else a job of anybody's would raise the
+    limit for good."""
     by_metric: dict[str, list[Line]] = {}
     for line in lines:
         by_metric.setdefault(line.metric, []).append(line)
-    found = (_request(metric, several, live, tuple(known)) for metric, several in by_metric.items())
+    found = (_request(metric, several, live, tuple(known), strict) for metric, several in by_metric.items())
     return tuple(one for one in found if one)
 
 
-def _request(metric: str, lines: list[Line], live: Live, known: tuple[StatePreference, ...]) -> QuotaRequest | None:
+def _request(
+    metric: str, lines: list[Line], live: Live, known: tuple[StatePreference, ...], strict: bool
+) -> QuotaRequest | None:
     region, quota, there = lines[0].region, quota_of(live, metric), preference_of(live, metric)
     ours = next((one for one in known if (one.quota_id, one.region) == (quota, region)), None)
     if isinstance(live.preferences, Unknown) or live.skipped:
         return QuotaRequest(metric, region, quota, ours.id, ours.preferred, known=True) if ours else None
     limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
-    wanted = max((line.enough for line in lines if limit and lacks(limit, line.enough)), default=0)
+    lacking = [line for line in lines if limit and lacks(limit, line.enough)]
+    wanted = max((line.enough for line in lacking), default=0)
     can = limit is not None and limit.increase == INCREASABLE and bool(quota)
     if there is None:
         id_ = preference_id(quota, region)
@@ -89,5 +96,8 @@ def _request(metric: str, lines: list[Line], live: Live, known: tuple[StatePrefe
     is_ours = ours is not None and ours.id == there.id
     if not (wanted or is_ours):
         return None
+    if is_ours and more(wanted, there.preferred):
+        needed = (line.enough if line.short or strict else min(line.ceiling, line.enough) for line in lacking)
+        wanted = wanted if more(max(needed), there.preferred) else there.preferred
     value = wanted if is_ours and can and more(wanted, there.preferred) else there.preferred
     return QuotaRequest(metric, region, quota, there.id, value, wanted, there, is_ours)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.catalog.clusters import DormantCluster
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Kept
@@ -65,23 +65,47 @@ def gone_by_time(change: Change) -> frozenset[str]:
 
 
 def drawn_by_season(change: Change, metric: str) -> bool:
-    """Whether more of a quota is drawn because seasons begin, and for nothing else: in the stack's own region, where
-    more is asked for."""
-    if change.before is None or change.after is None or change.before.quota.mode != change.after.quota.mode:
-        return False
-    before, come = change.before.quota.lines, come_by_time(change)
+    """Whether more of a quota is drawn because seasons begin, and for nothing else."""
+    more = _drawing_more(change, metric)
+    return more is not None and bool(more) and more <= come_by_time(change)
+
+
+def drawn_as_deployed(change: Change, metric: str) -> bool:
+    """Whether a quota is drawn by what is deployed already, and by what comes with its season: then more of it is asked
+    for as others use it, as a request that was taken over is too low, or as an alternative has come that draws it."""
+    more = _drawing_more(change, metric)
+    return more is not None and more <= come_by_time(change) | _as_deployed(change)
+
+
+def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
+    """Clusters and offers that draw more of a quota than those that were declared last: in the stack's own region,
+    where more is asked for. None where it is checked in another way."""
+    if change.before is None or change.after is None:
+        return None
+    before, after = change.before.quota, change.after.quota
+    if (before.mode, before.strict, before.region) != (after.mode, after.strict, after.region):
+        return None
     more = set()
-    for key, line in change.after.quota.lines.items():
+    for key, line in after.lines.items():
         if line.metric == metric and not line.region:
-            drawn = before[key].drawn if key in before else {}
+            drawn = before.lines[key].drawn if key in before.lines else {}
             more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
-    return bool(more) and more <= come
+    return frozenset(more)
 
 
-def _ids(dormant: DormantCluster, catalog: Catalog) -> Iterator[str]:
-    """Of the first cluster of each generation that it may come as: as asked for first, and as its alternatives."""
-    yield dormant.id
-    for option in declared(dormant).options:
+def _as_deployed(change: Change) -> frozenset[str]:
+    """Clusters, by name, of the entry that is deployed: as it was asked for first, or as one of its alternatives."""
+    if change.old is None or change.new is None:
+        return frozenset()
+    was, catalog = change.old.clusters, change.old
+    there = (one for one in change.new.clusters.values() if one.name in was)
+    return frozenset(one.name for one in there if any(is_id_of(one.id, id_) for id_ in _ids(was[one.name], catalog)))
+
+
+def _ids(cluster: Cluster, catalog: Catalog) -> Iterator[str]:
+    """The first of each generation that it is or may come as: as asked for first, and as its alternatives."""
+    yield cluster.id
+    for option in declared(cluster).options:
         yield cluster_id(option.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, option))
 
 

@@ -56,6 +56,7 @@ ANNOUNCED = frozenset(
         ("no-offer-left", Grade.WARNING),
         ("capacity-found-anew", Grade.CHANGE),
         ("season-quota-requested", Grade.CHANGE),
+        ("deployed-quota-requested", Grade.CHANGE),
         ("season-awaits-quota", Grade.WARNING),
         ("quota-eased", Grade.CHANGE),
         ("quota-short-at-most", Grade.WARNING),

@@ -174,6 +174,7 @@ _ALL = (
         ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
         ("quota-requested", _CHANGE, "an increase is asked for"),
         ("season-quota-requested", _CHANGE, "an increase is asked for because a cluster's season begins"),
+        ("deployed-quota-requested", _CHANGE, "an increase is asked for, for what is deployed already"),
         ("season-awaits-quota", _WARNING, "a cluster whose season begins waits for an increase that is asked for"),
     ),
     *_rows(

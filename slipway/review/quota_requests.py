@@ -9,7 +9,7 @@ from slipway.live import Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import label, namespace
 from slipway.quota.request import more
-from slipway.review.announced import drawn_by_season
+from slipway.review.announced import drawn_as_deployed, drawn_by_season
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence
 from slipway.review.kinds import KINDS
@@ -31,7 +31,8 @@ def asked_for(change: Change) -> Iterator[Consequence]:
         limits = change.live.limits
         limit = None if isinstance(limits, Unknown) else limits.get(metric)
         what = f"{asked:,} {in_words(metric)} in {change.after.quota.region if change.after else ''}"
-        yield KINDS["season-quota-requested" if drawn_by_season(change, metric) else "quota-requested"].of(
+        season, deployed = drawn_by_season(change, metric), drawn_as_deployed(change, metric)
+        yield KINDS[f"{'season-' if season else 'deployed-' if deployed else ''}quota-requested"].of(
             f"quota {metric}",
             f"Google is asked for {what}{of_limit(limit.limit if limit else None)}: its answer may take days, and what "
             "is granted is never given back",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.cloud.quotas import QuotaPreference
+from slipway.cluster import CurrentCluster
 from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.quota.assessment import assess
@@ -100,6 +101,29 @@ def test_one_that_was_raised_by_hand_stays_so() -> None:
 def test_ours_is_raised_when_more_is_needed() -> None:
     (asked,) = judged(living(8, there(8, 8)), ours(8)).requests
     assert (asked.value, asked.sends, asked.adopts) == (32, True, False)
+
+
+def test_what_others_use_raises_ours_only_where_nothing_goes_on_without() -> None:
+    """Else a job of somebody's beside the pools would raise the limit for good."""
+    here = wanted("h100", h100(), lives=True)
+    own, lab = cluster(here.id, h100()), cluster("lab", h100(), replicas=2)
+    granted = replace(living(32, there(32, 32)), clusters=(own, lab))
+
+    def asked(*current: CurrentCluster, live: Live = granted, strict: bool = False) -> QuotaRequest:
+        report = assess(current, live, region=REGION, mode="request", strict=strict, preview=False, known=(ours(32),))
+        assert report.errors == ()
+        (one,) = report.requests
+        return one
+
+    stays = asked(here)
+    assert (stays.value, stays.sends, stays.open) == (32, False, False)
+    assert (asked(NEW).value, asked(NEW).sends) == (32, False), "there is room for what is made"
+    more = wanted("h100", h100(high=5), lives=True)
+    assert (asked(more).value, asked(more).sends) == (56, True), "the pools' own maximum has grown"
+    full = replace(granted, clusters=(own, cluster("lab", h100(), replicas=3)))
+    spare = wanted("spare", h100(low=1, high=1))
+    assert asked(replace(here, spec=replace(here.spec, pools=(h100(high=3),))), spare, live=full).value == 56
+    assert asked(here, strict=True).value == 48, "it would be refused"
 
 
 def test_somebody_elses_is_adopted_as_it_is_and_raised_by_the_next_deployment() -> None:

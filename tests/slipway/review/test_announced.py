@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.catalog.clusters import Cluster, DormantCluster
-from slipway.facts import Facts, QuotaFacts, QuotaLine
+from slipway.facts import Facts
 from slipway.review.change import Change
 from slipway.review.consequence import Grade
 from slipway.review.gate import unannounced, worse
@@ -26,11 +26,9 @@ from tests.slipway.review.builders import (
     facts,
     job,
     kept,
-    limits,
     living,
     offer,
     pool,
-    quota,
     request,
     step,
     template,
@@ -142,7 +140,6 @@ def test_a_role_that_was_kept_for_jobs_goes_when_they_have_ended() -> None:
         assert stopped_by(change(facts(without), facts(without), steps=[other])) == ["access-gone"]
 
 
-GPUS = "custom_model_training_nvidia_h100_gpus"
 FIRST = replace(cluster("first", pool("workers", H100, 1, 4)), season=Season(ends=NOW))
 SECOND = replace(cluster("second", pool("workers", H100, 1, 4)), season=Season(begins=NOW))
 
@@ -180,55 +177,6 @@ def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B
     before, after = facts(FIRST, third, dormant=resting(SECOND)), facts(SECOND, dormant=resting(FIRST))
     goes_too = change(before, after, clusters=[living(FIRST), living(third)])
     assert "capacity-found-anew" in stopped_by(goes_too), "one that an edit takes out goes beside"
-
-
-def drawing(asked: int, *, mode: str = "request", short: int = 0, offers: int = 0, **drawn: int) -> QuotaFacts:
-    """`drawn`: at most, by the cluster."""
-    shares = {f"{name}/workers": amount for name, amount in drawn.items()}
-    lines = [QuotaLine(GPUS, "short" if short else "tight", short, shares, sum(drawn.values()), 8)]
-    if offers:
-        lines.append(QuotaLine(f"{GPUS} offers", "ok", 0, {"lora on-demand": offers}, offers, 8))
-    return replace(quota(*lines, mode=mode), requests={GPUS: asked} if asked else None)
-
-
-def season_begins(before: QuotaFacts, after: QuotaFacts, second: Cluster = SECOND) -> Change:
-    declared = facts(FIRST, dormant=resting(SECOND), quota=before)
-    there = [living(FIRST)]
-    return change(declared, facts(FIRST, second, quota=after), clusters=there, limits=limits({GPUS: 8}))
-
-
-@pytest.mark.parametrize(
-    ("short", "kinds"), [(0, {"season-quota-requested"}), (8, {"season-quota-requested", "season-awaits-quota"})]
-)
-def test_what_a_season_asks_of_quota_stops_nothing(short: int, kinds: set[str]) -> None:  # Z2
-    """Else nobody would ever ask for it."""
-    begins = season_begins(drawing(0, first=8), drawing(40, short=short, first=8, second=32))
-    assert stopped_by(begins) == []
-    assert kinds <= {one.kind for one in review(begins).consequences}
-    again = season_begins(drawing(40, short=short, first=8, second=32), drawing(40, short=short, first=8, second=32))
-    assert {one.kind for one in review(again).consequences}.isdisjoint(kinds), "said once"
-
-
-@pytest.mark.parametrize("short", [0, 8])
-@pytest.mark.parametrize(
-    ("before", "after", "second"),
-    [
-        pytest.param(drawing(0, first=8), drawing(48, first=16, second=32), SECOND, id="another draws more"),
-        pytest.param(drawing(0, mode="enforce", first=8), drawing(40, first=8, second=32), SECOND, id="mode"),
-        pytest.param(drawing(0, first=8), drawing(40, offers=32, first=8, second=32), SECOND, id="a template"),
-        pytest.param(drawing(0, first=8), drawing(16, first=16), SECOND, id="no season draws it"),
-        pytest.param(
-            drawing(0, first=8), drawing(40, first=8, second=32), replace(SECOND, id="second-4b2277a"), id="its cluster"
-        ),
-    ],
-)
-def test_what_an_edit_asks_of_quota_stops_it(
-    before: QuotaFacts, after: QuotaFacts, second: Cluster, short: int
-) -> None:
-    lines = {key: replace(one, short=short if key == GPUS else 0) for key, one in after.lines.items()}
-    stopped = stopped_by(season_begins(before, replace(after, lines=lines), second))
-    made = {"cluster-created"} if second is not SECOND else set()
-    assert set(stopped) == {"quota-requested", *(["quota-short-now"] if short else []), *made}
 
 
 def test_a_cluster_that_nobody_deployed_stops_it_though_no_template_fits_it() -> None:  # N5
