@@ -82,19 +82,26 @@ class Context:
         """In the stack's own region, and for lists wherever its jobs may be."""
         return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.regions_ever)
 
+    @property
+    def vertex_of_clusters(self) -> Vertex:
+        """In the stack's own region, and for lists in the others with clusters on offer."""
+        catalog, spared = self.catalog, self.catalog.regions_without_clusters
+        needed = [one for one in catalog.regions_ever if one not in spared]
+        return self.connection.vertex(catalog.project, catalog.region, needed)
+
     def looked_up(self, read: Callable[[Vertex], Found], say: Callable[[str], None]) -> Found:
         """What is read of all regions; where that fails, of those with clusters on offer, and `say` is told of it.
 
-        For what people look at. Raises CloudError where these fail too.
+        For what people look at, and where nothing goes wrong with what was not seen. Raises CloudError where these fail
+        too.
         """
-        try:
+        catalog, spared = self.catalog, self.catalog.regions_without_clusters
+        if not spared:
             return read(self.vertex)
+        try:
+            return read(self.vertex_by(self.hurried))
         except CloudError as error:
-            catalog, spared = self.catalog, self.catalog.regions_without_clusters
-            if not spared:
-                raise
-            needed = [one for one in catalog.regions_ever if one not in spared]
-            found = read(self.connection.vertex(catalog.project, catalog.region, needed))
+            found = read(self.vertex_of_clusters)
             say(f"! not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
             return found
 

@@ -125,9 +125,11 @@ class Sweep:
     def cancel(self) -> None:
         """Asks for the end of every run that has not ended; `wait` then raises Cancelled.
 
-        The same call with `retry_cancelled=True` goes on with it. Raises ResourceError where all have ended already.
+        The same call with `retry_cancelled=True` goes on with it. Raises ResourceError where all have ended already,
+        and, once the others were asked, where one may be in a region that could not be looked at.
         """
-        cancel_sweep(self._context, self.id)
+        if problem := cancel_sweep(self._context, self.id).problem:
+            raise problem
 
     def _handles(self, jobs: Iterable[VertexJob]) -> tuple[Job, ...]:
         return tuple(Job(job.name, job.labels.get(REQUEST_LABEL, ""), job, self._context) for job in jobs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from itertools import islice
 
+from slipway.cloud.answers import region_of
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
@@ -29,10 +30,9 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
         names = [_own(vertex, text)]
     elif text.isdigit():
         places = [f"projects/{vertex.project}/locations/{region}" for region in vertex.regions]
-        names = [f"{place}/{kind.collection}/{text}" for kind in KINDS.values() for place in places]
-    for name in names:
-        with contextlib.suppress(NotFound):
-            return [vertex.job(name)]
+        names = [f"{place}/{kind.collection}/{text}" for place in places for kind in KINDS.values()]
+    if names and (found := _first(vertex, names)):
+        return [found]
     if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
     named = _named(vertex, text)
@@ -41,6 +41,25 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
     if not named:
         raise _unknown(vertex, text)
     return named
+
+
+def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
+    """The one of these that is there. Raises CloudError where none was found and not all regions answered: each such
+    is asked once."""
+    failed: dict[str, CloudError] = {}
+    for name in names:
+        region = region_of(name)
+        if region in failed:
+            continue
+        try:
+            return vertex.job(name)
+        except NotFound:
+            continue
+        except CloudError as problem:
+            failed[region] = problem
+    if failed:
+        raise next(iter(failed.values()))
+    return None
 
 
 def _named(vertex: Vertex, text: str) -> list[VertexJob]:
@@ -78,7 +97,9 @@ def _own(vertex: Vertex, name: str) -> str:
 
 
 def _unknown(vertex: Vertex, text: str) -> ResourceError:
-    recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
+    recent: list[str] = []
+    with contextlib.suppress(CloudError):
+        recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
     near = nearest(text, recent)
     return ResourceError(
         f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",

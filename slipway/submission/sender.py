@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from slipway.cloud.failures import CloudError, NotFound, Unreachable
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.formatting import join
@@ -72,14 +73,26 @@ class Sender:
 
     def __post_init__(self) -> None:
         self._begun: set[str] = set()
+        self._told: set[str] = set()
         self._noted_at = 0.0
 
     def look_up(self, request: Request) -> list[VertexJob]:
         """The jobs of this stack that carry the request's label, oldest first: in every region where its jobs may be,
-        as an earlier attempt may have gone elsewhere."""
+        as an earlier attempt may have gone elsewhere. One without clusters that does not answer is done without where
+        the claim lets only one job run."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
-        jobs = list(self.context.vertex.jobs(request.kind, wanted))
+
+        def listed(vertex: Vertex) -> list[VertexJob]:
+            return list(vertex.jobs(request.kind, wanted))
+
+        context = self.context
+        jobs = context.looked_up(listed, self._tell_once) if request.runs_once else listed(context.vertex)
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self.tell(text)
 
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
         """Writes the request down, unless an earlier attempt made its job, which is the answer then.

@@ -21,23 +21,38 @@ _WIDTH = 8
 @dataclass(frozen=True)
 class CancelledSweep:
     """`jobs` are all of the sweep, `cancelling` the names of those that were asked to end now. `sending`: a process on
-    this machine goes on sending others; None where the sweep was begun elsewhere, so that nobody can tell."""
+    this machine goes on sending others; None where the sweep was begun elsewhere, so that nobody can tell. `unseen`:
+    why others may go on, where not all regions could be looked at."""
 
+    sweep: str
     jobs: Sequence[VertexJob]
     cancelling: Sequence[str]
     sending: bool | None
+    unseen: str = ""
 
     @property
     def template(self) -> str:
         return self.jobs[0].labels.get(TEMPLATE_LABEL, "TEMPLATE")
 
+    @property
+    def problem(self) -> ResourceError | None:
+        """What was not done."""
+        return _not_seen(self.sweep, self.unseen) if self.unseen else None
+
 
 def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
-    """Raises ResourceError where nothing of it goes on, ConfigError for an id that can't be one's, and CloudError."""
+    """Raises ResourceError where nothing of it goes on, ConfigError for an id that can't be one's, and CloudError.
+
+    A region without clusters on offer that does not answer keeps nothing elsewhere from being cancelled.
+    """
     catalog, wanted = context.catalog, sweep_filter(context.catalog.stack, sweep)
     state = state_folder(context.folder, context.environ)
     sending = is_being_sent(journal_file(state, catalog.project, catalog.stack, sweep))
-    jobs = list(context.vertex.jobs_of_every_kind(wanted))
+    notes: list[str] = []
+    jobs = context.looked_up(lambda vertex: list(vertex.jobs_of_every_kind(wanted)), notes.append)
+    unseen = "".join(notes).removeprefix("! ")
+    if unseen and all(job.ended for job in jobs):
+        raise _not_seen(sweep, unseen)
     if not jobs:
         raise ResourceError(
             f"no jobs of sweep {sweep}", why=f"stack {context.catalog.stack} has none", fix="slipway jobs list"
@@ -67,4 +82,12 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
     with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
         done = threads.map(asked, going)
         cancelling = [job.name for job, was in zip(going, done, strict=True) if was]
-    return CancelledSweep(jobs, cancelling, sending)
+    return CancelledSweep(sweep, jobs, cancelling, sending, unseen)
+
+
+def _not_seen(sweep: str, why: str) -> ResourceError:
+    return ResourceError(
+        f"some jobs of sweep {sweep} may go on where nobody could look",
+        why=why,
+        fix=f"once that answers: slipway jobs cancel --sweep {sweep}",
+    )

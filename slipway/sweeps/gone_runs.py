@@ -3,9 +3,10 @@ the claim tells whether it had started: a job sent for one that had would end we
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Executor, Future
 
+from slipway.cloud.answers import region_of
 from slipway.cloud.failures import Denied, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
@@ -31,6 +32,7 @@ def ask_first(
 def with_unlisted(
     context: Context,
     known: KnownRuns,
+    skipped: Collection[str],
     request: Callable[[Run], Request],
     threads: Executor,
     say: Callable[[int], None],
@@ -38,10 +40,10 @@ def with_unlisted(
     """`known`, with what became of the jobs that were accepted here and that no list shows: their states, or that they
     are gone; a run is forgotten whose job was deleted before it started, so that it is sent again, under the same id.
 
-    `say` is told how many are asked for. Raises CloudError.
+    Nothing is asked of the regions that are `skipped`. `say` is told how many are asked for. Raises CloudError.
     """
     asked = 0
-    while unlisted := [run for run in known.last if run in known.jobs and run not in known.states]:
+    while unlisted := [run for run in known.last if _is_to_be_asked_for(run, known, skipped)]:
         if not asked:
             say(len(unlisted))
         elif asked % _AT_ONCE == 0:
@@ -81,6 +83,10 @@ def with_gone(
         gone = [run for run, has in zip(runs, started, strict=True) if has and not _is_there(context, request(run))]
         known = known.with_gone(gone)
     return known
+
+
+def _is_to_be_asked_for(run: Run, known: KnownRuns, skipped: Collection[str]) -> bool:
+    return run in known.jobs and run not in known.states and region_of(known.jobs[run]) not in skipped
 
 
 def _next(count: int, known: KnownRuns) -> Iterator[Run]:

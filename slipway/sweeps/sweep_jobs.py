@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from threading import Lock
 
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.jobs.claim import settled
 from slipway.labels import REQUEST_LABEL
@@ -25,18 +26,25 @@ def calls_of(listed: int) -> int:
 
 
 class SweepJobs:
-    """The jobs of one sweep, all of one `kind`: made, and listed by the service. May be shared by threads."""
+    """The jobs of one sweep, all of one `kind`: made, and listed by the service. May be shared by threads.
 
-    def __init__(self, context: Context, plan: SweepPlan) -> None:
-        self._context, self._vertex = context, context.vertex
-        self.kind, self._filter = plan.groups[0].prepared.kind, sweep_filter(context.catalog.stack, plan.id)
+    `skipped`: regions that are done without, as they did not answer.
+    """
+
+    def __init__(self, context: Context, plan: SweepPlan, note: Callable[[str], None]) -> None:
+        """`note` is told of regions that are done without."""
+        self._context, self._note = context, note
+        first = plan.groups[0].prepared
+        self.kind, self._filter = first.kind, sweep_filter(context.catalog.stack, plan.id)
+        self._once = first.candidates[0].request.runs_once
+        self.skipped: frozenset[str] = frozenset()
         self._experiments: set[str] = set()
         self._preparing = Lock()
 
     def create(self, request: Request) -> VertexJob:
         """With the run of an experiment that the request names. What fails there has made no job all the same."""
         create_run(self._context, request, partial(self._experiment_ready, request))
-        return self._vertex.at(request.region).create(request.kind, request.body)
+        return self._context.vertex.at(request.region).create(request.kind, request.body)
 
     def _experiment_ready(self, request: Request) -> None:
         """Its experiment is prepared by the first of its runs; the others wait for that."""
@@ -57,13 +65,29 @@ class SweepJobs:
         listed = {
             id_: job.name
             for id_ in wanted
-            for job in self._vertex.jobs(self.kind, f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
+            for job in self._listed(f'{self._filter} AND labels.{REQUEST_LABEL}="{id_}"')
         }
         return listed, len(wanted)
 
     def all(self) -> tuple[VertexJob, ...]:
         """Every job of the sweep that is listed."""
-        return tuple(self._vertex.jobs(self.kind, self._filter))
+        return self._listed(self._filter)
+
+    def _listed(self, filter_: str) -> tuple[VertexJob, ...]:
+        """Where the claim lets only one job of each run run, a region without clusters that does not answer is done
+        without; once it did not, it is not asked again."""
+
+        def read(vertex: Vertex) -> tuple[VertexJob, ...]:
+            return tuple(vertex.jobs(self.kind, filter_))
+
+        if not self._once:
+            return read(self._context.vertex)
+        return read(self._context.vertex_of_clusters) if self.skipped else self._context.looked_up(read, self._skip)
+
+    def _skip(self, words: str) -> None:
+        if not self.skipped:
+            self.skipped = frozenset(self._context.catalog.regions_without_clusters)
+            self._note(words)
 
     def latest(self) -> dict[int, VertexJob]:
         """The job that counts for each run that is listed."""

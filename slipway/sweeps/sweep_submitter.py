@@ -50,6 +50,8 @@ _LOOK_EVERY = 2.0
 class SweepDisplay(Protocol):
     """Where a sweep tells what it does."""
 
+    def note(self, text: str) -> None: ...
+
     def ending(self, count: int) -> None:
         """So many runs are being cancelled, and are waited for."""
 
@@ -95,7 +97,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         SweepJournal(journal_file(state, catalog.project, catalog.stack, plan.id)) as journal,
     ):
         context.connection.session.widen(WIDTH)
-        jobs = SweepJobs(context, plan)
+        jobs = SweepJobs(context, plan, show.note)
         listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
         prepared = cache(plan.prepared)
         # Before it is known where the runs go, for this is a round trip: a run's claim is the same wherever it goes.
@@ -115,7 +117,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             while being_cancelled(known):
                 context.clock.sleep(_LOOK_EVERY)
                 known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
-        known = with_unlisted(context, known, request, threads, show.missing)
+        known = with_unlisted(context, known, jobs.skipped, request, threads, show.missing)
         known = with_gone(context, plan.count, known, started, request, threads)
         left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
         taken = [choice.taken.candidate for choice in choices]

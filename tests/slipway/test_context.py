@@ -6,9 +6,11 @@ import pytest
 
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
+from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied
+from slipway.cloud.session import HttpPolicy
 from slipway.cloud.vertex import Vertex
-from slipway.context import Context
+from slipway.context import HURRIED, Context
 
 AT_HOME = Catalog("dev", "acme-dev", "us-central1", "", False, "w", "t", {}, (), {}, other_regions=("us-east4",))
 ELSEWHERE = replace(AT_HOME, clusters={"cpu": Cluster("cpu", "cpu-1", {}, region="us-east4")})
@@ -47,3 +49,18 @@ def test_a_region_where_the_stack_offers_no_cluster_is_done_without_and_named(
         return
     assert context.looked_up(read, said.append) == seen
     assert said == ([f"! not looked at {down}, where stack dev offers no cluster: denied"] if down else [])
+
+
+def test_a_region_that_can_be_done_without_is_not_waited_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:  # N4
+    """One that takes connections and never answers made lists silent for four minutes."""
+    policies: list[HttpPolicy] = []
+
+    def with_policy(self: Connection, policy: HttpPolicy) -> Connection:
+        policies.append(policy)
+        return self
+
+    monkeypatch.setattr(Connection, "with_policy", with_policy)
+    for catalog, tried in ((ELSEWHERE, []), (LEFT, [HURRIED])):
+        context = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"})
+        context.__dict__["catalog"] = catalog
+        assert context.looked_up(lambda vertex: vertex.regions, print) == catalog.regions_ever and policies == tried

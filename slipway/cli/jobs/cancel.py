@@ -63,3 +63,5 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
         screen.hint(f"  a command elsewhere that still sends runs of it goes on: {then}")
     again = f"slipway submit {found.template} --sweep … --retry-cancelled"
     screen.hint(f"  to go on with it later, with the file and the flags that it was sent with: {again}")
+    if found.problem:
+        raise found.problem

@@ -122,6 +122,9 @@ class SweepTerminal:
         first = {"regions": [one.region for one in shown], "requests": [one.body for one in shown]}
         screen.out_json("sweep-plan", {**document, "forecast": forecast_document(forecast), **first})
 
+    def note(self, text: str) -> None:
+        screen.note(text)
+
     def ending(self, count: int) -> None:
         runs = "1 run that is" if count == 1 else f"{count:,} runs that are"
         screen.note(f"waits for {runs} being cancelled, to send what did not end otherwise once more")

@@ -13,7 +13,7 @@ from slipway.cloud.failures import Answer, Call, CloudError, failure
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.jobs.finding import find_jobs
-from slipway.kinds import CUSTOM_JOB
+from slipway.kinds import CUSTOM_JOB, KINDS
 
 HOME, AWAY = "us-central1", "europe-west4"
 PARENT = "projects/p/locations"
@@ -64,9 +64,10 @@ def test_a_number_is_looked_up_in_each_region_and_a_full_name_in_its_own() -> No
     session = Session()
     (found,) = find_jobs(vertex(session), "3")
     assert found.region == AWAY
-    assert session.asked == [f"{PARENT}/{HOME}/customJobs/3", f"{PARENT}/{AWAY}/customJobs/3"]
+    own = [f"{PARENT}/{HOME}/{kind.collection}/3" for kind in KINDS.values()]
+    assert session.asked == [*own, f"{PARENT}/{AWAY}/customJobs/3"], "its own first: another may not answer"
     assert find_jobs(vertex(session), f"{PARENT}/{AWAY}/customJobs/1")[0].id == "1"
-    assert session.asked[2:] == [f"{PARENT}/{AWAY}/customJobs/1"]
+    assert session.asked[-1] == f"{PARENT}/{AWAY}/customJobs/1"
 
 
 @pytest.mark.parametrize(
@@ -86,11 +87,31 @@ def test_what_is_not_there_is_said_with_where_was_looked(text: str, kind: type[E
 class HalfDown(Session):
     """A region does not answer; another has one job, of whatever name is asked for."""
 
+    def __init__(self, down: str = AWAY) -> None:
+        super().__init__()
+        self._down = down
+
+    def get(self, url: str, call: Call) -> Any:
+        if f"/{self._down}/" in url:
+            self.asked.append(url.partition("/v1/")[2])
+            raise failure(call, Answer(503, "UNAVAILABLE", "down"))
+        return super().get(url, call)
+
     def pages(self, url: str, call: Call, collection: str, params: Any) -> Iterator[Any]:
         if f"/{AWAY}/" in url:
             raise failure(call, Answer(503, "UNAVAILABLE", "down"))
         if collection == "customJobs" and "tune-1" in params.get("filter", ""):
             yield self.jobs[HOME][0]
+
+
+def test_a_job_is_found_by_its_number_while_another_region_does_not_answer() -> None:
+    """That there is none nobody can tell. A region that does not answer is not asked for each kind of job."""
+    for down, number in ((AWAY, "2"), (HOME, "3")):
+        session = HalfDown(down)
+        assert [job.id for job in find_jobs(vertex(session), number)] == [number]
+        with pytest.raises(CloudError, match="down"):
+            find_jobs(vertex(session), "9")
+        assert sum(f"/{down}/" in url for url in session.asked) <= 2
 
 
 def test_a_job_is_found_by_its_name_while_another_region_does_not_answer() -> None:

@@ -6,7 +6,7 @@ Jobs start when the model says so, launchers race for claims, lists lag, answers
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -270,6 +270,9 @@ class Context:
     def anew(self) -> Context:
         with self._service._call("catalog"):
             return Context(self._service, self._service.published or self.catalog)
+
+    def looked_up(self, read: Callable[[Any], Any], say: object) -> Any:
+        return read(self.vertex)
 
     @property
     def now(self) -> datetime:
