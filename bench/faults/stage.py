@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
@@ -18,6 +18,7 @@ import psutil
 
 from bench.errors import BenchError
 from bench.faults import folders
+from bench.faults.nursery import Nursery
 from bench.faults.processes import deaf, end_all, kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
 from journey import leftovers
@@ -63,6 +64,7 @@ class Workshop:
     engine: Path
     home: Path
     empty: EmptyStack
+    nursery: Nursery
     halted: Event = field(default_factory=Event)
 
     def halt(self) -> None:
@@ -86,7 +88,8 @@ def workshop() -> Iterator[Workshop]:
         installation.install(home, Path(sys.executable))
         begin = folder / "empty"
         begin.mkdir()
-        yield Workshop(folder, engine, home, empty_stack.make(begin, engine, home))
+        with closing(Nursery()) as nursery:
+            yield Workshop(folder, engine, home, empty_stack.make(begin, engine, home), nursery)
     finally:
         # Nobody's further Ctrl-C leaves a half of it.
         with deaf():
@@ -117,6 +120,7 @@ class Stage:
     kept_jobs: frozenset[int] = field(default_factory=frozenset)
     killed: bool = False
     halted: Event = field(default_factory=Event)
+    nursery: Nursery | None = None
 
     def go_on(self) -> None:
         """Raises BenchError once the bench is being stopped."""
@@ -143,7 +147,10 @@ class Stage:
 
     def start_cloud(self) -> None:
         self.go_on()
-        daemon.start(self.cloud.state, {})
+        if self.nursery:
+            self.nursery.start(self.cloud.state)
+        else:
+            daemon.start(self.cloud.state, {})
 
     def kill_cloud(self) -> None:
         """`kill -9` of the server; its jobs live on."""
@@ -222,7 +229,7 @@ def stage(shop: Workshop, name: str) -> Iterator[Stage]:
         cloud = ProxiedCloud(state, proxy=proxy)
         daemon.start(state, SETTINGS)
         made = make_checkout(folder, cloud, "trial", engine=shop.engine, home=shop.home, empty=shop.empty, files=_files)
-        mine = Stage(folder, cloud, proxy, made, halted=shop.halted)
+        mine = Stage(folder, cloud, proxy, made, halted=shop.halted, nursery=shop.nursery)
         try:
             yield mine
         finally:

@@ -1,0 +1,96 @@
+"""Starts clouds out of a process that has imported all that they run: that is most of what a start costs, and a bench
+starts a cloud for each point.
+
+`python -m bench.faults.nursery` is that process. It takes a line of JSON for each cloud, and answers with its pid.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Lock
+
+import psutil
+
+from bench.ground import CHECKOUT
+from local.cloud.server import client, daemon, main
+from local.cloud.server.cloud_file import read_record
+
+_START_S = 60.0
+
+
+class Nursery:
+    """One for all stages; it ends with whoever made it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        # In a session of its own, so that Ctrl-C ends no cloud of what is being played to its end.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bench.faults.nursery"],
+            cwd=CHECKOUT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def start(self, folder: Path) -> None:
+        """As `daemon.start` does, for a state folder whose cloud has ended: on its port, with its settings. Where that
+        fails, such as when another has the port by now, `daemon.start` does it."""
+        record = read_record(folder)
+        pid = self._born(folder, record.port if record else 0)
+        until = time.monotonic() + _START_S
+        while psutil.pid_exists(pid) and time.monotonic() < until:
+            record = read_record(folder)
+            if record and record.pid == pid and client.answers(record, 1):
+                return
+            time.sleep(0.01)
+        daemon.start(folder, {})
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def _born(self, folder: Path, port: int) -> int:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with self._lock:
+            self._process.stdin.write(json.dumps([str(folder), str(port)]) + "\n")
+            self._process.stdin.flush()
+            return int(self._process.stdout.readline())
+
+
+def _serve() -> None:
+    main.load_services()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they end
+    for line in sys.stdin:
+        folder, port = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            _become(folder, port)
+        print(pid, flush=True)
+
+
+def _become(folder: str, port: str) -> None:
+    """The cloud. Does not return."""
+    code = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        nothing, log = (os.open(name, os.O_RDWR | os.O_APPEND) for name in (os.devnull, Path(folder, "cloud.log")))
+        for source, target in ((nothing, 0), (log, 1), (log, 2)):
+            os.dup2(source, target)
+        code = main.main([folder, port])
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve()
