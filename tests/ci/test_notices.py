@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,14 @@ BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand wha
 LOOKED = frozenset({(STOCK_OUT, "prod"), (DRIFT, "dev")})
 
 GH = """
-import json, os, sys
+import json, os, shutil, sys
 import jq
 words, query, method, sends = sys.argv[1:], ".", "GET", False
+if words[:2] == ["run", "download"]:
+    run, *options = words[2:]
+    assert options[0::2] == ["--repo", "--name", "--dir"] and options[1] == "acme/ml"
+    shutil.copytree(f"artifacts/{run}/{options[3]}", options[5], dirs_exist_ok=True)
+    sys.exit()
 assert words.pop(0) == "api"
 while words:
     word = words.pop(0)
@@ -36,7 +43,7 @@ issues = json.load(open(file))
 with open(os.environ["ASKED"], "a") as asked:
     asked.write(f"{method} {path}\\n")
 if method == "GET":
-    answer = issues if path == "issues" else json.load(open(os.environ["ANSWERS"]))[path.rpartition("/")[2]]
+    answer = issues if path == "issues" else json.load(open(os.environ["ANSWERS"]))[path]
     for found in jq.compile(query).input_text(json.dumps(answer)):
         print(found if isinstance(found, str) else json.dumps(found))
 elif method == "POST" and path == "issues":
@@ -51,8 +58,8 @@ json.dump(issues, open(file, "w"))
 JQ = """
 import json, sys
 import jq
-words = [word for word in sys.argv[1:] if word != "-r"]
-for found in jq.compile(words[0]).input_text(open(words[1]).read()):
+options, words = [[word for word in sys.argv[1:] if word.startswith("-") is dash] for dash in (True, False)]
+for found in jq.compile(words[0]).input_text(open(words[1]).read(), slurp="-cs" in options):
     print(found if isinstance(found, str) else json.dumps(found))
 """
 
@@ -170,29 +177,96 @@ def test_what_stops_a_deployment_but_machines_has_an_issue_until_one_goes_well(
     runner: Runner, workflows: dict[str, Workflow], prod: str, short: bool, open_: list[str]
 ) -> None:  # N10
     def ended(conclusion: str) -> list[str]:
-        steps = [{"name": "Announced", "conclusion": "success"}, {"name": "Up", "conclusion": conclusion}]
-        jobs = [
-            {"name": "up (dev) / up", "conclusion": "success", "html_url": "https://run/1", "steps": []},
-            {"name": "up (prod) / up", "conclusion": conclusion, "html_url": "https://run/2", "steps": steps},
-        ]
-        (runner.folder / "answers").write_text(json.dumps({"jobs": {"jobs": jobs}}))
-        done = runner.run(step, RUN="5", GH_TOKEN="t")
-        assert done.returncode == 0, done.stdout + done.stderr
-        done = runner.run(tell, FOLDER="told", GH_TOKEN="t")
-        assert done.returncode == 0, done.stdout + done.stderr
-        return [one["title"] for one in runner.issues if one["state"] == "open"]
+        runs = [Run(5, dev="success", prod=conclusion, machines={"short-prod": OUT} if short else {})]
+        return looked_at(runner, workflows, *runs)
 
-    (step,) = [one for one in workflows["notices"].jobs()["tell"]["steps"] if one.get("name") == "Stopped"]
-    assert "github.event_name == 'workflow_run'" in step["if"]
-    (tell,) = workflows["actions/tell"].steps()
-    (runner.folder / "told").mkdir()
-    if short:
-        machines = Notices((OUT,), frozenset({(STOCK_OUT, "prod")}))
-        (runner.folder / "told" / "machines-prod.json").write_text(
-            json.dumps({"kind": "notices", **document(machines)})
-        )
     assert [title for title in ended(prod) if title != OUT.title] == open_
     assert [title for title in ended(prod) if title != OUT.title] == open_ and runner.wrote == [], "not touched again"
     if open_:
         assert ended("cancelled") == open_ and ended("success") == [] and ended("success") == []
         assert runner.wrote == [], "it is over, and stays closed"
+
+
+@dataclass
+class Run:
+    """A run of the schedule, which began at that hour: what became of each stack's job in it, and what those handed on.
+    `late`: prod's ended two days later."""
+
+    hour: int
+    dev: str
+    prod: str
+    machines: Mapping[str, Notice | None]
+    late: bool = False
+
+    @property
+    def jobs(self) -> list[dict[str, Any]]:
+        def job(stack: str, conclusion: str, day: int) -> dict[str, Any]:
+            steps = [{"name": "Announced", "conclusion": "success"}, {"name": "Up", "conclusion": conclusion}]
+            at = None if conclusion == "running" else f"2026-11-{day}T{self.hour:02}:21:09Z"
+            of_run = {"run_id": self.hour, "html_url": f"https://run/{self.hour}", "completed_at": at}
+            return {
+                "name": f"up ({stack}) / up",
+                "conclusion": None if at is None else conclusion,
+                "steps": steps,
+            } | of_run
+
+        return [job("dev", self.dev, 21), job("prod", self.prod, 23 if self.late else 21)]
+
+    def hand_on(self, folder: Path) -> list[str]:
+        for name, notice in self.machines.items():
+            stack = name.removeprefix("short-")
+            told = Notices((notice,) if notice else (), frozenset({(STOCK_OUT, stack)}))
+            at = folder / "artifacts" / str(self.hour) / f"machines-{name}"
+            at.mkdir(parents=True, exist_ok=True)
+            (at / f"machines-{stack}.json").write_text(json.dumps({"kind": "notices", **document(told)}))
+        return [f"machines-{name}" for name in self.machines]
+
+
+def looked_at(runner: Runner, workflows: dict[str, Workflow], *runs: Run) -> list[str]:
+    """Titles of the issues that are open once the first of the runs has ended, as the others stand then."""
+    (step,) = [one for one in workflows["notices"].jobs()["tell"]["steps"] if one.get("name") == "Stopped"]
+    assert "github.event_name == 'workflow_run'" in step["if"]
+    (tell,) = workflows["actions/tell"].steps()
+    listed = "actions/workflows/schedule.yaml/runs"
+    answers: dict[str, Any] = {listed: {"workflow_runs": [{"id": one.hour} for one in reversed(runs)]}}
+    for one in runs:
+        answers[f"actions/runs/{one.hour}/jobs"] = {"jobs": one.jobs}
+        names = [{"name": name, "expired": False} for name in (*one.hand_on(runner.folder), "notices-dev")]
+        answers[f"actions/runs/{one.hour}/artifacts"] = {"artifacts": names}
+    (runner.folder / "answers").write_text(json.dumps(answers))
+    shutil.rmtree(runner.folder / "told", ignore_errors=True)
+    done = runner.run(step, RUN=str(runs[0].hour), SINCE="2026-11-21T05:17:02Z", GH_TOKEN="t")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = runner.run(tell, FOLDER="told", GH_TOKEN="t")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sorted(one["title"] for one in runner.issues if one["state"] == "open")
+
+
+@pytest.mark.parametrize(
+    ("then", "since", "open_"),
+    [
+        ("failure", "success", []),
+        ("success", "failure", ["dev: the scheduled deployment stopped"]),
+        ("failure", "cancelled", ["dev: the scheduled deployment stopped"]),
+        ("failure", "running", ["dev: the scheduled deployment stopped"]),
+    ],
+)
+def test_a_run_that_waited_for_days_tells_only_what_no_later_one_knows_better(
+    runner: Runner, workflows: dict[str, Workflow], then: str, since: str, open_: list[str]
+) -> None:  # N10
+    """Its job for prod stood behind a merge that nobody approved; the others were done at once."""
+    late = Run(5, dev=then, prod="success", machines={"dev": None, "prod": None}, late=True)
+    later = [Run(6, dev="cancelled", prod="cancelled", machines={}), Run(7, dev=since, prod="running", machines={})]
+    assert looked_at(runner, workflows, late, *later) == open_
+
+
+def test_machines_that_a_later_run_could_have_or_not_are_told_by_that_one(
+    runner: Runner, workflows: dict[str, Workflow]
+) -> None:  # N2 # N10
+    out = replace(OUT, stack="dev", title="dev: cluster h100 can't be made")
+    short = Run(5, dev="failure", prod="success", machines={"short-dev": out, "prod": None}, late=True)
+    well = Run(6, dev="success", prod="running", machines={"dev": None})
+    assert looked_at(runner, workflows, short) == [out.title]
+    assert looked_at(runner, workflows, short, well) == [] == looked_at(runner, workflows, short, well)
+    again = replace(well, dev="failure", machines={"short-dev": out})
+    assert looked_at(runner, workflows, replace(short, dev="success", machines={"dev": None}), again) == [out.title]
