@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,19 @@ import click
 
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.cli.terminal.delivery import send
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument
-from slipway.cli.terminal.submission import TerminalDisplay, document, sent_words
+from slipway.cli.terminal.submission import document, sent_words
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
-from slipway.errors import ConfigError, PolicyError, SlipwayError
+from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import never_runs, passed_over
-from slipway.submission.journal import InterruptedSubmissions
 from slipway.submission.preflight import Preflight
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.submitter import SubmissionResult, deliver, journal_of, with_code
+from slipway.submission.submitter import with_code
 
 
 def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -139,7 +138,7 @@ def command(
     if dry_run:
         _dry_run(context, prepared.under(id_ or new_request_id()), json=json, format_=format_)
         return
-    submitted, submission_id = _send(context, typed, prepared, id_, json=json)
+    submitted, submission_id = send(context, typed, prepared, id_, json=json)
     context, job = submitted.context, submitted.attempt.job
     with screen.after(*sent_words(job)):
         if ending.waits:
@@ -199,52 +198,3 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     for one in choice.hopeless:
         screen.note(f"  {never_runs(one)}")
     return taken
-
-
-def _send(
-    context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
-) -> tuple[SubmissionResult, str]:
-    """The job, and the submission's request id. One that may wait for long is recorded, so that the same command
-    resumes it after a kill. Raises what `Submitter.submit` raises, Detached on Ctrl-C.
-    """
-    journal = journal_of(context)
-    ledger = InterruptedSubmissions(journal.folder)
-    earlier = None
-    if prepared.moves and not request_id:
-        earlier = next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
-    id_ = request_id or (earlier.request_id if earlier else new_request_id())
-    again = typed.again(id_)
-    terminal = TerminalDisplay(context, json=json, again=again)
-    send = partial(deliver, context, terminal, prepared, id_, repeated=bool(request_id or earlier), again=again)
-    if not prepared.moves:
-        return send(), id_
-    if earlier:
-        screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
-    ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
-    try:
-        submitted = send()
-    except KeyboardInterrupt:
-        if not terminal.any_sent and earlier is None:
-            ledger.end(id_)  # Nothing was sent that the same command could go on with.
-            raise
-        from slipway.cli.terminal.watching import Detached
-
-        raise Detached(
-            "stopped waiting; what was sent stays where it is, and nothing moves it on",
-            fix=f"the same command goes on, or: {again}",
-        ) from None
-    except SlipwayError as problem:
-        if problem.exit_code in (2, 5) and not terminal.any_sent:
-            ledger.end(id_)
-        raise
-    ledger.end(id_)
-    if earlier and not submitted.attempt.fresh:
-        screen.hint("  to run it once more, give the command again")
-    if submitted.attempt.job.ended:
-        from slipway.submission.ending import require_success
-        from slipway.submission.experiment_run import end_run
-
-        if kept := end_run(context, submitted.attempt.job):
-            screen.note(kept)
-        require_success(context, submitted.attempt.job)
-    return submitted, id_

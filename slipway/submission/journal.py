@@ -154,12 +154,15 @@ class InterruptedSubmissions:
     def begin(self, words: Sequence[str], request_id: str, when: str) -> None:
         """On the disk before it returns, as it must be before anything is sent. Raises SlipwayError."""
         body = {"command": digest(words), "when": when}
-        _record(self._folder / f"{request_id}{_SUFFIX}", body, f"that {request_id} waits")
+        _record(self._file(request_id), body, f"that {request_id} waits")
+
+    def has(self, request_id: str) -> bool:
+        return self._file(request_id).exists()
 
     def end(self, request_id: str) -> None:
         """Forgets it. A file that stays only makes the same command look once more."""
         with contextlib.suppress(OSError):
-            (self._folder / f"{request_id}{_SUFFIX}").unlink()
+            self._file(request_id).unlink()
 
     def find(self, words: Sequence[str]) -> tuple[InterruptedSubmission, ...]:
         """The unfinished ones of the same command, oldest first. A file that can't be read is left out."""
@@ -170,6 +173,9 @@ class InterruptedSubmissions:
                 if body["command"] == wanted:
                     found.append(InterruptedSubmission(file.name.removesuffix(_SUFFIX), str(body["when"])))
         return tuple(sorted(found, key=lambda one: (one.when, one.request_id)))
+
+    def _file(self, request_id: str) -> Path:
+        return self._folder / f"{request_id}{_SUFFIX}"
 
 
 def _record(file: Path, body: Mapping[str, Any], what: str, *, durable: bool = True) -> None:

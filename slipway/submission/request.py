@@ -90,20 +90,29 @@ class Request:
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"
 
 
+class OtherJobError(ConfigError):
+    """The id of a request is that of another job, `name`."""
+
+    def __init__(self, what: str, *, why: str, fix: str, name: str) -> None:
+        super().__init__(what, why=why, fix=fix)
+        self.name = name
+
+
 def same(request: Request, job: VertexJob) -> VertexJob:
-    """Raises ConfigError when `job` carries the id and is not what is asked for now."""
+    """Raises OtherJobError when `job` carries the id and is not what is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
     ours, theirs = {**_compared(asked), "template": request.template}, _compared(job)
     if asked.parameters is None or job.parameters is None:
         ours["parameters"] = theirs["parameters"]
     others = [field for field, value in ours.items() if value != theirs[field]]
     if others:
-        raise ConfigError(
+        raise OtherJobError(
             f"request id {request.id} was used before, for something else ({job.display_name})",
             why="\n".join(
                 f"{one}: {_shown(theirs[one], ours[one])} then, {_shown(ours[one], theirs[one])} now" for one in others
             ),
             fix="use another request id, or leave it out",
+            name=job.typed,
         )
     return job
 

@@ -58,9 +58,9 @@ class Job:
 @dataclass
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
-    "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
-    each quota. `busy` machines of the pool's one, which is in `pool_region`. `published`: the catalog that is there,
-    where that is a newer one; `gone`: clusters that are not there, by id.
+    "denied" (403), "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from
+    lists. `limit` of each quota. `busy` machines of the pool's one, which is in `pool_region`. `published`: the catalog
+    that is there, where that is a newer one; `gone`: clusters that are not there, by id.
     """
 
     launcher: bool
@@ -98,6 +98,8 @@ class Service:
             raise Killed
         if fault == "busy":
             raise failure(CALL, Answer(503, "UNAVAILABLE", "busy"))
+        if fault == "denied":
+            raise failure(CALL, Answer(403, "PERMISSION_DENIED", "denied"))
         yield
         if fault == "killed":
             self.dead = True
@@ -261,6 +263,8 @@ class Connection:
 
 class Context:
     """What a command starts from, with the model for the service."""
+
+    look_for = 60.0
 
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock

@@ -1,0 +1,101 @@
+"""One submission sent from the terminal, remembered while it waits, so that the same command resumes it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.arguments import SubmitArguments
+from slipway.cli.terminal.submission import TerminalDisplay
+from slipway.context import Context
+from slipway.errors import ConfigError, SlipwayError
+from slipway.submission.candidates import PreparedSubmission
+from slipway.submission.journal import InterruptedSubmissions, SubmissionJournal
+from slipway.submission.request import OtherJobError, new_request_id
+from slipway.submission.submitter import SubmissionResult, deliver, journal_of
+
+
+def send(
+    context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
+) -> tuple[SubmissionResult, str]:
+    """The job, and the submission's request id. One that may wait for long is recorded, so that the same command
+    resumes it after a kill. Raises what `Submitter.submit` raises, Detached on Ctrl-C.
+    """
+    journal = journal_of(context)
+    ledger = InterruptedSubmissions(journal.folder)
+    earlier = None
+    if prepared.moves and not request_id:
+        earlier = next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
+    id_ = request_id or (earlier.request_id if earlier else new_request_id())
+    again = typed.again(id_)
+    terminal = TerminalDisplay(context, json=json, again=again)
+    deliver_it = partial(deliver, context, terminal, prepared, id_, repeated=bool(request_id or earlier), again=again)
+    if not prepared.moves:
+        return deliver_it(), id_
+    # What was sent before may wait still, whatever goes wrong now: forgotten, the same command would send a second job.
+    resumed = ledger.has(id_)
+    if earlier:
+        screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
+    ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
+    try:
+        submitted = deliver_it()
+    except KeyboardInterrupt:
+        if not terminal.any_sent and not resumed:
+            ledger.end(id_)  # Nothing was sent that the same command could go on with.
+            raise
+        from slipway.cli.terminal.watching import Detached
+
+        raise Detached(
+            "stopped waiting; what was sent stays where it is, and nothing moves it on",
+            fix=f"the same command goes on, or: {again}",
+        ) from None
+    except OtherJobError as problem:
+        if not resumed:
+            ledger.end(id_)
+        if not earlier:
+            raise
+        raise _another_now(context, journal, ledger, id_, problem) from problem
+    except SlipwayError as problem:
+        if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
+            ledger.end(id_)
+        raise
+    ledger.end(id_)
+    if earlier and not submitted.attempt.fresh:
+        screen.hint("  to run it once more, give the command again")
+    if submitted.attempt.job.ended:
+        from slipway.submission.ending import require_success
+        from slipway.submission.experiment_run import end_run
+
+        if kept := end_run(context, submitted.attempt.job):
+            screen.note(kept)
+        require_success(context, submitted.attempt.job)
+    return submitted, id_
+
+
+def _another_now(
+    context: Context,
+    journal: SubmissionJournal,
+    ledger: InterruptedSubmissions,
+    request_id: str,
+    problem: OtherJobError,
+) -> SlipwayError:
+    """What to do where the same words would make another job than the one that they sent. It is forgotten once nothing
+    of it can run any more."""
+    from slipway.submission.attempts import going_on
+
+    what = f"this command has sent {problem.name}, and would be another job now: nothing was sent"
+    try:
+        left = going_on(context, journal, request_id)
+    except SlipwayError as unknown:
+        why = f"{problem.why}\nwhether it goes on can't be told: {unknown.why or unknown.what}"
+        return ConfigError(what, why=why, fix="try again in a minute, or see: slipway jobs list")
+    if left:
+        cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
+        fix = f"to keep it:  slipway jobs wait {left[-1].typed}\nto send it as it is now, cancel it, and once it has "
+        return ConfigError(what, why=problem.why, fix=f"{fix}ended give the command again:\n{cancel}")
+    ledger.end(request_id)
+    return ConfigError(
+        what,
+        why=problem.why,
+        fix=f"that one has ended (slipway jobs show {problem.name}): give the command again to send it as it is now",
+    )

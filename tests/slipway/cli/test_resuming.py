@@ -1,0 +1,97 @@
+"""A submission that waits is remembered until nothing of it can run: the same command never sends a second job."""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from slipway.cloud.failures import Answer, Call, failure
+from slipway.submission.sender import Sender
+
+from .stack import Stack, held
+from .test_fallback import SPOT_CPUS
+
+WORDS = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot")
+
+
+@pytest.fixture
+def waiting(stack: Stack) -> Iterator[Stack]:
+    """Its pool is full, and a submission of WORDS was interrupted while its job waits there."""
+    with stack.settings(quota=SPOT_CPUS):
+        held(stack)
+        interrupted(stack, *WORDS)
+        assert len(stack.jobs()) == 2
+        yield stack
+
+
+def interrupted(stack: Stack, *words: str) -> None:
+    with stack.started(*words) as sending:
+        assert sending.stderr is not None
+        while "waiting" not in (line := sending.stderr.readline()):
+            assert line
+        sending.send_signal(signal.SIGINT)
+        assert sending.wait() == 130
+
+
+def remembered(stack: Stack) -> int:
+    return len(list((stack.folder / ".slipway").rglob("*.waiting")))
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["", "request-id"])
+def test_a_rate_limit_while_it_is_resumed_makes_no_second_job(  # N3, N7
+    waiting: Stack, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    """It was forgotten with exit code 5, and the next command sent another job beside the one that waits."""
+    request_id = waiting.jobs()[0]["labels"]["slipway-request"]
+
+    def limited(*_: object, **__: object) -> None:
+        raise failure(Call("read the job"), Answer(429, "RESOURCE_EXHAUSTED", "requests per minute per region"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sender, "begin", limited)
+        refused = waiting.run(*WORDS, *(("--request-id", request_id) if named else ()))
+    assert refused.code == 5 and remembered(waiting) == 1, refused.err
+    with waiting.started(*WORDS) as resumed:
+        assert resumed.stderr is not None and "resumes the submission" in resumed.stderr.readline()
+        waiting.cancel_all()
+        assert resumed.wait() == 8
+    assert len(waiting.jobs()) == 2 and remembered(waiting) == 0
+
+
+def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_the_first(  # N3, N7
+    waiting: Stack,
+) -> None:
+    """It said `request id … was used before` to somebody who had typed none, forgot it, and the next command sent a
+    second job."""
+    name = waiting.jobs()[0]["displayName"]
+    waiting.catalog["templates"]["hello"]["parameters"][0]["default"] = "print('anew')"
+    waiting.publish()
+    for _ in range(2):
+        refused = waiting.run(*WORDS)
+        assert refused.code == 2 and remembered(waiting) == 1
+        assert refused.err.splitlines()[1:] == [
+            f"error: this command has sent {name}, and would be another job now: nothing was sent",
+            "  why: parameters: code=print('hello') then, code=print('anew') now",
+            "       arguments: print('hello') then, print('anew') now",
+            f"  fix: to keep it:  slipway jobs wait {name}",
+            "       to send it as it is now, cancel it, and once it has ended give the command again:",
+            f"       slipway jobs cancel {name}",
+        ]
+    assert len(waiting.jobs()) == 2
+    waiting.cancel_all()
+    waiting.until(lambda: all(job["state"] == "JOB_STATE_CANCELLED" for job in waiting.jobs()))
+    ended = waiting.run(*WORDS)
+    assert ended.code == 2 and remembered(waiting) == 0
+    assert f"fix: that one has ended (slipway jobs show {name}): give the command again" in ended.err
+    anew = waiting.run(*WORDS)
+    assert anew.code == 0, anew.err
+    assert len(waiting.jobs()) == 3
+
+
+def test_it_is_kept_where_nobody_can_tell_whether_the_other_job_goes_on(waiting: Stack) -> None:  # N3, N7
+    waiting.catalog["templates"]["hello"]["parameters"][0]["default"] = "print('anew')"
+    waiting.publish()
+    with waiting.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
+        refused = waiting.run(*WORDS)
+    assert refused.code == 2 and remembered(waiting) == 1
+    assert "whether it goes on can't be told: " in refused.err and "fix: try again in a minute" in refused.err
