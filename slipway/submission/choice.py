@@ -74,10 +74,14 @@ class Obstacle:
     reasons: tuple[str, ...]
     unread: bool = False
 
-    def words(self, label: str, job: str) -> str:
-        """Of a job that stays where it is, with the candidate of this label."""
+    def words(self, label: str, job: str, *, ended: bool = False) -> str:
+        """Of a job with the candidate of this label, that stays where it is or has `ended` without machines."""
         can = "is known to be able to run now" if self.unread else "can run now"
-        return "\n  ".join([f"no capacity type after {label} {can}: {job} stays there", *self.reasons])
+        stays = f"{job} stays there"
+        if ended:
+            stays = f"{job}, which got no machines, was not moved on"
+            stays += " yet; they are looked at again every minute" if self.unread else ""
+        return "\n  ".join([f"no capacity type after {label} {can}: {stays}", *self.reasons])
 
 
 def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:

@@ -98,19 +98,21 @@ class FallbackLoop:
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
         judge_at, told, failed, later = clock.monotonic(), None, False, self.later
-        until = judge_at + self._left(sent)
+        until, unread, patient_until = judge_at + self._left(sent), False, None
         while True:
             now, job = clock.monotonic(), sent.job
             overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
+            if without_machines and patient_until is None:  # It has just ended: looked at now, whenever that was last.
+                judge_at, patient_until = now, now + self.policy.no_contact
             if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
                 found = None
                 if job.start_time is None:
                     later, found = self._judged(later)
                     next_ = found is None
-                judge_at = now + self.policy.judge_every
-                if found and found.outcomes != told:
-                    told = found.outcomes
-                    self.show.note(found.words(self.candidate.label, job.display_name))
+                judge_at, unread = now + self.policy.judge_every, bool(found and found.unread)
+                if found and (without_machines, found.outcomes) != told:
+                    told = without_machines, found.outcomes
+                    self.show.note(found.words(self.candidate.label, job.display_name, ended=without_machines))
             status = AttemptStatus(
                 launcher=launcher,
                 claim=claim,
@@ -120,6 +122,7 @@ class FallbackLoop:
                 without_machines=without_machines,
                 overdue=overdue,
                 next=next_,
+                unread=unread and patient_until is not None and now < patient_until,
             )
             match next_step(status):
                 case Step.KEEP:
@@ -130,6 +133,7 @@ class FallbackLoop:
                     raise _lost(job)
                 case Step.TAKE:
                     claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
+                    unread = claim is Claim.FREE
                     if claim is Claim.FREE and not failed:
                         self.show.note(_not_given_up(job))
                         failed = True
@@ -140,6 +144,8 @@ class FallbackLoop:
                 case Step.CANCEL:
                     self._cancel(sent)
                     sent = replace(sent, job=context.vertex.job(job.name))
+                case Step.WAIT if without_machines and claim is Claim.FREE:
+                    clock.sleep(judge_at - now)
                 case Step.WAIT:
                     left = (judge_at if overdue else until) - now
                     if claim is Claim.GIVEN_UP:
@@ -205,8 +211,9 @@ class FallbackLoop:
 
 
 def _not_given_up(job: VertexJob) -> str:
+    stays = "it got no machines and was not moved on yet" if job.ended else "it stays where it is"
     return (
-        f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it: it stays where it is, "
+        f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it: {stays}, "
         "and that is tried again every minute; Ctrl-C loses nothing: the same command goes on"
     )
 

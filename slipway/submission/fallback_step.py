@@ -22,6 +22,7 @@ class AttemptStatus:
     """What is known of an attempt whose job exists.
 
     `launcher`: its replicas take the claim. `overdue`: its wait has run out. `next`: a later offer could run now.
+    `unread`: whether one could is not known yet.
     """
 
     launcher: bool
@@ -32,6 +33,7 @@ class AttemptStatus:
     without_machines: bool
     overdue: bool
     next: bool
+    unread: bool = False
 
 
 def next_step(status: AttemptStatus) -> Step:
@@ -46,7 +48,10 @@ def next_step(status: AttemptStatus) -> Step:
     if status.started or status.stopped:
         return Step.KEEP
     if status.ended:
-        return Step.TAKE if status.without_machines and status.next else Step.KEEP
+        if not status.without_machines:
+            return Step.KEEP
+        # Kept, it is the submission's end: what can't be read for a moment must not decide that.
+        return Step.TAKE if status.next else Step.WAIT if status.unread else Step.KEEP
     return Step.TAKE if status.overdue and status.next else Step.WAIT
 
 

@@ -40,6 +40,8 @@ def status(**changes: Any) -> AttemptStatus:
         (status(stopped=True, ended=True, overdue=True, next=True), Step.KEEP),
         (status(ended=True, without_machines=True), Step.KEEP),
         (status(ended=True, without_machines=True, next=True), Step.TAKE),
+        (status(ended=True, without_machines=True, unread=True), Step.WAIT),
+        (status(ended=True, unread=True), Step.KEEP),
         (status(ended=True, next=True), Step.KEEP),
         (status(claim=Claim.GIVEN_UP), Step.CANCEL),
         (status(claim=Claim.GIVEN_UP, started=True), Step.CANCEL),
@@ -57,7 +59,7 @@ def test_what_is_seen_decides_what_is_done(seen: AttemptStatus, then: Step) -> N
     assert next_step(seen) is then
 
 
-@given(st.builds(AttemptStatus, *[st.booleans()] * 1, st.sampled_from(Claim), *[st.booleans()] * 6))
+@given(st.builds(AttemptStatus, *[st.booleans()] * 1, st.sampled_from(Claim), *[st.booleans()] * 7))
 def test_a_job_that_runs_is_never_cancelled_and_never_followed_by_another(seen: AttemptStatus) -> None:  # N3
     """With a launcher a job runs whose claim it has; without one, a job that the service shows as started."""
     then = next_step(seen)
