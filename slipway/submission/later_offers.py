@@ -15,12 +15,19 @@ from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 class LaterOffers:
     """The candidates of `prepared` after the one at `place`, which is the attempt's. `context` has their catalog.
 
-    `place` is that of the last one before it where the attempt's own is gone, and -1 where they are gone as well.
+    `tried`: the labels of the attempt's own and those before it, as they were when it was sent: a later catalog may
+    lack them, and the one after that have them again. `place` is that of the last of them, and -1 where all are gone.
     """
 
     context: Context
     prepared: PreparedSubmission
     place: int
+    tried: tuple[str, ...]
+
+    @classmethod
+    def after(cls, context: Context, prepared: PreparedSubmission, place: int) -> LaterOffers:
+        """What comes after an attempt by the candidate at `place`."""
+        return cls(context, prepared, place, tuple(one.label for one in prepared.candidates[: place + 1]))
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -42,10 +49,9 @@ class LaterOffers:
             return self
         prepared = prepare(context.catalog, self.prepared.asked, self.prepared.user).under(self.prepared.request_id)
         _require_same(self.prepared, prepared)
-        tried = [candidate.label for candidate in self.prepared.candidates[: self.place + 1]]
         labels = [candidate.label for candidate in prepared.candidates]
-        place = next((labels.index(label) for label in reversed(tried) if label in labels), -1)
-        later = LaterOffers(context, prepared, place)
+        place = next((labels.index(label) for label in reversed(self.tried) if label in labels), -1)
+        later = LaterOffers(context, prepared, place, self.tried)
         if not later.candidates:
             raise ConfigError(
                 f"{prepared.template.name} has no other capacity type any more",

@@ -141,7 +141,7 @@ class Submitter:
         self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
     ) -> tuple[SubmissionResult, LaterOffers | None]:
         """Stays with the job where it may fall back, or was about to; the second is what comes after one given up."""
-        candidate, later = prepared.candidates[place], LaterOffers(self.context, prepared, place)
+        candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)

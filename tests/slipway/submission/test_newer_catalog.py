@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from slipway.catalog.model import Catalog, Parameter, Template
-from slipway.errors import PolicyError
+from slipway.errors import ConfigError, PolicyError
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.request import RequestOverrides
@@ -119,9 +120,24 @@ def test_what_comes_next_is_what_follows_the_waiting_one_now(place: int, now: li
     published = of_template(lambda one: replace(one, offers=tuple(offers[name] for name in now)))
     context: Any = Context(Service(launcher=True, published=published), DEPLOYED)
     prepared = prepare(DEPLOYED, SubmissionRequest("digits"), "ada").under("r1")
-    later = LaterOffers(context, prepared, place).anew()
+    later = LaterOffers.after(context, prepared, place).anew()
     assert [one.offer.capacity_type for one in later.candidates] == left
     assert later.prepared.request_id == "r1" and later.prepared.catalog is published
+
+
+def test_an_offer_that_was_gone_for_one_deployment_is_no_later_one() -> None:  # N3
+    """A job that waited on the pool was cancelled, and sent to the pool where it had been queued."""
+    pool, spot, on_demand = DEPLOYED.templates["digits"].offers
+    service = Service(launcher=True)
+    context: Any = Context(service, DEPLOYED)
+    later = LaterOffers.after(context, prepare(DEPLOYED, SubmissionRequest("digits"), "ada").under("r1"), 0)
+    left = []
+    for offers in ((spot, on_demand), (pool, spot, on_demand), (spot, on_demand, pool), (on_demand, pool, spot)):
+        service.published = of_template(partial(replace, offers=offers))
+        with contextlib.suppress(ConfigError):
+            later = later.anew()
+            left.append([one.offer.capacity_type for one in later.candidates])
+    assert left == [["spot", "on-demand"], ["spot", "on-demand"], ["spot"]]
 
 
 def test_code_of_ones_own_does_not_go_to_a_template_that_takes_none_any_more() -> None:  # N3
@@ -130,4 +146,4 @@ def test_code_of_ones_own_does_not_go_to_a_template_that_takes_none_any_more() -
     context: Any = Context(Service(launcher=True, published=now), then)
     asked = replace(SPOT_THEN_POOL, overrides=RequestOverrides(package="gs://work/code/1/digits.tar.gz"))
     with pytest.raises(PolicyError, match="digits runs the code that was reviewed with it"):
-        LaterOffers(context, prepare(then, asked, "ada"), 0).anew()
+        LaterOffers.after(context, prepare(then, asked, "ada"), 0).anew()
