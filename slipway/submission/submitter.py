@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from slipway.cloud.failures import CloudError
+from slipway.cloud.failures import CloudError, Denied
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
@@ -99,7 +99,12 @@ class Submitter:
                     earlier = beginning.result()
                 except JobGoneError as problem:
                     gone = problem
-                claim = claimed.result()
+                try:
+                    claim = claimed.result()
+                except CloudError:
+                    if prepared.moves or not (earlier or gone):
+                        raise
+                    claim = Claim.FREE  # Nothing is sent, and nothing given up.
                 if not earlier and claim is Claim.STARTED and request.claim:
                     earlier = sender.started(request)
                 if earlier:
@@ -126,13 +131,14 @@ class Submitter:
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
         """Who has the claim of an id that may have been used before.
 
-        Where nothing can be given up, not being able to tell is no reason to stop.
+        Where nothing can be given up, who may not read claims can submit all the same. A fault that passes is no
+        reason to take it for free: a job sent under a claim that is taken ends well without having run.
         """
         if not repeated:
             return Claim.FREE
         try:
             return read_claim(self.context.connection.storage, request.mark(prepared.catalog.work_bucket))
-        except CloudError:
+        except Denied:
             if prepared.moves:
                 raise
             return Claim.FREE

@@ -78,6 +78,42 @@ def test_a_job_that_was_given_up_and_deleted_since_is_followed_by_the_next() -> 
     assert service.runs == ["7001"]
 
 
+ON_THE_POOL = SubmissionRequest("digits", capacity_type="pool")
+
+
+def test_while_its_claim_can_not_be_read_nothing_is_sent_for_a_job_that_is_gone() -> None:  # N7
+    """A copy was sent, accepted and told as succeeded, which ended without having run."""
+    service = Service(launcher=True)
+    command(service, again=False, asked=ON_THE_POOL)
+    service.end_of_days()
+    service.delete(service.jobs[0])
+    elsewhere(service)
+    service.faults["read"] = ["busy"]
+    with pytest.raises(CloudError) as raised:
+        command(service, again=True, asked=ON_THE_POOL)
+    assert is_passing(raised.value) and service.jobs == []
+    with pytest.raises(JobGoneError):
+        command(service, again=True, asked=ON_THE_POOL)
+
+
+@pytest.mark.parametrize("known", ["job", "gone"])
+def test_what_the_journal_knows_is_told_while_the_claim_can_not_be_read(known: str) -> None:  # N7
+    service = Service(launcher=True, starts=[0])
+    command(service, again=False, asked=ON_THE_POOL)
+    service.faults["read"] = ["busy"]
+    if known == "job":
+        assert command(service, again=True, asked=ON_THE_POOL).attempt.job.id == "7000"
+        return
+    service.delete(service.jobs[0])
+    with pytest.raises(JobGoneError):
+        command(service, again=True, asked=ON_THE_POOL)
+
+
+def test_who_may_not_read_claims_can_submit_by_an_id_all_the_same() -> None:
+    service = Service(launcher=True, starts=[0], faults={"read": ["denied"]})
+    assert command(service, again=True, asked=ON_THE_POOL).attempt.fresh
+
+
 def test_who_submits_for_the_first_time_reads_no_claim() -> None:
     """It would be a fourth round trip."""
     assert command(Service(launcher=True, starts=[0], faults={"read": ["kill"]}), again=False).attempt.fresh
