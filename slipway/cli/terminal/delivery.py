@@ -8,7 +8,8 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments
 from slipway.cli.terminal.submission import TerminalDisplay
 from slipway.context import Context
-from slipway.errors import ConfigError, SlipwayError
+from slipway.errors import Cancelled, ConfigError, SlipwayError
+from slipway.jobs.claim import JobGoneError
 from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.journal import InterruptedSubmissions, SubmissionJournal
 from slipway.submission.request import OtherJobError, new_request_id
@@ -55,6 +56,11 @@ def send(
         if not earlier:
             raise
         raise _another_now(context, journal, ledger, id_, problem) from problem
+    except (Cancelled, JobGoneError) as problem:
+        ledger.end(id_)  # Nothing of it can run any more: what the same command sends next is no second run.
+        if earlier and isinstance(problem, JobGoneError):
+            problem.fix = "give the command again to run it once more"
+        raise
     except SlipwayError as problem:
         if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
             ledger.end(id_)

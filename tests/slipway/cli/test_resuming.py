@@ -8,7 +8,7 @@ import pytest
 from slipway.cloud.failures import Answer, Call, failure
 from slipway.submission.sender import Sender
 
-from .stack import Stack, held
+from .stack import SLEEP, Stack, held
 from .test_fallback import SPOT_CPUS
 
 WORDS = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot")
@@ -95,3 +95,36 @@ def test_it_is_kept_where_nobody_can_tell_whether_the_other_job_goes_on(waiting:
         refused = waiting.run(*WORDS)
     assert refused.code == 2 and remembered(waiting) == 1
     assert "whether it goes on can't be told: " in refused.err and "fix: try again in a minute" in refused.err
+
+
+def test_a_job_that_is_gone_is_told_once_and_the_command_given_again_sends_another(waiting: Stack) -> None:  # N7
+    """It told somebody who had typed no request id to use another one, with each command anew."""
+    name = waiting.jobs()[0]["name"]
+    waiting.cancel_all()
+    waiting.until(lambda: all(job["state"] == "JOB_STATE_CANCELLED" for job in waiting.jobs()))
+    waiting.cloud.rest("DELETE", f"/v1/{name}")
+    gone = waiting.run(*WORDS)
+    assert gone.code == 4 and "its job is gone" in gone.err and remembered(waiting) == 0
+    assert "fix: give the command again to run it once more" in gone.err
+    anew = waiting.run(*WORDS)
+    assert anew.code == 0, anew.err
+    assert len(waiting.jobs()) == 2
+
+
+def test_an_image_that_began_while_it_was_given_up_can_be_submitted_again(stack: Stack) -> None:  # N3, N7
+    """It said `then submit it again`, and the same command ended in the same way for ever."""
+    words = ("submit", "hello", "-p", f"code={SLEEP}", *WORDS[2:])
+    with stack.settings(quota=SPOT_CPUS):
+        held(stack)
+        interrupted(stack, *words)
+        holder, job = sorted(stack.jobs(), key=lambda one: "startTime" not in one)
+        stack.cloud.cancel(holder["name"])
+        stack.until(lambda: stack.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING")
+        stack.write(f"claims/{job['labels']['slipway-request']}", b"moved")
+        stack.cloud.cancel(job["name"])
+        lost = stack.run(*words)
+        assert lost.code == 8 and "began just when its wait ran out" in lost.err and remembered(stack) == 0
+        assert "then submit it again" in lost.err
+        anew = stack.run(*words)
+    assert anew.code == 0, anew.err
+    assert len(stack.jobs()) == 3
