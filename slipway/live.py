@@ -5,7 +5,7 @@ Types only. Reading is somebody else's; deciding takes these as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -89,6 +89,13 @@ class Live:
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
     time: datetime | None = None
     limits_elsewhere: Mapping[str, Mapping[str, QuotaLimit] | Unknown] = field(default_factory=dict)
+
+    def without(self, ids: Iterable[str]) -> Live:
+        """As it is when these clusters are gone."""
+        gone = frozenset(ids)
+        if isinstance(self.clusters, Unknown) or not gone:
+            return self
+        return replace(self, clusters=tuple(one for one in self.clusters if one.id not in gone))
 
     def at(self, region: str, *, home: bool) -> Live:
         """The same of one region alone: what draws its quota, and its limits. `home`: it is the stack's own. What does

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from slipway.formatting import span
+from slipway.formatting import join, span
 
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?"
 """A date, or a date and a time with its zone, as a stack file has it."""
@@ -60,8 +61,12 @@ def moment_in_words(when: datetime) -> str:
     return f"{utc:%Y-%m-%d}" if (utc.hour, utc.minute) == (0, 0) else f"{utc:%Y-%m-%d %H:%M} UTC"
 
 
-def why_dormant(name: str, season: Season, why: Reason, since: datetime | None) -> str:
-    """In words, for who would submit to the cluster. `since`: None where its season has yet to begin."""
+def why_dormant(name: str, season: Season, why: Reason, since: datetime | None, lacks: Collection[str] = ()) -> str:
+    """In words, for who would submit to the cluster. `since`: None where its season has yet to begin, or has begun and
+    there is no quota for it: `lacks` are the metrics."""
+    if lacks and season.begins is not None:
+        when = moment_in_words(season.begins)
+        return f"cluster {name} waits for quota since its season began on {when}: too little of {join(sorted(lacks))}"
     if why == "idle":
         limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""

@@ -73,16 +73,19 @@ class Cluster:
 @dataclass(frozen=True)
 class DormantCluster(Cluster):
     """A cluster that the stack file names and that is not asked for now: out of its season, or given up. `id` is the
-    one that it would have. `since`: None where its season has yet to begin."""
+    one that it would have. `since`: None where its season has yet to begin, and where it waits for quota since then:
+    `lacks` are the metrics."""
 
     why: Reason = "season"
     since: Since = None
+    lacks: tuple[str, ...] | None = None
 
     @property
     def comes(self) -> bool:
-        """By time alone: its season has yet to begin. Only an edit brings back what was given up, or is over."""
+        """By time alone: its season has yet to begin, or has begun without the quota for it. Only an edit brings back
+        what was given up, or is over."""
         return self.why == "season" and self.since is None
 
     @property
     def words(self) -> str:
-        return why_dormant(self.name, self.season, self.why, self.since)
+        return why_dormant(self.name, self.season, self.why, self.since, self.lacks or ())

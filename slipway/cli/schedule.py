@@ -90,7 +90,15 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
                 why="an earlier version published it",
                 fix="publish it again with pulumi up",
             )
-    decided = plan(specs, live, stack=catalog.stack, project=catalog.project, region=catalog.region, now=now)
+    decided = plan(
+        specs,
+        live,
+        stack=catalog.stack,
+        project=catalog.project,
+        region=catalog.region,
+        now=now,
+        waits={name: dict.fromkeys(one.lacks, "") for name, one in catalog.dormant.items() if one.lacks},
+    )
     if decided.problems:
         raise ResourceError("what is due can't be told", why="\n".join(decided.problems), fix="correct that first")
     return schedule(decided, live, catalog.region, now)

@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 
 from slipway.catalog.model import Catalog
-from slipway.cloud.clusters import PersistentResource
 from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan, former_regions, regions_of_old
@@ -136,10 +135,11 @@ def plan_deployment(
     """
     stack = proven.stack
     placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
-    instead = may_become(plan, without(live, plan.first), stack, proven.templates.values())
+    then = live.without(one.id for one in plan.first)
+    instead = may_become(plan, then, stack, proven.templates.values())
     report = assess_regions(
         plan.current,
-        without(live, plan.first),
+        then,
         region=stack.region,
         offers=_draws(proven.templates, placements),
         mode=stack.quota.mode,
@@ -191,6 +191,7 @@ def plan_deployment(
         warnings=(
             *report.warnings,
             *warnings(instead),
+            *(one.waits for one in plan.dormant if one.lacks),
             *late,
             *map(str, plan.refusals),
             *neighbours(stack.name, live),
@@ -200,14 +201,6 @@ def plan_deployment(
             *(str(one) for one in broken if one.level == ADVISORY),
         ),
     )
-
-
-def without(live: Live, first: tuple[PersistentResource, ...]) -> Live:
-    """As it is when those are gone that go first."""
-    if isinstance(live.clusters, Unknown) or not first:
-        return live
-    gone = {one.id for one in first}
-    return replace(live, clusters=tuple(one for one in live.clusters if one.id not in gone))
 
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:

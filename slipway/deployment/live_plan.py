@@ -11,8 +11,9 @@ from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, read, skipped
-from slipway.deployment.plan import Plan, plan
+from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.quota_limits import quota_info
+from slipway.deployment.season_quota import wait_for_quota
 from slipway.deployment.workspace_plan import other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
@@ -24,6 +25,7 @@ from slipway.stack.stack import Stack
 from slipway.state import State
 
 _NOTHING = State()
+_NONE: Waits = {}
 
 
 def read_and_plan(
@@ -63,7 +65,7 @@ def read_and_plan(
         now = right_time(now, first[0].time)
         first = [live(now)]  # How far back the jobs were looked at depends on the time.
 
-    def planned(found: Live) -> Plan:
+    def planned(found: Live, waits: Waits = _NONE) -> Plan:
         return plan(
             stack.clusters,
             found,
@@ -73,9 +75,11 @@ def read_and_plan(
             now=now,
             known=before,
             workspace=workspace,
+            waits=waits,
         )
 
     found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
+    decided = wait_for_quota(decided, found, stack, before, lambda waits: planned(found, waits))
     taken = [*_taken(found, stack), *_lent(found, stack, before)]
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:

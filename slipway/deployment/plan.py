@@ -17,7 +17,7 @@ from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_wor
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
-from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
+from slipway.generations.dormant import DormantCluster, awaiting_quota, given_up, out_of_season, undecided
 from slipway.generations.old_generations import (
     goes_ahead,
     goes_first,
@@ -32,6 +32,10 @@ from slipway.generations.retiring import RetiringCluster, Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State
+
+Waits = Mapping[str, Mapping[str, str]]
+"""By the name of a cluster whose season has begun, what quota is missing for it, in words by metric."""
+_NONE: Waits = {}
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,13 @@ def plan(
     now: datetime | None = None,
     known: State | None = None,
     workspace: Mapping[str, str] | None = None,
+    waits: Waits = _NONE,
 ) -> Plan:
     """What becomes of each cluster that is asked for or that lives. Pure: the same arguments give the same plan.
 
     `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
     A cluster is ours when its labels say stack, name and hash, and its id is one that these give. Without `now` every
-    cluster is in its season and none is late.
+    cluster is in its season and none is late. `waits`: those that are left dormant for want of quota.
     """
 
     def identify(spec: ClusterSpec) -> str:
@@ -132,6 +137,9 @@ def plan(
     current: list[CurrentCluster] = []
     for spec in wanted:
         one = current_generation(spec, identify, clusters, ours, live.catalog, region)
+        if spec.name in waits and not one.import_:
+            dormant.append(awaiting_quota(spec, identify(spec), waits[spec.name]))
+            continue
         asleep = given_up(one, clusters, live, now)
         if isinstance(asleep, Unknown):
             decides = f"the published catalog, which tells whether {spec.name} was given up,"

@@ -144,7 +144,7 @@ def _instead(current: CurrentCluster, options: Iterable[MayBecome], region: str)
 
 
 def _dormant(dormant: DormantCluster, region: str) -> str:
-    begins = dormant.why == "season" and dormant.since is None
+    begins = dormant.why == "season" and dormant.since is None and not dormant.lacks
     price = price_in_words(total((dormant.spec,), region))
     return f"{dormant.words}{f' · {price} from then on' if begins else ''}"
 

@@ -8,14 +8,14 @@ lost, the cluster is made again.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.fingerprint import cluster_id
+from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
 from slipway.live import Live, Unknown
 from slipway.season import Reason, why_dormant
@@ -27,16 +27,26 @@ _SLOWEST = timedelta(days=30)
 @dataclass(frozen=True)
 class DormantCluster:
     """`id` is the one that it would have. `since`: when its season ended, or its limit was reached; None where its
-    season has yet to begin."""
+    season has yet to begin. `lacks`: of one whose season has begun, by metric, what quota is missing, in words."""
 
     spec: ClusterSpec
     id: str
     why: Reason
     since: datetime | None = None
+    lacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
-        return why_dormant(self.spec.name, self.spec.season, self.why, self.since)
+        return why_dormant(self.spec.name, self.spec.season, self.why, self.since, self.lacks)
+
+    @property
+    def waits(self) -> str:
+        """The warning that it is not made for want of quota."""
+        short = "; ".join(self.lacks.values())
+        return (
+            f"cluster {self.spec.name} is not made yet, though its season has begun: {short}; all else is deployed, "
+            "and each later deployment looks again\n  fix: end what draws it, or ask for more: slipway quota"
+        )
 
 
 def made_since(clusters: Iterable[ClusterSpec], now: datetime) -> datetime | None:
@@ -61,6 +71,19 @@ def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> 
         return None
     ended = season.ends if season.ends is not None and season.ends <= now else None
     return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", ended)
+
+
+def awaiting_quota(spec: ClusterSpec, fingerprint: str, lacks: Mapping[str, str]) -> DormantCluster:
+    return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", lacks=lacks)
+
+
+def brought_by_season(current: CurrentCluster, catalog: PublishedCatalog | Unknown | None) -> bool:
+    """Whether it is to be made for no other reason than that time has come: its entry is deployed as it is."""
+    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+    was = whole.dormant.get(current.spec.name) if whole else None
+    if was is None or current.import_ or not was.comes:
+        return False
+    return was.season == current.spec.season and is_id_of(current.id, was.id)
 
 
 def given_up(

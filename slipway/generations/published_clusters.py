@@ -16,7 +16,9 @@ def published(current: CurrentCluster, region: str) -> clusters.Cluster:
 
 
 def published_dormant(dormant: DormantCluster, region: str) -> clusters.DormantCluster:
-    return clusters.DormantCluster(**_fields(dormant.spec, dormant.id, region), why=dormant.why, since=dormant.since)
+    lacks = tuple(sorted(dormant.lacks)) or None
+    fields = _fields(dormant.spec, dormant.id, region)
+    return clusters.DormantCluster(**fields, why=dormant.why, since=dormant.since, lacks=lacks)
 
 
 def declared(cluster: clusters.Cluster) -> ClusterSpec:

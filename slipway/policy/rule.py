@@ -38,8 +38,9 @@ class Subject:
     @property
     def together(self) -> Iterator[tuple[datetime | None, Iterable[Cluster]]]:
         """The clusters that are there at once: now (None), and from the beginning of each season to come on."""
-        yield None, self.catalog.clusters.values()
-        coming = (one.season.begins for one in self.clusters if isinstance(one, DormantCluster))
+        dormant = [one for one in self.clusters if isinstance(one, DormantCluster)]
+        yield None, (*self.catalog.clusters.values(), *(one for one in dormant if one.lacks))
+        coming = (one.season.begins for one in dormant if not one.lacks)
         for begins in sorted({one for one in coming if one is not None}):
             yield begins, [one for one in self.clusters if one.season.includes(begins)]
 

@@ -175,7 +175,7 @@ _ALL = (
         ("quota-requested", _CHANGE, "an increase is asked for"),
         ("season-quota-requested", _CHANGE, "an increase is asked for because a cluster's season begins"),
         ("deployed-quota-requested", _CHANGE, "an increase is asked for, for what is deployed already"),
-        ("season-awaits-quota", _WARNING, "a cluster whose season begins waits for an increase that is asked for"),
+        ("season-awaits-quota", _WARNING, "a cluster whose season begins waits for quota, and holds up nothing else"),
     ),
     *_rows(
         Section.POLICY,

@@ -137,3 +137,28 @@ def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout:
     up(checkout, **limited, generation=2)
     (new,) = checkout.clusters()
     assert new != old
+
+
+def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(own: Checkout) -> None:
+    """They take turns on quota for one, and the first has a job yet: it is withdrawn, so that its turn can end. # D2"""
+    turn = (datetime.now(UTC) + timedelta(seconds=40)).replace(microsecond=0)
+    pools, at = {"all": {**MACHINE, "replicas": 1}}, turn.isoformat()
+    both = {"first": {"pools": pools, "until": at}, "second": {"pools": pools, "from": at}}
+    own.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_cpus": 4})
+    own.write(persistentResources=both, quota={"mode": "enforce"})
+    own.up()
+    (first,) = own.clusters()
+    job = own.submit("-p", "seconds=600")
+    wait_for(lambda: datetime.now(UTC) > turn, "the turn has come")
+    said = own.up()
+    assert "cluster second is not made yet, though its season has begun: quota custom_model_training_cpus" in said
+    assert f"drawn by {first} 4" in said and own.clusters() == {first: "RUNNING"}
+    assert "cluster second waits for quota since its season began" in own.slipway("pools").err
+    assert own.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool").code != 0
+    rest = own.pulumi("preview", "--expect-no-changes")
+    assert rest.code == 0, rest.said
+    own.cloud.cancel(job["name"])
+    wait_for(lambda: own.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    own.up()
+    (second,) = own.clusters()
+    assert second.startswith("second-") and list(own.outputs()["clusters"]) == ["second"]

@@ -182,11 +182,12 @@ def due_document(due: Due, now: datetime) -> dict[str, Any]:
 
 
 def dormant_document(cluster: DormantCluster) -> dict[str, Any]:
+    begins = cluster.why == "season" and cluster.since is None and not cluster.lacks
     return {
         "cluster": cluster.name,
         "why": cluster.why,
         "since": iso(cluster.since),
-        "until": iso(cluster.season.begins) if cluster.why == "season" and cluster.since is None else None,
+        "until": iso(cluster.season.begins) if begins else None,
         "words": cluster.words,
     }
 

@@ -19,6 +19,7 @@ from slipway.review.clusters.alternatives import alike
 from slipway.review.clusters.succession import edits, told_pool
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
+from slipway.review.quota_requests import in_words
 from slipway.review.words import Edit
 from slipway.season import moment_in_words
 
@@ -34,6 +35,7 @@ def seasons(change: Change) -> Iterator[Consequence]:
         old, new = before.get(name), after.get(name)
         if old is not None and new is not None:
             yield from _changed(old, new)
+            yield from _waits(old, new)
         elif isinstance(new, DormantCluster):
             words = f"`{name}` is declared, and not made yet: {new.words}; {_costs(new)} idle from then on"
             yield _told(name, words, Grade.CHANGE, "from")
@@ -73,6 +75,18 @@ def _changed(old: Cluster, new: Cluster) -> Iterator[Consequence]:
         follows = "nothing that runs changes"
     grade = None if _shorter(old, new) and not all(asleep) else Grade.CHANGE
     yield _told(new.name, f"`{new.name}`: {join(map(str, found))}; {follows}", grade, found[0].key)
+
+
+def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    """What a season can't bring yet. It is no obstacle to anything else."""
+    lacks, lacked = ({*one.lacks} if isinstance(one, DormantCluster) and one.lacks else set() for one in (new, old))
+    if lacks - lacked:
+        yield KINDS["season-awaits-quota"].of(
+            f"cluster {new.name}",
+            f"`{new.name}` is not made yet, though its season has begun: there is too little quota for "
+            f"{join(map(in_words, sorted(lacks)))}; all else is deployed, and each later deployment looks again",
+            field=f"{_KEY}.{new.name}",
+        )
 
 
 def _dates(old: Cluster, new: Cluster) -> Iterator[Edit]:

@@ -8,7 +8,6 @@ import pytest
 from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import ClusterSpec
 from slipway.creation.withdrawal import before_withdrawal, begun, replacing, withdrawn
-from slipway.deployment.deployment import without
 from slipway.deployment.live_plan import refuse
 from slipway.deployment.plan import Plan, plan
 from slipway.errors import PolicyError
@@ -92,10 +91,10 @@ def test_a_change_of_mode_makes_no_other_cluster() -> None:  # N1
 
 
 def test_quota_counts_without_what_goes_first() -> None:  # D2
-    assert without(live(ALIVE), (ALIVE,)).clusters == ()
-    assert without(live(ALIVE), ()).clusters == (ALIVE,)
+    assert live(ALIVE).without([ALIVE.id]).clusters == ()
+    assert live(ALIVE).without([]).clusters == (ALIVE,)
     unread = Live(UNREAD, (), {}, None)
-    assert without(unread, (ALIVE,)) is unread
+    assert unread.without([ALIVE.id]) is unread
 
 
 def test_a_catalog_that_others_read_and_this_version_does_not_forbids_it() -> None:  # N1

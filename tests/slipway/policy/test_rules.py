@@ -287,3 +287,13 @@ def test_what_an_offer_on_a_dormant_cluster_takes_is_told_of_its_pool_alone() ->
     broken = replace(facts, policy={MANDATORY: {"machines": ["a3-*"]}})
     broken = replace(broken, catalog=replace(broken.catalog, templates={"lora": template}))
     assert [one.text.partition(":")[0] for one in violations(broken)] == ["pool cpu/workers", "pool gpu/workers"]
+
+
+def test_a_cluster_that_waits_for_quota_since_its_season_began_counts_as_there() -> None:
+    late = resting("late", Season(datetime(2026, 11, 1, tzinfo=UTC)), lacks=("cpus",), labels={})
+    facts = with_resting(late, season=Season(datetime(2026, 11, 20, tzinfo=UTC)))
+    found = violations(replace(facts, policy={MANDATORY: {"labels": ["team"], "idleCost": 1}}))
+    assert [one.text.partition(",")[0] for one in found] == [
+        "cluster late: label team is missing",
+        "the stack: $2.00/h when idle",
+    ]

@@ -10,10 +10,11 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.facts import Facts, QuotaFacts, QuotaLine
 from slipway.machines.spec import MachineSpec
 from slipway.review.change import Change
+from slipway.review.consequence import Grade
 from slipway.review.gate import unannounced
 from slipway.review.review import review
 from slipway.season import Season
-from tests.slipway.review.builders import H100, NOW, change, cluster, facts, limits, living, pool, quota
+from tests.slipway.review.builders import H100, NOW, change, cluster, facts, job, kept, limits, living, pool, quota
 
 GPUS, A100S = (f"custom_model_training_nvidia_{gpus}_gpus" for gpus in ("h100", "a100"))
 FIRST = cluster("first", pool("workers", H100, 1, 4))
@@ -120,3 +121,21 @@ def test_what_an_edit_asks_of_quota_stops_it(
     # An edited cluster is told of by itself, too.
     stopped -= {"cluster-created"} if first or second is EDITED else set()
     assert stopped == {"quota-requested", *(["quota-short-now"] if short else [])}
+
+
+def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing() -> None:
+    """Also where the one whose quota it is to have still has a job: what ends is withdrawn meanwhile."""
+    ends, waits = replace(FIRST, season=Season(ends=NOW)), DormantCluster(**vars(SECOND), lacks=(GPUS,))
+    tune = job("tune", on=ends)
+    rests = {"first": DormantCluster(**vars(ends), since=NOW), "second": waits}
+    before = deployed(drawing(8, mode="enforce", first=8), ends)
+    after = facts(kept(ends, tune), clusters={}, quota=drawing(0, mode="enforce"), dormant=rests)
+    there = [living(ends, used=1)]
+    begins = change(before, after, clusters=there, jobs=[tune])
+    (one,) = (one for one in review(begins).consequences if one.kind == "season-awaits-quota")
+    assert one.grade is Grade.WARNING and one.subject == "cluster second"
+    assert "there is too little quota for H100 GPUs" in one.sentence
+    assert stopped_by(begins) == set()
+    assert told(change(after, after, clusters=there, jobs=[tune])) == set(), "said once"
+    had = facts(SECOND, quota=drawing(0, mode="enforce", second=8), dormant={"first": rests["first"]})
+    assert stopped_by(change(after, had, clusters=[living(ends)])) == set(), "its turn comes"

@@ -1,0 +1,252 @@
+"""A season that there is no quota for waits, and holds up nothing else of its stack. # B6 # D2 # Z2"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slipway.catalog import document
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
+from slipway.cli.schedule import upcoming
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.quotas import QuotaPreference
+from slipway.cluster import CurrentCluster
+from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment, prove_stack
+from slipway.deployment.plan import Plan, Waits, plan
+from slipway.deployment.season_quota import wait_for_quota
+from slipway.errors import PolicyError
+from slipway.labels import Revision
+from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
+from slipway.stack.stack import Stack
+from slipway.state import State
+from tests.slipway.stack.files import read, with_config
+
+from .test_alternatives import ROOT
+from .world import cluster, job, live
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+CPUS, QUOTA = "custom_model_training_cpus", "CustomModelTrainingCPUsPerProjectPerRegion"
+POOL = "pools: { all: { machine: n1-standard-8, replicas: 1 } }"
+TURN = (f"first: {{ {POOL}, until: 2026-11-21 }}", f"second: {{ {POOL}, from: 2026-11-21 }}")
+
+
+def proven(*entries: str, quota: str = "mode: enforce") -> ProvenStack:
+    lines = "\n".join(f"              {one}" for one in entries)
+    config = f"""
+            slipway:templates: []
+            slipway:quota: {{ contactEmail: ml@acme.example, {quota} }}
+            slipway:persistentResources:
+{lines}
+            """
+    return prove_stack(read(with_config(config)), ROOT / "templates")
+
+
+@dataclass
+class Story:
+    """Deployments of a stack, hour by hour, of machines with 8 CPUs each, and a limit."""
+
+    proven: ProvenStack
+    limit: int = 8
+    now: datetime = NOW - DAY
+    clusters: dict[str, PersistentResource] = field(default_factory=dict)
+    jobs: list[VertexJob] = field(default_factory=list)
+    catalog: PublishedCatalog | None = None
+    preferences: Mapping[str, QuotaPreference] = field(default_factory=dict)
+
+    @property
+    def stack(self) -> Stack:
+        return self.proven.stack
+
+    def seen(self) -> Live:
+        found = dict.fromkeys(self.proven.metrics, 10000) | {CPUS: self.limit}
+        limits = {one: QuotaLimit(one, self.stack.region, value, INCREASABLE) for one, value in found.items()}
+        limits[CPUS] = replace(limits[CPUS], quota_id=QUOTA)
+        there = live(*self.clusters.values(), jobs=tuple(self.jobs), catalog=self.catalog)
+        return replace(there, limits=limits, preferences=self.preferences)
+
+    def decided(self, *, preview: bool = False) -> Deployment:
+        seen, stack = self.seen(), self.stack
+
+        def planned(waits: Waits) -> Plan:
+            return plan(
+                stack.clusters,
+                seen,
+                stack=stack.name,
+                project=stack.project,
+                region=stack.region,
+                now=self.now,
+                waits=waits,
+            )
+
+        chosen = wait_for_quota(planned({}), seen, stack, State(), planned)
+        revision = Revision("3f9c2e1", dirty=False)
+        packages = build_packages(self.proven, ROOT)
+        return plan_deployment(self.proven, packages, revision, seen, chosen, preview=preview, now=self.now)
+
+    def up(self) -> Deployment:
+        done = self.decided()
+        done.refuse()
+        for id_ in done.plan.deleted:
+            del self.clusters[id_]
+        for one in done.plan.current:
+            self.clusters[one.id] = _there(one, self.stack.name, self.now)
+        # As it is read by the next one.
+        self.catalog = document.published(document.write(done.catalog), "catalog.json")
+        return done
+
+    @property
+    def names(self) -> set[str]:
+        return {one.labels["slipway-name"] for one in self.clusters.values()}
+
+    @property
+    def whole(self) -> Catalog:
+        assert self.catalog and self.catalog.whole
+        return self.catalog.whole
+
+
+def _there(one: CurrentCluster, stack: str, now: datetime) -> PersistentResource:
+    made = cluster(one.id, one.fingerprint, name=one.spec.name, stack=stack)
+    pools = tuple(replace(made.pools[0], id=pool.name, machine=pool.machine) for pool in one.spec.pools)
+    return replace(made, create_time=now, pools=pools)
+
+
+def begun(
+    *entries: str, quota: str = "mode: enforce", others: Iterable[PersistentResource] = (), limit: int = 8
+) -> Story:
+    """Deployed the day before its season begins."""
+    story = Story(proven(*entries, quota=quota), limit)
+    story.up()
+    story.clusters |= {one.id: one for one in others}
+    story.now = NOW
+    return story
+
+
+def test_a_job_on_the_one_that_ends_leaves_the_other_waiting_until_it_has_ended() -> None:
+    """The first is withdrawn at once: else people would go on submitting to it, and it were never idle."""
+    story = begun(*TURN)
+    (first,) = story.clusters
+    story.jobs = [job(first, "tune")]
+    waits = story.up()
+    assert story.names == {"first"} and not story.whole.clusters and story.whole.retiring == (first,)
+    assert story.whole.dormant["second"].lacks == (CPUS,)
+    (warned,) = (one for one in waits.warnings if "second" in one)
+    assert warned.startswith(
+        "cluster second is not made yet, though its season has begun: quota custom_model_training_cpus"
+    )
+    assert f"is short by 8 (limit 8; drawn by {first} 8)" in warned and "all else is deployed" in warned
+    words = (
+        "cluster second waits for quota since its season began on 2026-11-21: too little of custom_model_training_cpus"
+    )
+    assert story.whole.dormant["second"].words == words and words in "\n".join(waits.messages)
+    again = story.catalog
+    story.now += HOUR
+    story.up()
+    assert story.catalog == again, "nothing is published anew while it waits"
+    story.jobs, story.now = [], story.now + HOUR
+    turn = story.up()
+    assert story.names == {"second"} and set(story.whole.clusters) == {"second"} and not turn.warnings
+    assert [one.id for one in turn.plan.ahead] == [first]
+
+
+def test_one_that_is_idle_gives_its_quota_to_the_other_at_once() -> None:
+    story = begun(*TURN)
+    assert not story.up().warnings and story.names == {"second"}
+
+
+OTHER = cluster("lab-1a2b3c4", "1a2b3c4", name="lab", stack="other")
+
+
+def test_quota_that_others_draw_holds_up_nothing_else_either() -> None:
+    story = begun(
+        f"second: {{ {POOL}, from: 2026-11-21 }}",
+        f"gone: {{ {POOL}, until: 2026-11-21 }}",
+        f"third: {{ {POOL}, from: 2026-11-21 }}",
+        others=[OTHER],
+        limit=16,
+    )
+    done = story.up()
+    assert story.names == {"lab", "second"} and set(story.whole.dormant) == {"gone", "third"}, "the last declared waits"
+    assert any("drawn by lab-1a2b3c4 8" in one for one in done.warnings)
+    del story.clusters[OTHER.id]
+    story.up()
+    assert story.names == {"second", "third"} and set(story.whole.dormant) == {"gone"}
+
+
+def test_what_an_edit_brings_is_refused_as_before() -> None:
+    late = Story(proven(TURN[1]), limit=0, now=NOW)
+    with pytest.raises(PolicyError, match="quota does not suffice"):
+        late.up()
+    edited = begun(TURN[1], limit=0)
+    edited.proven = proven(f"second: {{ {POOL}, from: 2026-11-21, generation: 2 }}")
+    with pytest.raises(PolicyError, match="quota does not suffice"):
+        edited.up()
+    added = begun(TURN[1], limit=0)
+    added.proven = proven(TURN[1], f"new: {{ {POOL} }}")
+    with pytest.raises(PolicyError, match="new"):
+        added.up()
+    assert [one.spec.name for one in added.decided(preview=True).plan.dormant] == ["second"]
+
+
+@pytest.mark.parametrize("catalog", [None, PublishedCatalog(damage="gone bad")])
+def test_where_nobody_can_tell_what_was_deployed_it_is_refused(catalog: PublishedCatalog | None) -> None:
+    story = begun(TURN[1], limit=0)
+    story.catalog = catalog
+    with pytest.raises(PolicyError, match="quota does not suffice"):
+        story.up()
+
+
+def test_a_check_that_only_warns_makes_it() -> None:
+    story = begun(TURN[1], quota="mode: warn", limit=0)
+    story.up()
+    assert story.names == {"second"}
+
+
+def test_what_is_asked_for_is_waited_for_as_it_is_made_and_what_is_not_granted_leaves_it_dormant() -> None:
+    story = begun(TURN[1], quota="mode: request", limit=0)
+    assert story.decided().report.awaited == {CPUS: 8}
+    hopeless = replace(story, preferences={QUOTA: QuotaPreference("x", QUOTA, "us-central1", 8, granted=0)})
+    hopeless.up()
+    assert hopeless.whole.dormant["second"].lacks == (CPUS,)
+
+
+def test_strict_counts_the_maximum() -> None:
+    pool = "pools: { all: { machine: n1-standard-8, replicas: { min: 1, max: 2 } } }"
+    story = begun(f"second: {{ {pool}, from: 2026-11-21 }}", quota="mode: enforce, strict: true")
+    (warned,) = story.up().warnings
+    assert "is short by 8 (limit 8)" in warned
+
+
+def test_what_cannot_be_read_leaves_nothing_dormant() -> None:
+    story = begun(TURN[1], limit=0)
+    unread = Unknown("denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer")
+    seen = replace(story.seen(), limits=unread)
+    decided = plan(story.stack.clusters, seen, stack="x", project="p", region="r", now=NOW)
+    assert wait_for_quota(decided, seen, story.stack, State(), lambda _: Plan()) is decided
+
+
+def test_one_that_an_earlier_deployment_made_is_there_whatever_the_catalog_says() -> None:
+    """It was killed before it could publish that."""
+    story = begun(TURN[1])
+    made = plan(
+        story.stack.clusters,
+        story.seen(),
+        stack=story.stack.name,
+        project=story.stack.project,
+        region=story.stack.region,
+        now=NOW,
+    ).current[0]
+    story.clusters[made.id], story.limit = _there(made, story.stack.name, NOW), 0
+    story.up()
+    assert set(story.whole.clusters) == {"second"} and story.names == {"second"}
+
+
+def test_the_schedule_of_what_is_published_does_not_make_it() -> None:
+    story = begun(TURN[1], limit=0)
+    story.up()
+    assert upcoming(story.whole, story.seen(), NOW + HOUR) == ()
