@@ -12,9 +12,10 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.jobs.claim import Claim, holder, read_claim
 from slipway.submission.request import Request
-from slipway.sweeps.runs import FAILED, GONE, KnownRuns, Run
+from slipway.sweeps.runs import CANCELLED, FAILED, GONE, KnownRuns, Run
 from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
 
+_SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}
 _SAMPLE = 8
 _AT_ONCE = 100
 """So many jobs are asked for one by one before the calls are spread over time."""
@@ -69,19 +70,23 @@ def with_gone(
     request: Callable[[Run], Request],
     threads: Executor,
 ) -> KnownRuns:
-    """`known`, with those of `count` runs as gone that might be sent, whose claim is taken, and whose job is not there.
+    """`known`, with the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where there
+    is no such job.
 
     Of a sweep of which nothing else is known all are asked about only where one of the `first` has started. Raises
     CloudError.
     """
-    if not known.jobs and not any(one.result() for one in first):
+    if not known.jobs and not known.open and not any(one.result() for one in first):
         return known
     asked: set[Run] = set()
     while runs := [run for run in _next(count, known) if run not in asked]:
         asked.update(runs)
-        started = threads.map(lambda run: _has_started(context, request(run)), runs)
-        gone = [run for run, has in zip(runs, started, strict=True) if has and not _is_there(context, request(run))]
-        known = known.with_gone(gone)
+        has = threads.map(lambda run: _has_started(context, request(run)), runs)
+        started = [run for run, is_so in zip(runs, has, strict=True) if is_so]
+        # The list may have been read before the job was made.
+        found = {run: _runner(context, request(run)) for run in started}
+        known = known.with_found({run: job for run, job in found.items() if job})
+        known = known.with_gone(run for run, job in found.items() if job is None)
     return known
 
 
@@ -96,9 +101,11 @@ def _next(count: int, known: KnownRuns) -> Iterator[Run]:
         if index not in last:
             yield Run(index)
             continue
-        state = known.states.get(last[index])
-        if state in FAILED or state == GONE:
-            yield last[index].next
+        run = last[index]
+        if run in known.open:
+            yield run
+        elif known.states.get(run) in _SENT_ONCE_MORE:
+            yield run.next
 
 
 def _job(context: Context, name: str) -> VertexJob | None:
@@ -124,7 +131,5 @@ def _never_started(context: Context, request: Request) -> bool:
         return False
 
 
-def _is_there(context: Context, request: Request) -> bool:
-    """The list may have been read before the job was made."""
-    found = holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)
-    return found is not None
+def _runner(context: Context, request: Request) -> VertexJob | None:
+    return holder(context.vertex, context.connection.storage, request.claim, request.kind, request.id)

@@ -18,7 +18,7 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 GONE = "gone"
 """In place of a state: the run was sent and may have run, and its job was deleted since."""
 
-_CANCELLED = "JOB_STATE_CANCELLED"
+CANCELLED = "JOB_STATE_CANCELLED"
 _CANCELLING = "JOB_STATE_CANCELLING"
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
@@ -100,15 +100,15 @@ class KnownRuns:
 
     def with_gone(self, runs: Iterable[Run]) -> KnownRuns:
         states = dict.fromkeys(runs, GONE)
-        return replace(self, jobs={**dict.fromkeys(states, ""), **self.jobs}, states={**self.states, **states})
+        return self._settled({**dict.fromkeys(states, ""), **self.jobs}, states)
 
     def with_found(self, found: Mapping[Run, VertexJob]) -> KnownRuns:
         names = {run: job.name for run, job in found.items()}
-        return replace(
-            self,
-            jobs={**self.jobs, **names},
-            states={**self.states, **{run: job.state for run, job in found.items()}},
-        )
+        return self._settled({**self.jobs, **names}, {run: job.state for run, job in found.items()})
+
+    def _settled(self, jobs: Mapping[Run, str], states: Mapping[Run, str]) -> KnownRuns:
+        left = {run: when for run, when in self.open.items() if run not in states}
+        return KnownRuns(jobs, left, {**self.states, **states})
 
     def without(self, runs: Collection[Run]) -> KnownRuns:
         """As if they had never been sent."""
@@ -179,7 +179,7 @@ class RunsAgain:
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
     """What is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead; with
     `recall` the cancelled ones too, as it goes on where it was stopped."""
-    again = (FAILED | {GONE} if retry else frozenset()) | ({_CANCELLED} if recall else frozenset())
+    again = (FAILED | {GONE} if retry else frozenset()) | ({CANCELLED} if recall else frozenset())
     latest = {run.index: run for run in facts.last}
     send: list[Run] = []
     done: list[Run] = []
@@ -196,11 +196,11 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
     states = [facts.states.get(run) for run in done]
     return RemainingRuns(
         tuple(send),
-        dict(facts.open),
+        {run: when for run, when in facts.open.items() if run == latest[run.index]},
         len(done),
         failed=sum(state in FAILED for state in states),
         repeated=sum(run.resend > 0 for run in done),
-        cancelled=sum(state in (_CANCELLED, _CANCELLING) for state in states),
+        cancelled=sum(state in (CANCELLED, _CANCELLING) for state in states),
         recalled=sum(_was_cancelled(run, facts) for run in done),
         recalls=frozenset(run for run in send if _was_cancelled(run, facts)),
         gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
@@ -210,7 +210,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
 
 def _was_cancelled(run: Run, facts: KnownRuns) -> bool:
     """Whether the attempt before this one was."""
-    return run.resend > 0 and facts.states.get(Run(run.index, run.resend - 1)) == _CANCELLED
+    return run.resend > 0 and facts.states.get(Run(run.index, run.resend - 1)) == CANCELLED
 
 
 def being_cancelled(facts: KnownRuns) -> int:

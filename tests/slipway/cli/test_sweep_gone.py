@@ -121,3 +121,41 @@ def test_a_job_that_is_deleted_while_its_sweep_is_awaited_is_told_as_gone(stack:
         said = waiting.communicate(timeout=60)[1]
     assert waiting.returncode == 4 and "error: 1 of 2 runs of sweep hello-" in said, said
     assert "why: run 1: its job was deleted, so how that ended is unknown" in said
+
+
+def test_a_run_that_was_on_its_way_when_the_command_was_killed_and_is_gone_is_not_sent_again(
+    stack: Stack,
+) -> None:  # N7
+    """Up to 128 of them: a copy of each was sent, which found the claim taken and was told as a success."""
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 3))
+    assert stack.run(*words).code == 0
+    (journal,) = stack.folder.rglob("*.jsonl")
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(line for line in lines if '"s":"accepted"' not in line))
+    delete(stack, "1")
+    for _ in range(2):
+        again = stack.run(*words, "--output", "json", SLIPWAY_LOOK_FOR="1s")
+        assert (again.code, again.json["gone"], again.json["accepted"]) == (4, [1], []), again.err
+    retried = stack.run(*words, "--retry-failed", "--output", "json", SLIPWAY_LOOK_FOR="1s")
+    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)], retried.err
+    assert stack.run(*words, SLIPWAY_LOOK_FOR="1s").code == 0
+    assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1-1", "2"]
+
+
+def test_a_cancelled_run_whose_next_attempt_is_gone_is_not_sent_again_by_another_machine(  # N7
+    stack: Stack, tmp_path: Path
+) -> None:
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 1))
+    sweep = stack.run(*words, "--output", "json").json["sweep"]
+    assert stack.run("jobs", "cancel", "--sweep", sweep).code == 0
+    assert len(stack.run(*words, "--retry-cancelled", "--output", "json").json["accepted"]) == 1
+    delete(stack, "0-1")
+    stack.folder = tmp_path / "another machine"
+    (stack.folder / ".git").mkdir(parents=True)
+    points(stack, 1)
+    again = stack.run(*words, "--retry-cancelled", "--output", "json")
+    assert (again.code, again.json["gone"], again.json["accepted"]) == (4, [0], []), again.err

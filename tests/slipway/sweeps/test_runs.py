@@ -71,6 +71,16 @@ def test_a_run_that_was_being_sent_is_looked_for_first() -> None:  # N7
     assert found.send == (Run(0), Run(2)) and not found.look and found.done == 1
 
 
+def test_a_run_that_is_gone_or_was_sent_once_more_is_not_looked_for() -> None:  # N7
+    known = facts(open_={Run(0): 5.0, Run(1): 5.0})
+    assert remaining_runs(2, known.with_gone([Run(1)]), retry=False).look == {Run(0): 5.0}
+    assert remaining_runs(2, known.with_gone([Run(1)]), retry=True).send == (Run(1, 1),)
+    found = known.with_found({Run(1): job(Run(1))})
+    assert found.open == {Run(0): 5.0} and found.jobs == {Run(1): "jobs/1/1"}
+    again = facts(job(Run(1, 1)), open_={Run(0): 5.0, Run(1): 5.0})
+    assert remaining_runs(2, again, retry=False).look == {Run(0): 5.0}
+
+
 def test_a_job_under_another_request_id_is_no_run_of_it() -> None:
     assert remaining_runs(1, facts(job(Run(0), sweep="other")), retry=False).send == (Run(0),)
 
