@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 from slipway.cluster import ClusterSpec, PoolSpec
 
@@ -55,6 +56,11 @@ def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
 def is_id_of(id_: str, base: str) -> bool:
     """Whether it is the id of some cluster of the generation whose first one has the id `base`."""
     return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
+
+
+def is_generation_of(id_: str, name: str) -> bool:
+    """Whether it is an id that `cluster_id` gives to some generation of the cluster of this name."""
+    return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{{HASH_LENGTH}}}(-[0-9]+)?", id_) is not None
 
 
 def _pool(pool: PoolSpec) -> dict[str, object]:

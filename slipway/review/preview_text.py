@@ -17,6 +17,7 @@ from slipway.review.change import Change
 from slipway.review.deployed import as_declared
 from slipway.review.rendering.plain_text import plain_text
 from slipway.review.review import review
+from slipway.review.templates.usage import UNASKED
 from slipway.state import State
 
 
@@ -30,7 +31,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = _before(as_declared(catalog), after, known)
     before = replace(before, quota=replace(before.quota, requests=_asked(deployment, known)))
-    found = review(Change(deployment.stack.name, before, after, deployment.live, now))
+    found = review(Change(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(deployment.plan, now, deployment.catalog.catalog_bucket)
     said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found), *old))
     idle = found.silent and found.quota == "ok"

@@ -20,6 +20,7 @@ from slipway.review.clusters.succession import edits, told_pool
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.quota_requests import in_words
+from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
 from slipway.season import moment_in_words
 
@@ -49,7 +50,8 @@ def due(change: Change) -> Iterator[str]:
     if catalog is None:
         return
     there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
-    if not live.last_ends:  # Who reads for a comment reads all jobs of the last days, ended ones too.
+    # Who reads for a comment reads all jobs of the last days, ended ones too; a deployment reads when the last ended.
+    if not live.last_ends and change.recent != UNASKED:
         live = replace(
             live, last_ends=change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
         )

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from slipway.catalog.model import Catalog, Offer, Template
+from slipway.cloud.jobs import VertexJob
 from slipway.facts import offers_by_label
+from slipway.fingerprint import is_generation_of
 from slipway.formatting import join, span
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -15,17 +17,18 @@ from slipway.review.templates.requests import Difference, differences, plain_sec
 from slipway.review.templates.usage import Usage
 
 
-def offers(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
-    """Of the kinds of jobs that the template has before and after."""
+def offers(old: Template, new: Template, was: Catalog, used: Usage) -> Iterator[Consequence]:
+    """Of the kinds of jobs that the template has before and after. `was`: the catalog of the old one."""
     before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
     name = f"`{new.name}`"
     for label, one in before.items():
         if label not in after:
-            lost = used.having(lambda job, one=one: job.capacity_type == one.capacity_type)  # type: ignore[misc]
+            lost = used.having(lambda job, one=one: _sent_for(job, one, was))  # type: ignore[misc]
+            where = " ".join(filter(None, (one.capacity_type, one.cluster or one.dormant)))
             yield KINDS["offer-gone"].of(
                 _subject(new, label),
                 f"{name}: `{label}` is not offered any more",
-                details=[lost.words(f"ran on {one.capacity_type}")],
+                details=[lost.words(f"asked for {where}")],
                 grade=None if one.available else Grade.CHANGE,
                 field="capacity_types",
             )
@@ -95,6 +98,16 @@ def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: C
 
 def _of_kinds(template: Template, kinds: Iterable[str], usual: str) -> Mapping[str, Offer]:
     return {label: one for label, one in offers_by_label(template, usual).items() if one.kind in kinds}
+
+
+def _sent_for(job: VertexJob, one: Offer, was: Catalog) -> bool:
+    """A job on any generation of the offer's cluster counts; one that has no machines yet does as well."""
+    name = one.cluster or one.dormant
+    if job.capacity_type != one.capacity_type or not name:
+        return job.capacity_type == one.capacity_type
+    adopted = was.clusters.get(name)
+    on = job.persistent_resource_id
+    return is_generation_of(on, name) or (adopted is not None and adopted.id == on)
 
 
 def _compete(one: Offer, other: Offer) -> bool:

@@ -62,7 +62,7 @@ def _changed(
 ) -> Iterator[Consequence]:
     yield from parameters(old, new, used)
     yield from _kinds(old, new, used)
-    yield from offers(old, new, used)
+    yield from offers(old, new, was, used)
     yield from requests(old, new, was, becomes)
     yield from _code(change, old, new)
     yield from _installed(old, new)

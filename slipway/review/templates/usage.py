@@ -15,15 +15,16 @@ from slipway.review.consequence import Grade
 
 DAYS = 30
 _MOST_PEOPLE = 4
+UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Jobs of a template in the last days, those that still run among them. Not `known`: they could not be read, so
-    nobody may say that nobody used it."""
+    """Jobs of a template in the last days, those that still run among them. `unread`: why those that have ended are not
+    known, so that nobody may say that nobody used it."""
 
     jobs: tuple[VertexJob, ...]
-    known: bool = True
+    unread: Unknown | None = None
 
     def having(self, fits: Callable[[VertexJob], bool]) -> Usage:
         return replace(self, jobs=tuple(job for job in self.jobs if fits(job)))
@@ -34,15 +35,16 @@ class Usage:
 
     @property
     def unused(self) -> bool:
-        return self.known and not self.jobs
+        return self.unread is None and not self.jobs
 
     def grade(self, used: Grade, unused: Grade = Grade.WARNING) -> Grade:
         return min(used, unused) if self.unused else used
 
     def words(self, did: str = "used it") -> str:
         """`3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; what is not known is said."""
-        if not self.known:
-            return f"who {did} is not known: the jobs of the last {DAYS} days could not be read"
+        if self.unread is not None:
+            why = self.unread.why if self.unread == UNASKED else f"the jobs of the last {DAYS} days could not be read"
+            return f"who {did} is not known: {why}"
         if not self.jobs:
             return f"nobody {did} in the last {DAYS} days"
         people = Counter(job.labels.get(USER_LABEL) or "somebody" for job in self.jobs)
@@ -56,6 +58,7 @@ class Usage:
 
 
 def usage(change: Change, template: str) -> Usage:
+    unread = change.recent if isinstance(change.recent, Unknown) else None
     recent = () if isinstance(change.recent, Unknown) else change.recent
     jobs = {job.name: job for job in (*recent, *change.jobs) if job.labels.get(TEMPLATE_LABEL) == template}
-    return Usage(tuple(jobs.values()), known=not isinstance(change.recent, Unknown))
+    return Usage(tuple(jobs.values()), unread)

@@ -26,6 +26,7 @@ from tests.slipway.review.builders import (
     living,
     pool,
     quota,
+    template,
 )
 
 SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
@@ -85,6 +86,12 @@ def test_who_may_submit_is_the_engine_s_knowledge() -> None:
 
 def test_a_state_that_was_lost_takes_nobody_s_access() -> None:
     assert said(facts(OLD), facts(OLD), State()) == "prod @ 3f9c2e1\n✓ nothing changes"
+
+
+def test_nobody_is_said_not_to_have_used_what_a_deployment_does_not_look_at() -> None:  # N5
+    told = said(facts(OLD, template()), facts(OLD))
+    assert "who used it is not known: the review reads the jobs of the last 30 days, a deployment does not" in told
+    assert "nobody" not in told
 
 
 def test_what_retires_already_is_said_apart() -> None:
