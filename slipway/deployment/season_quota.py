@@ -6,15 +6,20 @@ another one gives back when its jobs have ended, which it never would if the dep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
+from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
+from slipway.generations.current_generation import SPENT_STATES
 from slipway.generations.dormant import brought_by_season
+from slipway.generations.published_clusters import declared
 from slipway.live import UNLIMITED, Live, Unknown
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line
+from slipway.quota.request import QuotaRequest, more
 from slipway.quota.usage import usage
 from slipway.stack.stack import Stack
 from slipway.state import State
@@ -23,23 +28,33 @@ _NAMED = 4
 
 
 def wait_for_quota(decided: Plan, live: Live, stack: Stack, known: State, again: Callable[[Waits], Plan]) -> Plan:
-    """The plan without the clusters that lack of quota would have refused and that a season brings, the last declared
-    first, until the others fit. `again` plans with some that wait."""
-    waits: dict[str, dict[str, str]] = {}
-    while found := _one(decided, live, stack, known):
-        name, lacks = found
-        waits[name] = lacks
+    """The plan without the clusters that a season brings and that lack quota, the last declared first, until the others
+    fit; then with each of them again that fits after all. `again` plans with some that wait."""
+    waits: dict[str, Mapping[str, str]] = {}
+    while lacking := _lacking(decided, live, stack, known):
+        waits |= dict(list(lacking.items())[-1:])
         decided = again(waits)
-    return decided
+    if not waits:
+        return decided
+    # One may have been left out before another that took its room and does not fit by itself.
+    for name in [one.name for one in stack.clusters if one.name in waits]:
+        others = {other: lacks for other, lacks in waits.items() if other != name}
+        if lacking := _lacking(again(others), live, stack, known):
+            waits[name] = lacking.get(name, waits[name])
+        else:
+            waits = others
+    return again(waits)
 
 
-def _one(decided: Plan, live: Live, stack: Stack, known: State) -> tuple[str, dict[str, str]] | None:
+def _lacking(decided: Plan, live: Live, stack: Stack, known: State) -> Mapping[str, Mapping[str, str]]:
+    """By the name of each cluster that a season brings and that does not fit, in their order, what quota is missing for
+    it. What an edit brings is not in its way: should both not fit, the deployment is refused."""
     come = [one for one in decided.current if brought_by_season(one, live.catalog)]
-    if not come:
-        return None
+    if not come or stack.quota.mode == "warn":
+        return {}
     then = live.without(one.id for one in decided.first)
     report = assess_regions(
-        decided.current,
+        tuple(_unedited(decided, live)),
         then,
         region=stack.region,
         mode=stack.quota.mode,
@@ -48,19 +63,43 @@ def _one(decided: Plan, live: Live, stack: Stack, known: State) -> tuple[str, di
         old=decided.old,
         known=known.preferences,
     )
-    if not report.errors:
-        return None
-    # What is asked for and may be granted is no error: creating waits for it.
-    lines = [line for line in report.lines if line.elsewhere or line.metric not in report.awaited]
-    for one in reversed(come):
-        lacks = {
+    hoped = {one.metric for one in report.requests if _may_bring(one, report.awaited.get(one.metric, 0))}
+    lines = [line for line in report.lines if line.elsewhere or line.metric not in hoped]
+    found = {
+        one.spec.name: {
             line.metric: _words(line, by, then)
             for line in lines
             if _draws(one, line) and (by := line.short or (_at_most(line) if stack.quota.strict else 0))
         }
-        if lacks:
-            return one.spec.name, lacks
-    return None
+        for one in come
+    }
+    return {name: lacks for name, lacks in found.items() if lacks}
+
+
+def _unedited(decided: Plan, live: Live) -> Iterator[CurrentCluster]:
+    """What there would be had nobody edited anything: what an edit changes is as it was, what it adds is not there."""
+    whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
+    clusters = () if isinstance(live.clusters, Unknown) else live.clusters
+    there = {one.id for one in clusters if one.state not in SPENT_STATES}
+    for one in decided.current:
+        was = whole.clusters.get(one.spec.name) if whole else None
+        if one.import_ or brought_by_season(one, live.catalog) or (was and _made_again(one, was.id)):
+            yield one
+        elif was:
+            yield CurrentCluster(declared(was), was.id, "", import_=was.id in there)
+
+
+def _made_again(one: CurrentCluster, id_: str) -> bool:
+    """Whether it is of the generation that is deployed, as which of its alternatives ever."""
+    options = (one, *one.alternatives)
+    return any(is_id_of(id_, cluster_id(option.spec.name, option.fingerprint)) for option in options)
+
+
+def _may_bring(request: QuotaRequest, enough: int) -> bool:
+    """Whether a request may bring a limit that is enough, and nobody has to do anything for it: creating waits for it.
+    One that was answered brings no more than there is."""
+    under_way = request.sends or (request.there is not None and request.there.reconciling)
+    return under_way and not more(enough, request.value)
 
 
 def _draws(current: CurrentCluster, line: Line) -> bool:

@@ -250,3 +250,95 @@ def test_the_schedule_of_what_is_published_does_not_make_it() -> None:
     story = begun(TURN[1], limit=0)
     story.up()
     assert upcoming(story.whole, story.seen(), NOW + HOUR) == ()
+
+
+@pytest.mark.parametrize("quota", ["mode: enforce", "mode: request"])
+def test_an_edit_does_not_take_the_quota_of_a_season_that_waits(quota: str) -> None:
+    """What it brings is refused, though what waits would make room."""
+    story = begun(*TURN, quota=quota)
+    (first,) = story.clusters
+    story.preferences = {QUOTA: QuotaPreference("x", QUOTA, "us-central1", 16, granted=8)}
+    story.jobs = [job(first, "tune")]
+    story.up()
+    assert story.whole.dormant["second"].lacks
+    story.jobs, story.proven = [], proven(*TURN, f"new: {{ {POOL} }}", quota=quota)
+    with pytest.raises(PolicyError, match="short by 8: creating new, second"):
+        story.up()
+    story.proven = proven(*TURN, quota=quota)
+    story.up()
+    assert story.names == {"second"}
+
+
+@pytest.mark.parametrize("how", ["deleted", "failed", "spent", "alternative"])
+def test_what_is_only_made_again_is_no_edit(how: str) -> None:
+    instead = "alternatives: [{ pools: { all: { machine: n2-standard-8, replicas: 1 } } }]"
+    lab = f"lab: {{ {POOL}, {instead} }}"
+    story = begun(lab, TURN[1])
+    ((id_, made),) = story.clusters.items()
+    if how == "failed":
+        story.clusters[id_] = replace(made, state="ERROR")
+    else:
+        story.clusters.clear()
+    if how in ("spent", "alternative"):
+        was = story.whole.clusters["lab"]
+        other = story.decided().plan.current[0].alternatives[0].id
+        then = replace(was, id=f"{id_}-2") if how == "spent" else replace(was.as_alternative(1), id=other)
+        whole = replace(story.whole, clusters={"lab": then})
+        story.catalog = document.published(document.write(whole), "catalog.json")
+    done = story.decided()
+    assert not done.report.errors and [one.spec.name for one in done.plan.current] == ["lab"]
+    assert [one.spec.name for one in done.plan.dormant] == ["second"]
+    if how in ("deleted", "failed"):
+        story.proven = proven(f"lab: {{ {POOL}, generation: 2 }}", TURN[1])
+        assert not story.decided().report.errors, "an edit of it takes no more than it would"
+
+
+def test_an_edit_of_what_is_there_leaves_a_season_waiting_that_lacked_quota_before_it() -> None:
+    """With `strict` the maximum of what is edited counts as it was."""
+    quota = "mode: enforce, strict: true"
+    second = "second: { pools: { all: { machine: n1-standard-8, replicas: { min: 1, max: 2 } } }, from: 2026-11-21 }"
+    story = begun(f"lab: {{ {POOL} }}", second, quota=quota, others=[OTHER], limit=24)
+    story.up()
+    assert set(story.whole.dormant) == {"second"}
+    story.proven = proven(f"lab: {{ {POOL}, generation: 2 }}", second, quota=quota)
+    done = story.up()
+    assert done.plan.creates and set(story.whole.dormant) == {"second"}
+
+
+def test_one_that_fits_does_not_wait_behind_one_that_never_fits() -> None:
+    big = "pools: { all: { machine: n1-standard-8, replicas: 2 } }"
+    seasons = (f"big: {{ {big}, from: 2026-11-21 }}", TURN[1])
+    story = begun(*seasons)
+    done = story.up()
+    assert story.names == {"second"} and set(story.whole.dormant) == {"big"}
+    assert "is short by 8 (limit 8)" in done.warnings[0], "what it lacks by itself"
+    hopeless = begun(*seasons, limit=4)
+    warned = hopeless.up().warnings
+    assert not hopeless.names
+    assert [one.split("short by ")[1].split(" ")[0] for one in warned] == ["12", "4"]
+    edited = begun(*seasons)
+    edited.proven = proven(*seasons, f"new: {{ {POOL} }}")
+    with pytest.raises(PolicyError, match="short by 8: creating new, second"):
+        edited.up()
+
+
+def asked(preferred: int, *, pending: bool = False) -> Mapping[str, QuotaPreference]:
+    return {QUOTA: QuotaPreference("x", QUOTA, "us-central1", preferred, granted=8, reconciling=pending)}
+
+
+def test_a_request_that_was_refused_brings_no_season_when_others_draw_more() -> None:
+    """It left the state as nothing drew the metric, and to take it over brings no more than it was refused."""
+    story = begun(TURN[1], quota="mode: request", others=[OTHER])
+    assert story.decided().report.awaited == {CPUS: 16}
+    story.preferences = asked(16, pending=True)
+    assert story.decided().plan.creates
+    story.preferences = asked(16)
+    story.up()
+    assert set(story.whole.dormant) == {"second"}
+    story.clusters["more-1a2b3c4"] = replace(OTHER, name="more-1a2b3c4")
+    for pending in (False, True):
+        story.preferences = asked(16, pending=pending)
+        done = story.up()
+        assert not done.plan.creates and "is short by 16 (limit 8" in done.warnings[0]
+    story.preferences = asked(24, pending=True)
+    assert story.decided().plan.creates
