@@ -42,6 +42,15 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     running.local("down")
 
 
+@pytest.fixture
+def no_garbage() -> Iterator[None]:
+    """For what recurses as far as it can: there is no room there to finalize what other tests have left."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Each worker begins with its share of the journeys: one that began last would have the others wait for it."""
     workers = getattr(config, "workerinput", {}).get("workercount", 1)

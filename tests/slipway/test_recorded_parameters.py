@@ -8,6 +8,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.recorded_parameters import VARIABLE, excess, read, record, unfit
 
 
+@pytest.mark.usefixtures("no_garbage")
 def test_what_no_submission_records_is_unknown() -> None:
     deep, long = "[" * 2000, "9" * 5000
     for text in (deep, f'{{"a":{deep}', '{"a":NaN}', '{"a":-Infinity}', '{"a":1e999}', f'{{"a":{long}}}'):
@@ -17,6 +18,7 @@ def test_what_no_submission_records_is_unknown() -> None:
     assert read([f'{VARIABLE}={{"a":1e-9,"b":"é","c":true}}']) == {"a": 1e-9, "b": "é", "c": True}
 
 
+@pytest.mark.usefixtures("no_garbage")
 def test_one_damaged_job_is_read_like_any_other() -> None:
     task = {"env": [{"name": VARIABLE, "value": "[" * 2000}]}
     job = VertexJob.read({"jobSpec": {"workerPoolSpecs": [{"containerSpec": task}]}})

@@ -165,6 +165,7 @@ def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
     assert path[-1] in error.value.why
 
 
+@pytest.mark.usefixtures("no_garbage")
 def test_a_catalog_nested_beyond_reading_is_no_catalog() -> None:
     with pytest.raises(ConfigError, match="can't be read"):
         read("[" * 100_000 + "]" * 100_000, SOURCE)

@@ -43,6 +43,7 @@ def test_one_of_before_clusters_retired_lists_none_that_do() -> None:
         (b'{"clusters": {}, "retiring": [7]}', "retiring is not a list of ids"),
     ],
 )
+@pytest.mark.usefixtures("no_garbage")
 def test_a_damaged_one_says_where_and_what_and_lists_nothing(content: bytes, words: str) -> None:
     found = published(content, ADDRESS)
     assert found.damage.startswith(f"{ADDRESS}: {words}")

@@ -134,6 +134,7 @@ MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": N
     ],
     ids=["no list", "a number", "empty", "no amount", "a cut remark", "deep"],
 )
+@pytest.mark.usefixtures("no_garbage")
 def test_a_damaged_document(review: Review, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "odd").write_text(text)
     done = review("odd")
@@ -146,6 +147,7 @@ def test_a_line_separator_in_a_name_ends_no_event(review: Review, tmp_path: Path
     assert "could not be understood" not in review("odd").out
 
 
+@pytest.mark.usefixtures("no_garbage")
 def test_an_event_that_is_nested_too_deeply_is_said(review: Review, tmp_path: Path) -> None:
     (tmp_path / "odd").write_text(Path(EDIT).read_text() + '{"resourcePreEvent":' * 100_000 + "\n")
     assert "an event of the engine could not be understood" in review("odd").out

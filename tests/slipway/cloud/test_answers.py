@@ -20,6 +20,7 @@ from slipway.kinds import CUSTOM_JOB
 from slipway.live import Unknown
 from tests.slipway.cloud.server import Server, certificate, connection
 
+pytestmark = pytest.mark.usefixtures("no_garbage")
 CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"
 NO_JSON = [b"", b"<html>sign in</html>", b"[]", b"null", b'{"customJobs": [', b"[" * 50_000 + b"]" * 50_000]
 NO_JOBS = [

@@ -131,6 +131,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.txt", "a", "g.txt is not a sweep file"),
     ],
 )
+@pytest.mark.usefixtures("no_garbage")
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str, text: str, said: str) -> None:
     assert said in refused(tmp_path, name, text)
 
