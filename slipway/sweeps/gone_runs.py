@@ -3,7 +3,7 @@ the claim tells whether it had started: a job sent for one that had would end we
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 
 from slipway.cloud.answers import region_of
@@ -19,6 +19,9 @@ _SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}
 _SAMPLE = 8
 _AT_ONCE = 100
 """So many jobs are asked for one by one before the calls are spread over time."""
+_CLAIM_STAYS = 20 * 24 * 3600.0
+"""For so many seconds after a run was sent its claim is there if it has started: the workspace deletes claims after 30
+days, from when they were made."""
 
 Started = Future[bool]
 
@@ -33,6 +36,7 @@ def ask_first(
 def with_unlisted(
     context: Context,
     known: KnownRuns,
+    sent_at: Mapping[Run, float],
     skipped: Collection[str],
     request: Callable[[Run], Request],
     threads: Executor,
@@ -41,9 +45,11 @@ def with_unlisted(
     """`known`, with what became of the jobs that were accepted here and that no list shows: their states, or that they
     are gone; a run is forgotten whose job was deleted before it started, so that it is sent again, under the same id.
 
-    Nothing is asked of the regions that are `skipped`. `say` is told how many are asked for. Raises CloudError.
+    `sent_at`: in seconds of the wall clock; of one that was sent so long ago that its claim may be deleted too, nobody
+    can tell whether it started. Nothing is asked of the regions that are `skipped`. `say` is told how many are asked
+    for. Raises CloudError.
     """
-    asked = 0
+    asked, since = 0, context.clock.now().timestamp() - _CLAIM_STAYS
     while unlisted := [run for run in known.last if _is_to_be_asked_for(run, known, skipped)]:
         if not asked:
             say(len(unlisted))
@@ -55,8 +61,9 @@ def with_unlisted(
         found = dict(zip(some, jobs, strict=True))
         missing = [run for run, job in found.items() if job is None]
         # The claim is asked for last: a job that is deleted takes none any more.
-        fresh = threads.map(lambda run: _never_started(context, request(run)), missing)
-        never = {run for run, is_so in zip(missing, fresh, strict=True) if is_so}
+        recent = [run for run in missing if sent_at.get(run, 0.0) > since]
+        fresh = threads.map(lambda run: _never_started(context, request(run)), recent)
+        never = {run for run, is_so in zip(recent, fresh, strict=True) if is_so}
         known = known.with_found({run: job for run, job in found.items() if job}).without(never)
         known = known.with_gone(run for run in missing if run not in never)
     return known

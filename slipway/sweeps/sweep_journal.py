@@ -53,7 +53,8 @@ def is_being_sent(file: Path) -> bool | None:
 class SweepJournal:
     """Held by one process at a time; the kernel lets go of it when the holder dies. Use as a context.
 
-    `commit` is the catalog's when the sweep began.
+    `commit` is the catalog's when the sweep began. `sent_at`: when each attempt was sent first, in seconds of the wall
+    clock.
     """
 
     def __init__(self, file: Path) -> None:
@@ -63,6 +64,7 @@ class SweepJournal:
         self.commit = ""
         self.jobs: dict[Run, str] = {}
         self.open: dict[Run, float] = {}
+        self.sent_at: dict[Run, float] = {}
 
     def begin(self, head: SweepHeader) -> None:
         """Opens or goes on. Raises ConfigError when the id was used for another sweep, SlipwayError for the disk."""
@@ -156,6 +158,7 @@ class SweepJournal:
         if fate is SendState.SENDING:
             self.jobs.pop(run, None)  # It was deleted before it had started.
             self.open[run] = when
+            self.sent_at.setdefault(run, when)
         elif fate is SendState.ACCEPTED:
             self.jobs[run] = job
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,23 @@ def test_a_run_whose_job_was_deleted_before_it_started_is_sent_again_under_the_s
     assert "looks for 1 run that was sent before and that no list shows" in again.err and again.json["gone"] == []
     assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "2"]
     assert again.code == (4 if flags else 0), "what gets machines fails here, and it is awaited"
+
+
+def test_a_run_that_was_sent_so_long_ago_that_its_claim_may_be_deleted_is_not_sent_again(stack: Stack) -> None:  # N7
+    """It had run, its job was deleted, and then the workspace deleted its claim: it was paid for a second time."""
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 3))
+    assert stack.run(*words).code == 0
+    delete(stack, "1", started=False)
+    (journal,) = stack.folder.rglob("*.jsonl")
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    aged = [{**line, "t": line["t"] - 31 * 24 * 3600.0} if "t" in line else line for line in lines]
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in aged))
+    again = stack.run(*words, "--output", "json")
+    assert (again.code, again.json["gone"], again.json["accepted"]) == (4, [1], []), again.err
+    retried = stack.run(*words, "--retry-failed", "--output", "json")
+    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)], retried.err
 
 
 def test_an_image_whose_job_was_deleted_is_gone_as_nobody_can_tell_whether_it_ran(stack: Stack) -> None:  # N7
