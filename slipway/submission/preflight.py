@@ -24,8 +24,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
 
 if TYPE_CHECKING:
-    from slipway.cloud.quotas import Quotas
-    from slipway.submission.quota_verdict import Limits, NotChecked
+    from slipway.submission.limits_reader import LimitsReader
 
 _FIRST_PAGE = 100
 _STARTED = 'state!="JOB_STATE_QUEUED"'
@@ -37,7 +36,7 @@ class Preflight:
     """One look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first
     candidate draws quota, else only when one that draws some is judged. With a `template`, its earlier jobs too, for
     how long they waited. `patient`: all jobs that draw quota are read, however many pages that takes, and not the
-    newest alone. `threads` stay their owner's.
+    newest alone, and the limits that only a list has. `threads` stay their owner's.
     """
 
     def __init__(
@@ -50,7 +49,8 @@ class Preflight:
         patient: bool = False,
     ) -> None:
         self._connection, self._catalog = context.hurried, context.catalog
-        self._now, self._threads, self._most = context.now, threads, None if patient else _FIRST_PAGE
+        self._now, self._threads, self._patient = context.now, threads, patient
+        self._most = None if patient else _FIRST_PAGE
         self._options = candidates = [
             candidate for candidate in candidates if candidate.offer.available or candidate.offer.lacks_quota
         ]
@@ -72,7 +72,7 @@ class Preflight:
             wanted = earlier_filter(self._catalog.stack, template)
             listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
             self._earlier = threads.submit(lambda: tuple(islice(listed, EARLIER)))
-        self._limits: dict[str, Future[int | NotChecked | None]] = {}
+        self._limits: LimitsReader | None = None
         self._others: Future[tuple[PersistentResource, ...]] | None = None
         if candidates and not candidates[0].offer.cluster:
             self._read_quota(candidates)
@@ -138,7 +138,9 @@ class Preflight:
             at_home = candidate.region == catalog.region
             if isinstance(problem, Unauthenticated) or (at_home and isinstance(problem, Unreachable)):
                 raise
-            return Verdict(Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{_needs(problem)}")
+            return Verdict(
+                Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{needs_role(problem)}"
+            )
         if cluster.state in ("ERROR", "STOPPING"):
             raise ResourceError(
                 f"cluster {name} is in {cluster.state} and takes no jobs",
@@ -150,36 +152,33 @@ class Preflight:
     def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.submission.quota_verdict import NotChecked, draws, on_own_machines
 
-        self._read_quota(self._options)
-        found = {metric: reading.result() for metric, reading in self._limits.items()}
-        limits: Limits = {metric: limit for metric, limit in found.items() if limit is not None}
+        limits = self._read_quota(self._options).limits
         clusters = () if self._others is None else _or_none(self._others)
-        if candidate.offer.lacks_quota and any(
-            isinstance(limits.get(need.metric), NotChecked) for need in draws(candidate)
-        ):
+        known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
+        if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotChecked) for limit in known)):
             return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
         active = _or_none(self._drawing[candidate.region])
         all_read = active is None or self._most is None or len(active) < self._most
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
 
-    def _read_quota(self, candidates: list[Candidate]) -> None:
+    def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
         """Begins to read the limits of all metrics that any of the candidates draws, and who draws them, once."""
-        from slipway.quota.metrics import quota_id
-        from slipway.submission.quota_verdict import draws, on_demand
+        from slipway.submission.limits_reader import LimitsReader
+        from slipway.submission.quota_verdict import on_demand
 
-        quotas = self._connection.quotas(self._catalog.project)
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
         for candidate in beside:
             if candidate.region not in self._drawing:
                 # A page of its own: jobs that are queued draw nothing, and a sweep's would crowd out those that run.
                 at = self._vertex.at(candidate.region)
                 self._drawing[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most)
-            for need in draws(candidate):
-                id_ = quota_id(need.metric)
-                if id_ is not None and need.metric not in self._limits:
-                    self._limits[need.metric] = self._threads.submit(_limit, quotas, id_, candidate.region)
+        if self._limits is None:
+            quotas = self._connection.quotas(self._catalog.project)
+            self._limits = LimitsReader(quotas, self._threads, patient=self._patient)
+        self._limits.begin(beside)
         if self._others is None and any(on_demand(candidate) for candidate in beside):
             self._others = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
+        return self._limits
 
 
 def offline(
@@ -212,19 +211,8 @@ def _never(candidate: Candidate, *why: str) -> Verdict:
     return Verdict(Outcome.NEVER, f"can never run on {place}", why)
 
 
-def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:
-    """None where the service has no such quota. Without the role it is not checked, and that is said."""
-    from slipway.submission.quota_verdict import NotChecked
-
-    try:
-        return quotas.info(id_).limit(region)
-    except NotFound:
-        return None
-    except CloudError as problem:
-        return NotChecked(f"{problem.message}{_needs(problem)}")
-
-
-def _needs(problem: CloudError) -> str:
+def needs_role(problem: CloudError) -> str:
+    """` (needs roles/…)`, or nothing where it is not for want of a role."""
     return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""
 
 

@@ -11,6 +11,7 @@ from slipway.context import Context
 from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.jobs.claim import JobGoneError
 from slipway.submission.candidates import PreparedSubmission
+from slipway.submission.fallback import attempt_id
 from slipway.submission.journal import InterruptedSubmissions, SubmissionJournal
 from slipway.submission.request import OtherJobError, new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of
@@ -64,6 +65,8 @@ def send(
     except SlipwayError as problem:
         if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
             ledger.end(id_)
+        elif problem.exit_code in (2, 5) and journal.read(attempt_id(id_, 1)):
+            problem.fix = "\n".join(filter(None, (problem.fix, _from_the_first(typed))))
         raise
     ledger.end(id_)
     if earlier and not submitted.attempt.fresh:
@@ -76,6 +79,14 @@ def send(
             screen.note(kept)
         require_success(context, submitted.attempt.job)
     return submitted, id_
+
+
+def _from_the_first(typed: SubmitArguments) -> str:
+    """Where none of what a job was given up for takes the submission any more."""
+    return (
+        "the same command tries that again, and does not go back to what was given up; to begin with the first again:\n"
+        f"{typed.again(new_request_id())}"
+    )
 
 
 def _another_now(

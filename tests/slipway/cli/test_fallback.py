@@ -1,5 +1,6 @@
 """A job that waits falls back to the next offer: never two runs, none lost, none ended just after its start."""
 
+import shlex
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -194,3 +195,25 @@ def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_s
     again = full.run(*words)
     assert again.code == 8, again.err
     assert "began just when its wait ran out" in again.err and len(sent(full, "r1")) == 1
+
+
+def test_the_last_one_refused_the_same_command_is_told_not_to_go_back_and_another_one_does(full: Stack) -> None:  # N3
+    """The quota for Spot is taken away once the job was given up for it: the same command met that for ever."""
+    words = ("submit", "hello", *MOVE)
+    with full.faults({"kind": "delay", "match": CANCEL, "seconds": 60.0}), full.started(*words) as sending:
+        full.until(lambda: len(full.jobs()) == 2 and full.read(claim(full)) == b"moved")
+        sending.kill()
+    with full.settings(quota={"custom_model_training_preemptible_cpus": 1}):
+        refused = full.run(*words)
+    assert refused.code == 5 and "needs 4, limit 1" in refused.err
+    told, again = refused.err.rstrip().splitlines()[-2:]
+    assert told.endswith("does not go back to what was given up; to begin with the first again:")
+    first, *rest = shlex.split(again)
+    assert first == "slipway" and rest[: len(words)] == list(words) and rest[-2] == "--request-id"
+    with full.started(*rest):
+        full.until(lambda: len(sent(full, rest[-1])) == 1)
+    assert sent(full, rest[-1])[0]["labels"]["slipway-capacity-type"] == "pool"
+
+
+def claim(stack: Stack) -> str:
+    return f"claims/{stack.jobs()[0]['labels']['slipway-request']}"

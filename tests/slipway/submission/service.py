@@ -59,13 +59,15 @@ class Job:
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
     "denied" (403), "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from
-    lists. `limit` of each quota. `busy` machines of the pool's one, which is in `pool_region`. `published`: the catalog
-    that is there, where that is a newer one; `gone`: clusters that are not there, by id.
+    lists. `limit` of each quota with a known id, `listed` those of others by metric. `busy` machines of the pool's one,
+    which is in `pool_region`. `published`: the catalog that is there, where that is a newer one; `gone`: clusters that
+    are not there, by id.
     """
 
     launcher: bool
     lag: float = 0.0
     limit: int = 1000
+    listed: dict[str, int] = field(default_factory=dict)
     busy: int = 1
     pool_region: str = HOME
     faults: dict[str, list[str]] = field(default_factory=dict)
@@ -167,6 +169,11 @@ class Service:
 
     def info(self, quota_id: str) -> QuotaInfo:
         return QuotaInfo(quota_id, ((("us-central1",), self.limit),))
+
+    def infos(self, metrics: Iterable[str]) -> Iterator[QuotaInfo]:
+        with self._call("quotas"):
+            found = [(f"aiplatform.googleapis.com/{metric}", self.listed.get(metric)) for metric in metrics]
+        return (QuotaInfo(name, (((HOME,), limit),)) for name, limit in found if limit is not None)
 
     # The service's own life.
 

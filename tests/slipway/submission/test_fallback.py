@@ -118,13 +118,20 @@ def command(
     show: SubmissionDisplay | None = None,
     renewed: bool = False,
     lacks: str = "",
+    without_quota: str = "",
 ) -> SubmissionResult:
     """The command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost the
-    offer of that capacity type."""
+    offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
     cluster_id = "cpu-2" if renewed else "cpu-1"
     deployed = catalog(launcher=service.launcher, pool_region=service.pool_region, cluster_id=cluster_id)
     template = deployed.templates["digits"]
-    offers = tuple(offer for offer in template.offers if offer.capacity_type != lacks)
+    offers = tuple(
+        replace(offer, available=False, why="quota: short by 3", lacks_quota=True)
+        if offer.capacity_type == without_quota
+        else offer
+        for offer in template.offers
+        if offer.capacity_type != lacks
+    )
     context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)

@@ -162,3 +162,39 @@ def test_who_waits_reads_all_of_them(limit: int, moves: bool) -> None:
     service = Crowded(launcher=True, starts=[400, 0], limit=limit, spot=120)
     asked = SubmissionRequest("digits", waits={"pool": 60.0}, then=("spot",))
     assert command(service, again=False, asked=asked).attempt.job.id == ("7001" if moves else "7000")
+
+
+DEMAND = SubmissionRequest("digits", waits={"pool": 60.0}, then=("on-demand",))
+
+
+@pytest.mark.parametrize(
+    ("limits", "moves"),
+    [
+        ({"custom_model_training_cpus": 3}, False),
+        ({"custom_model_training_cpus": 200}, True),
+        ({"custom_model_training_cpus": 200, "custom_model_training_pd_ssd": 99}, False),
+        ({}, True),
+    ],
+)
+def test_a_place_in_a_queue_is_not_given_up_for_quota_that_only_the_list_of_all_tells(  # N3, P5
+    limits: dict[str, int], moves: bool
+) -> None:
+    """No id is known of quota for CPUs and disks on demand, so it was not read, and the service then refused the job
+    that the place in the queue had been given up for."""
+    service, show = Service(launcher=True, starts=[400, 0], listed=limits), Told()
+    done = command(service, again=False, asked=DEMAND, show=show)
+    assert done.attempt.job.id == ("7001" if moves else "7000")
+    assert any("needs " in note for note in show.notes) is not moves
+
+
+def test_it_stays_where_the_list_of_quota_does_not_answer_and_the_last_deployment_found_too_little() -> None:  # N3
+    service, show = Service(launcher=True, starts=[400, 0], faults={"quotas": ["busy"] * 99}), Told()
+    done = command(service, again=False, asked=DEMAND, show=show, without_quota="on-demand")
+    assert done.attempt.job.id == "7000"
+    assert any("short by 3 (at the last deployment; the limit can't be read now)" in note for note in show.notes)
+
+
+def test_what_takes_pages_to_read_is_not_read_where_nothing_is_given_up_for_it() -> None:  # S1
+    service = Service(launcher=True, starts=[0], faults={"quotas": ["killed"]})
+    command(service, again=False, asked=SubmissionRequest("digits", capacity_type="on-demand"))
+    assert service.faults["quotas"] == ["killed"]

@@ -1,0 +1,62 @@
+"""The limits that a verdict about offers beside the pools asks for, read beside each other and once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.quotas import SERVICE, Quotas
+from slipway.quota.metrics import quota_id
+from slipway.submission.candidates import Candidate
+from slipway.submission.preflight import needs_role
+from slipway.submission.quota_verdict import Limits, NotChecked, draws
+
+
+class LimitsReader:
+    """A limit is read by its quota's id where that is known. The others are in the list of all quotas alone, which
+    takes pages: it is read where the last deployment found too little of one, and for whoever is `patient`."""
+
+    def __init__(self, quotas: Quotas, threads: ThreadPoolExecutor, *, patient: bool) -> None:
+        self._quotas, self._threads, self._patient = quotas, threads, patient
+        self._by_id: dict[str, Future[int | NotChecked | None]] = {}
+        self._listed: Future[Limits] | None = None
+
+    def begin(self, candidates: Iterable[Candidate]) -> None:
+        """With what these draw, as far as that was not begun before. They are in one region."""
+        unnamed, region = set[str](), ""
+        for candidate in candidates:
+            region = candidate.region
+            for need in draws(candidate):
+                id_ = quota_id(need.metric)
+                if id_ is not None and need.metric not in self._by_id:
+                    self._by_id[need.metric] = self._threads.submit(_limit, self._quotas, id_, region)
+                elif id_ is None and (self._patient or candidate.offer.lacks_quota):
+                    unnamed.add(need.metric)
+        if unnamed and self._listed is None:
+            self._listed = self._threads.submit(_listed, self._quotas, frozenset(unnamed), region)
+
+    @property
+    def limits(self) -> Limits:
+        """By metric, without those that the service does not have, and those that were not read."""
+        found = {metric: reading.result() for metric, reading in self._by_id.items()}
+        listed = self._listed.result() if self._listed else {}
+        return {**{metric: limit for metric, limit in found.items() if limit is not None}, **listed}
+
+
+def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:
+    """None where the service has no such quota. Without the role it is not checked, and that is said."""
+    try:
+        return quotas.info(id_).limit(region)
+    except NotFound:
+        return None
+    except CloudError as problem:
+        return NotChecked(f"{problem.message}{needs_role(problem)}")
+
+
+def _listed(quotas: Quotas, metrics: frozenset[str], region: str) -> Limits:
+    try:
+        found = {info.metric.removeprefix(f"{SERVICE}/"): info.limit(region) for info in quotas.infos(metrics)}
+    except CloudError as problem:
+        return dict.fromkeys(metrics, NotChecked(f"{problem.message}{needs_role(problem)}"))
+    return {metric: limit for metric, limit in found.items() if limit is not None}
