@@ -14,10 +14,12 @@ import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from textwrap import indent
 from typing import Any
 
 import pulumi
 
+from slipway.deployment.unfinished_jobs import cancelled, losses_of_stack, ways_out
 from slipway.formatting import join, span
 from slipway.generations.retiring import Why
 from slipway.live import Unknown, Use
@@ -125,11 +127,6 @@ async def hold(
 def check(subject: str | None, use_of: UseOf) -> None:
     """Raises RuntimeError, whose message the engine shows, when jobs need the subject or when that can't be told."""
     found, what = use_of(subject), _words(subject)
-    loss = "deleting the cluster would cancel what runs on it"
-    if subject is not None and subject.startswith(("gs:", "serviceAccount:")):
-        loss = "deleting it would take away what they need"
-    elif subject is None and _none_on_a_cluster(found):
-        loss = "they run elsewhere, and taking the stack down would take away what they need"
     if isinstance(found, Unknown):
         raise RuntimeError(
             f"{what} is not deleted: can't tell whether jobs run on it\n"
@@ -137,16 +134,11 @@ def check(subject: str | None, use_of: UseOf) -> None:
             f"  fix: give the deploying identity {found.role}, then try again"
         )
     if found.jobs:
-        jobs, first = found.jobs, found.jobs[0].display_name
-        names = ", ".join(
-            job.display_name
-            + (f" on {job.persistent_resource_id}" if subject is None and job.persistent_resource_id else "")
-            for job in jobs
-        )
+        jobs = found.jobs
         raise RuntimeError(
             f"{what} is not deleted: {len(jobs)} {'job has' if len(jobs) == 1 else 'jobs have'} not ended\n"
-            f"  why: {names}: {loss}\n"
-            f"  fix: slipway jobs wait {first}, or slipway jobs cancel {first}; then again"
+            f"  why: {_losses(subject, found)}\n"
+            f"  fix: {indent(ways_out(jobs), ' ' * 7).lstrip()}"
         )
     if found.unlisted:
         raise RuntimeError(
@@ -156,11 +148,13 @@ def check(subject: str | None, use_of: UseOf) -> None:
         )
 
 
-def _none_on_a_cluster(found: Use | Unknown) -> bool:
-    """Whether no job is on a cluster that the stack made: they are on one that it has adopted, or on their own."""
-    if isinstance(found, Unknown) or found.clusters is None:
-        return False
-    return not any(job.persistent_resource_id in found.clusters for job in found.jobs)
+def _losses(subject: str | None, use: Use) -> str:
+    if subject is None:
+        return losses_of_stack(use)
+    names = [job.display_name for job in use.jobs]
+    if subject.startswith(("gs:", "serviceAccount:")):
+        return f"{', '.join(names)}: deleting it would take away what they need"
+    return cancelled(names)
 
 
 def _words(subject: str | None) -> str:

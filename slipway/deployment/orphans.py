@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slipway.cloud.clusters import PersistentResource
+from slipway.deployment.unfinished_jobs import cancelled, ways_out
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.generations.current_generation import is_ours
@@ -78,12 +79,10 @@ def refuse(found: tuple[Orphan, ...], uses: Iterable[Use | Unknown]) -> None:
         if isinstance(use, Unknown):
             raise untold(f"whether jobs run on {join(one.id for one in found)}", use)
         if use.jobs:
-            first = use.jobs[0].typed
             raise PolicyError(
                 f"{_NOT_DOWN}: {len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended",
-                why=f"{join(f'{job.display_name} on {job.persistent_resource_id}' for job in use.jobs)}: "
-                "deleting the cluster would cancel what runs on it",
-                fix=f"slipway jobs wait {first}, or slipway jobs cancel {first}; then again\n{_insist(found)}",
+                why=cancelled(f"{job.display_name} on {job.persistent_resource_id}" for job in use.jobs),
+                fix=f"{ways_out(use.jobs)}\n{_insist(found)}",
             )
         if use.unlisted:
             raise PolicyError(

@@ -47,6 +47,31 @@ def test_a_stack_with_jobs_stays_whole() -> None:
     assert "tune on cpu-1a2b3c4, digits on cpu-1a2b3c4" in str(refusal.value)
 
 
+def test_each_sort_of_job_has_its_own_reason_and_each_job_its_commands() -> None:
+    on_its_own = replace(job("elastic"), persistent_resource_id="")
+    odd = replace(job("projects/1/customJobs/42"), display_name="my job", persistent_resource_id="")
+    use = Use((on_its_own, job("tune"), odd), clusters=frozenset({"cpu-1a2b3c4"}))
+    with pytest.raises(RuntimeError) as refusal:
+        check(None, answers(use))
+    cancels = "deleting the cluster would cancel what runs on it"
+    takes_away = "they run elsewhere, and taking the stack down would take away what they need"
+    assert str(refusal.value).splitlines() == [
+        "the stack is not deleted: 3 jobs have not ended",
+        f"  why: tune on cpu-1a2b3c4: {cancels}; elastic, my job: {takes_away}",
+        "  fix: slipway jobs wait elastic, or slipway jobs cancel elastic",
+        "       slipway jobs wait tune, or slipway jobs cancel tune",
+        "       slipway jobs wait 42, or slipway jobs cancel 42; then again",
+    ]
+
+
+def test_very_many_jobs_are_not_all_listed() -> None:
+    with pytest.raises(RuntimeError) as refusal:
+        check(CLUSTER, answers(Use(tuple(job(f"run-{n}") for n in range(1, 31)))))
+    *_, last, more = str(refusal.value).splitlines()
+    assert last == "       slipway jobs wait run-20, or slipway jobs cancel run-20"
+    assert more == "       and so on for 10 more: slipway jobs list; then again"
+
+
 def test_jobs_on_a_cluster_of_somebody_elses_need_the_stack_and_not_its_clusters() -> None:  # N13
     busy = Use((replace(job("tune"), persistent_resource_id="team-a"),), clusters=frozenset({"cpu-1a2b3c4"}))
     with pytest.raises(RuntimeError) as refusal:

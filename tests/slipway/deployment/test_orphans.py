@@ -104,6 +104,15 @@ def test_jobs_on_any_cluster_of_the_stack_keep_all_of_it() -> None:
     ]
 
 
+def test_each_job_has_its_commands() -> None:
+    with pytest.raises(PolicyError) as refused:
+        refuse((orphan(),), [Use(jobs=(job("tune", "gpu-9f8e7d6"), job("digits", "gpu-9f8e7d6")))])
+    assert refused.value.fix.splitlines()[:2] == [
+        "slipway jobs wait tune, or slipway jobs cancel tune",
+        "slipway jobs wait digits, or slipway jobs cancel digits; then again",
+    ]
+
+
 def test_machines_in_use_count_though_no_list_has_a_job() -> None:
     with pytest.raises(PolicyError, match="machines of cpu-1a2b3c4 are in use"):
         refuse((orphan(),), [Use(unlisted=("cpu-1a2b3c4",))])
