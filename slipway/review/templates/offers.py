@@ -17,8 +17,8 @@ from slipway.review.templates.requests import Difference, differences, plain_sec
 from slipway.review.templates.usage import Usage
 
 
-def offers(old: Template, new: Template, was: Catalog, used: Usage) -> Iterator[Consequence]:
-    """Of the kinds of jobs that the template has before and after. `was`: the catalog of the old one."""
+def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: Usage) -> Iterator[Consequence]:
+    """Of the kinds of jobs that the template has before and after."""
     before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
     name = f"`{new.name}`"
     for label, one in before.items():
@@ -34,18 +34,18 @@ def offers(old: Template, new: Template, was: Catalog, used: Usage) -> Iterator[
             )
     for label, one in after.items():
         if label not in before:
-            yield _added(new, label, one, list(_overtaken(label, before, after)))
+            yield _added(new, label, one, list(_overtaken(label, before, after)), becomes)
     both = [label for label in after if label in before]
     yield from _order(new, [label for label in before if label in after], both, after)
     for label in both:
-        yield from _availability(new, label, before[label], after[label])
+        yield from _availability(new, label, before[label], after[label], becomes)
         yield from _wait(new, label, before[label].wait, after[label].wait)
 
 
-def _added(template: Template, label: str, one: Offer, overtaken: list[str]) -> Consequence:
+def _added(template: Template, label: str, one: Offer, overtaken: list[str], becomes: Catalog) -> Consequence:
     """`overtaken` were offered before, and are tried only after it now."""
     if not one.available:
-        what = f", and can't be taken yet: {_why(one)}"
+        what = f", and can't be taken yet: {_why(one, becomes)}"
     else:
         what = f", and is tried before `{overtaken[0]}`" if overtaken else ""
     return KINDS["offer-added"].of(
@@ -56,10 +56,10 @@ def _added(template: Template, label: str, one: Offer, overtaken: list[str]) -> 
     )
 
 
-def no_offer_left(old: Template | None, new: Template, used: Usage) -> Iterator[Consequence]:
+def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Consequence]:
     if any(one.available for one in new.offers) or (old and not any(one.available for one in old.offers)):
         return
-    why = [f"`{label}`: {_why(one)}" for label, one in offers_by_label(new).items()]
+    why = [f"`{label}`: {_why(one, becomes)}" for label, one in offers_by_label(new).items()]
     rests = any(one.dormant for one in new.offers)
     yield KINDS["no-offer-left"].of(
         f"template {new.name}",
@@ -150,21 +150,22 @@ def _order(
         )
 
 
-def _availability(template: Template, label: str, old: Offer, new: Offer) -> Iterator[Consequence]:
+def _availability(template: Template, label: str, old: Offer, new: Offer, becomes: Catalog) -> Iterator[Consequence]:
     if old.available and not new.available:
         yield KINDS["offer-unavailable"].of(
             _subject(template, label),
-            f"`{template.name}`: `{label}` can't be taken any more: {_why(new)}",
+            f"`{template.name}`: `{label}` can't be taken any more: {_why(new, becomes)}",
             field="capacity_types",
         )
     elif new.available and not old.available:
         yield KINDS["offer-available"].of(_subject(template, label), f"`{template.name}`: `{label}` can be taken now")
 
 
-def _why(offer: Offer) -> str:
+def _why(offer: Offer, catalog: Catalog) -> str:
     """Facts have no prose, and say by themselves what an offer lacks."""
     if offer.dormant:
-        return offer.why or f"cluster `{offer.dormant}` is not asked for now"
+        cluster = catalog.dormant.get(offer.dormant)
+        return offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
     return offer.why or ("there is no quota for it" if offer.lacks_quota else "not available")
 
 

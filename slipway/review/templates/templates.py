@@ -34,7 +34,7 @@ def templates(change: Change) -> Iterator[Consequence]:
             )
         elif old is not None:
             yield from _changed(change, old, new, was, template, used)
-        yield from no_offer_left(was, template, used)
+        yield from no_offer_left(was, template, new, used)
         yield from secrets(was, template, old, new)
         yield from plain_defaults(was, template)
         yield from _secret_requirements(was, template)
@@ -62,7 +62,7 @@ def _changed(
 ) -> Iterator[Consequence]:
     yield from parameters(old, new, used)
     yield from _kinds(old, new, used)
-    yield from offers(old, new, was, used)
+    yield from offers(old, new, was, becomes, used)
     yield from requests(old, new, was, becomes)
     yield from _code(change, old, new)
     yield from _installed(old, new)

@@ -1,7 +1,9 @@
 """What `pulumi preview` says first: the consequences, and where nothing is deployed, what will be. # N5 # D7"""
 
 from dataclasses import replace
+from datetime import timedelta
 
+from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.deployment.deployment import Deployment
 from slipway.deployment.plan import Plan
@@ -11,6 +13,7 @@ from slipway.live import Live, Unknown
 from slipway.quota.report import QuotaReport
 from slipway.quota.request import QuotaRequest
 from slipway.review.preview_text import preview_text
+from slipway.season import Season, moment_in_words
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State, StatePreference
 from tests.slipway.review.builders import (
@@ -24,6 +27,7 @@ from tests.slipway.review.builders import (
     facts,
     kept,
     living,
+    offer,
     pool,
     quota,
     template,
@@ -92,6 +96,29 @@ def test_nobody_is_said_not_to_have_used_what_a_deployment_does_not_look_at() ->
     told = said(facts(OLD, template()), facts(OLD))
     assert "who used it is not known: the review reads the jobs of the last 30 days, a deployment does not" in told
     assert "nobody" not in told
+
+
+def test_a_turn_of_seasons_is_told_by_its_dates() -> None:
+    """What rests is told in the words that a submission to it meets."""
+    day = replace(OLD, season=Season(ends=NOW))
+    night = replace(NEW, name="night", id="night-0000000", season=Season(begins=NOW + timedelta(days=1)))
+    rests = replace(offer(cluster="", pools=()), available=False)
+    before = facts(day, template("lora", offer(cluster="h100"), offer("spot")))
+    after = facts(
+        cluster("cpu"),
+        template("lora", replace(rests, dormant="h100"), replace(rests, dormant="night"), offer("spot")),
+        dormant={
+            "h100": DormantCluster(**vars(day), since=NOW),
+            "night": DormantCluster(**vars(night)),
+        },
+    )
+    told = said(before, after)
+    assert f"can't be taken any more: cluster h100 is out of season since {moment_in_words(NOW)}" in told
+    assert (
+        f"can't be taken yet: cluster night is out of season until {moment_in_words(night.season.begins or NOW)}"
+        in (told)
+    )
+    assert "not asked for now" not in told
 
 
 def test_what_retires_already_is_said_apart() -> None:
