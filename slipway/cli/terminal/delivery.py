@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments
 from slipway.cli.terminal.submission import TerminalDisplay
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, ConfigError, SlipwayError
+from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError
 from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.fallback import attempt_id
@@ -57,10 +60,13 @@ def send(
         if not earlier:
             raise
         raise _another_now(context, journal, ledger, id_, problem) from problem
-    except (Cancelled, JobGoneError) as problem:
+    except Cancelled:
         ledger.end(id_)  # Nothing of it can run any more: what the same command sends next is no second run.
-        if earlier and isinstance(problem, JobGoneError):
+        raise
+    except JobGoneError as problem:
+        if earlier:
             problem.fix = "give the command again to run it once more"
+        _tell_what_goes_on(context, journal, ledger, id_, problem)
         raise
     except SlipwayError as problem:
         if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
@@ -107,12 +113,44 @@ def _another_now(
         why = f"{problem.why}\nwhether it goes on can't be told: {unknown.why or unknown.what}"
         return ConfigError(what, why=why, fix="try again in a minute, or see: slipway jobs list")
     if left:
-        cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
-        fix = f"to keep it:  slipway jobs wait {left[-1].typed}\nto send it as it is now, cancel it, and once it has "
-        return ConfigError(what, why=problem.why, fix=f"{fix}ended give the command again:\n{cancel}")
+        return ConfigError(what, why=problem.why, fix=_keep_or_cancel(left, "to send it as it is now"))
     ledger.end(request_id)
     return ConfigError(
         what,
         why=problem.why,
         fix=f"that one has ended (slipway jobs show {problem.name}): give the command again to send it as it is now",
+    )
+
+
+def _tell_what_goes_on(
+    context: Context,
+    journal: SubmissionJournal,
+    ledger: InterruptedSubmissions,
+    request_id: str,
+    problem: JobGoneError,
+) -> None:
+    """A job that is gone may have been given up, and the one that was sent after it goes on: then the submission is
+    kept, and that one is told of. It is forgotten once nothing of it can run any more."""
+    from slipway.submission.attempts import going_on
+
+    try:
+        left = going_on(context, journal, request_id)
+    except SlipwayError as unknown:
+        problem.why += f"\nwhether another job of it goes on can't be told: {unknown.why or unknown.what}"
+        problem.fix = "try again in a minute, or see: slipway jobs list"
+        return
+    if not left:
+        ledger.end(request_id)
+        return
+    was, has = ("was", "has") if len(left) == 1 else ("were", "have")
+    problem.why += f"\n{join([job.typed for job in left])} {was} sent after it, and {has} not ended"
+    problem.fix = _keep_or_cancel(left, "to run it once more")
+
+
+def _keep_or_cancel(left: Sequence[VertexJob], otherwise: str) -> str:
+    """What to type where these jobs of a submission go on; `otherwise` is what for one would cancel them."""
+    cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
+    return (
+        f"to keep it:  slipway jobs wait {left[-1].typed}\n"
+        f"{otherwise}, cancel it, and once it has ended give the command again:\n{cancel}"
     )

@@ -111,6 +111,42 @@ def test_a_job_that_is_gone_is_told_once_and_the_command_given_again_sends_anoth
     assert len(waiting.jobs()) == 2
 
 
+def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(stack: Stack) -> None:  # N3, N7
+    """It was forgotten, and `give the command again` sent a second run of an image beside the one that went on."""
+    words = ("submit", "hello", "-p", f"code={SLEEP}", *WORDS[2:])
+    with stack.settings(quota=SPOT_CPUS):
+        held(stack)
+        interrupted(stack, *words)
+        first = next(job for job in stack.jobs() if "startTime" not in job)
+        (memory,) = (stack.folder / ".slipway").rglob("*.waiting")
+        kept = memory.read_bytes()
+        stack.write(f"claims/{first['labels']['slipway-request']}", b"moved")
+        moved = stack.run(*words, "--output", "json")
+        assert moved.code == 0, moved.err
+        memory.write_bytes(kept)  # As where it was killed just after it was sent.
+        stack.cloud.rest("DELETE", f"/v1/{first['name']}")
+        name = moved.json["job"]["displayName"]
+        for _ in range(2):
+            gone = stack.run(*words)
+            assert gone.code == 4 and remembered(stack) == 1 and len(stack.jobs()) == 2
+            assert gone.err.splitlines()[-4:] == [
+                f"       {name} was sent after it, and has not ended",
+                f"  fix: to keep it:  slipway jobs wait {name}",
+                "       to run it once more, cancel it, and once it has ended give the command again:",
+                f"       slipway jobs cancel {name}",
+            ], gone.err
+        with stack.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
+            unread = stack.run(*words)
+        assert unread.code == 4 and remembered(stack) == 1
+        assert "whether another job of it goes on can't be told: " in unread.err
+        assert "fix: try again in a minute, or see: slipway jobs list" in unread.err
+        stack.cancel_all()
+        stack.until(lambda: all("endTime" in job for job in stack.jobs()))
+        ended = stack.run(*words)
+    assert ended.code == 4 and "fix: give the command again to run it once more" in ended.err
+    assert remembered(stack) == 0
+
+
 def test_an_image_that_began_while_it_was_given_up_can_be_submitted_again(stack: Stack) -> None:  # N3, N7
     """It said `then submit it again`, and the same command ended in the same way for ever."""
     words = ("submit", "hello", "-p", f"code={SLEEP}", *WORDS[2:])
