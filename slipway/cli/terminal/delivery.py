@@ -41,7 +41,8 @@ def send(
     resumed = ledger.has(id_)
     if earlier:
         screen.note(f"resumes the submission of {earlier.when}, request id {earlier.request_id}")
-    ledger.begin(typed.words, id_, earlier.when if earlier else context.now.isoformat(timespec="seconds"))
+    if not resumed:  # An id may be given with other words: those that it began with resume it.
+        ledger.begin(typed.words, id_, context.now.isoformat(timespec="seconds"))
     try:
         submitted = deliver_it()
     except KeyboardInterrupt:

@@ -88,6 +88,20 @@ def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_th
     assert len(waiting.jobs()) == 3
 
 
+def test_an_id_that_is_used_with_other_words_does_not_change_which_command_is_remembered(waiting: Stack) -> None:  # N7
+    """It said to leave the id out, and then that this command had sent a job that it never sent, and to cancel that."""
+    request_id = waiting.jobs()[0]["labels"]["slipway-request"]
+    other = ("submit", "hello", "-p", f"code={SLEEP}", *WORDS[2:])
+    refused = waiting.run(*other, "--request-id", request_id)
+    assert refused.code == 2 and "another request id, or leave it out" in refused.err
+    with waiting.started(*WORDS) as resumed:
+        assert resumed.stderr is not None and "resumes the submission" in resumed.stderr.readline()
+        resumed.send_signal(signal.SIGINT)
+        assert resumed.wait() == 130
+    interrupted(waiting, *other)
+    assert len(waiting.jobs()) == 3 and remembered(waiting) == 2
+
+
 def test_it_is_kept_where_nobody_can_tell_whether_the_other_job_goes_on(waiting: Stack) -> None:  # N3, N7
     waiting.catalog["templates"]["hello"]["parameters"][0]["default"] = "print('anew')"
     waiting.publish()
