@@ -14,10 +14,11 @@ from slipway.formatting import join, quoted
 from slipway.season import moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
-STOPPED = "deployment-stopped"
+STOPPED, AWAITS = "deployment-stopped", "season-awaits-quota"
 KINDS: Mapping[str, str] = {
     STOCK_OUT: "`pulumi up` gave up making a cluster: there are no machines, or there is no quota",
     STOPPED: "the scheduled deployment stopped for another reason than machines",
+    AWAITS: "a season has begun and there is too little quota for its cluster",
     DOCTOR: "`slipway doctor` finds something else that is broken or warns",
     RETIRING: "an old generation is there after `retireWithin`, or after a day",
     DRIFT: "somebody changed by hand what a stack deployed",
@@ -147,7 +148,19 @@ def _line(finding: Mapping[str, Any]) -> tuple[str, str]:
 
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
     stack, now = str(body["stack"]), datetime.fromisoformat(body["time"])
-    return Notices(tuple(_seasons(body["due"], stack, now)), frozenset({(SEASON, stack)}))
+    found = (*_awaiting(body["dormant"], stack), *_seasons(body["due"], stack, now))
+    return Notices(found, frozenset({(AWAITS, stack), (SEASON, stack)}))
+
+
+def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Notice]:
+    """The scheduled deployment succeeds while a season waits: nothing else tells of it."""
+    for one in dormant:
+        if one["lacks"]:
+            name, lacks = str(one["cluster"]), sorted(map(str, one["lacks"]))
+            title = f"{stack}: cluster {name} waits for quota, though its season has begun"
+            again = "all else is deployed, and the scheduled deployment looks again every hour"
+            lines = ((str(one["words"]), "end what draws it, or ask for more: slipway quota"), (again, ""))
+            yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
 
 
 def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Iterator[Notice]:

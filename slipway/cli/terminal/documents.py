@@ -188,6 +188,7 @@ def dormant_document(cluster: DormantCluster) -> dict[str, Any]:
         "why": cluster.why,
         "since": iso(cluster.since),
         "until": iso(cluster.season.begins) if begins else None,
+        "lacks": list(cluster.lacks or ()),
         "words": cluster.words,
     }
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from slipway.catalog.clusters import DormantCluster
 from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift
-from slipway.cli.terminal.documents import due_document, iso
+from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Drift, Then
 from slipway.doctor.drift_reading import Drifted
@@ -18,6 +21,7 @@ from slipway.doctor.finding import Finding
 from slipway.errors import ConfigError
 from slipway.notices.notice import KINDS, Notices, document, of_deployment, of_document
 from slipway.notices.scheduled_run import of_run
+from slipway.season import Season
 from tests.slipway.creation.test_cluster_creation import NEW, Story, failed
 from tests.slipway.creation.vertex import OPERATION, gone
 from tests.slipway.doctor.picture import picture
@@ -34,8 +38,14 @@ def changed(*drifted: Drift, unread: tuple[str, ...] = ()) -> Notices:
     return of_document({"kind": "drift"} | drift("prod", Drifted(drifted, unread)), "drift.json")
 
 
-def due(*dates: Due) -> Notices:
-    body = {"kind": "schedule", "stack": "prod", "time": iso(NOW), "due": [due_document(one, NOW) for one in dates]}
+def due(*dates: Due, dormant: Iterable[DormantCluster] = ()) -> Notices:
+    body = {
+        "kind": "schedule",
+        "stack": "prod",
+        "time": iso(NOW),
+        "due": [due_document(one, NOW) for one in dates],
+        "dormant": [dormant_document(one) for one in dormant],
+    }
     return of_document(body, "schedule.json")
 
 
@@ -80,7 +90,19 @@ def test_a_season_is_told_a_week_before_it_ends_and_anew_when_its_date_moves() -
     assert one.notices[0].title == "prod: season of cluster h100 ends 2026-12-20"
     assert one.notices[0].shape != moved.notices[0].shape
     assert told(due(ends(8), Due("cpu", "cpu-1", "retire", "", overdue=True))) == []
-    assert due().looked == {("season-ends", "prod")}
+    assert due().looked == {("season-ends", "prod"), ("season-awaits-quota", "prod")}
+
+
+def test_a_season_that_waits_for_quota_is_told_until_it_has_it_and_anew_when_it_lacks_another() -> None:  # B6, D2
+    """The scheduled deployments succeed meanwhile, and a review says it once."""
+    waits = DormantCluster("h100", "h100-3e29a36", {}, season=Season(begins=NOW), lacks=("gpus",))
+    one, more = due(dormant=[waits]), due(dormant=[replace(waits, lacks=("gpus", "pd_ssd"))])
+    assert told(one) == [("season-awaits-quota", "h100")]
+    assert one.notices[0].title == "prod: cluster h100 waits for quota, though its season has begun"
+    sentence, mend = one.notices[0].lines[0]
+    assert sentence == waits.words and mend.endswith("slipway quota")
+    assert one.notices[0].shape != more.notices[0].shape
+    assert told(due(dormant=[replace(waits, lacks=None)])) == [], "its season has yet to begin"
 
 
 def test_drift_keeps_the_shape_that_it_has() -> None:  # N10
@@ -136,7 +158,8 @@ def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
     whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait"))
     again = of_document({"kind": "notices", **document(whole)}, "notices.json")
     assert again == whole and again + whole == whole
-    assert set(KINDS) == {"stock-out", "doctor", "retiring-overdue", "drift", "season-ends", "deployment-stopped"}
+    of_machines = {"stock-out", "deployment-stopped", "season-awaits-quota", "season-ends"}
+    assert set(KINDS) == {*of_machines, "doctor", "retiring-overdue", "drift"}
 
 
 @pytest.mark.parametrize(
