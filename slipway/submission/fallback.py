@@ -188,7 +188,8 @@ class FallbackLoop:
         from slipway.jobs.follower import Follower, Polling, Progress
 
         context = self.context
-        quotas, name = context.connection.quotas(context.catalog.project), self.candidate.offer.cluster
+        quotas = context.connection.quotas(context.catalog.project)
+        name = later.context.cluster_name(job.persistent_resource_id)  # The candidate's may be its successor's.
         polling = Polling(gives_up=self.policy.no_contact)
         follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None

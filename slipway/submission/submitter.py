@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, JobGoneError, read_claim
 from slipway.labels import capacity_type_label
+from slipway.submission import successor
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
@@ -108,7 +110,13 @@ class Submitter:
                 if not earlier and claim is Claim.STARTED and request.claim:
                     earlier = sender.started(request)
                 if earlier:
-                    return SubmissionResult(request, earlier, None, self.context), _place(prepared, earlier.job), claim
+                    place = _place(prepared, earlier.job)
+                    sent_by, catalog = prepared.candidates[place], prepared.catalog
+                    if sent_by in candidates and successor.replaced(catalog, earlier.job, sent_by):
+                        with suppress(CloudError):
+                            (there,) = preflight.judge([sent_by])
+                            self.show.note(successor.words(catalog, earlier.job, there))
+                    return SubmissionResult(request, earlier, None, self.context), place, claim
                 if gone and not (claim is Claim.GIVEN_UP and request.claim):
                     raise gone
                 if claim is Claim.GIVEN_UP:

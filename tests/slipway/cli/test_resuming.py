@@ -1,5 +1,6 @@
 """A submission that waits is remembered until nothing of it can run: the same command never sends a second job."""
 
+import json
 import signal
 from collections.abc import Iterator
 
@@ -178,3 +179,37 @@ def test_an_image_that_began_while_it_was_given_up_can_be_submitted_again(stack:
         anew = stack.run(*words)
     assert anew.code == 0, anew.err
     assert len(stack.jobs()) == 3
+
+
+def test_a_wait_on_a_cluster_that_was_replaced_names_it_and_how_to_move_to_the_new_one(
+    waiting: Stack,
+) -> None:  # N3, N9
+    """It said `pool full: cpu/workers has 3 of 3 machines busy`, while the cpu that anybody could see was idle."""
+    old, new = waiting.cluster, f"new-{waiting.name}"
+    waiting.make_cluster(cluster=new)
+    waiting.catalog["clusters"]["cpu"]["id"] = new
+    waiting.catalog["retiring"] = [old]
+    waiting.publish(json.dumps(waiting.catalog).replace(f'"persistentResourceId": "{old}"', replaced_by(new)).encode())
+    job = waiting.jobs()[0]["displayName"]
+    try:
+        with waiting.started(*WORDS) as resumed:
+            assert resumed.stderr is not None
+            while "was replaced" not in (line := resumed.stderr.readline()):
+                assert line
+            assert f"{job} waits on the old one, {old}; on the new one, {new}: starts now" in line
+            assert f"cancel it (slipway jobs cancel {job}), and once" in resumed.stderr.readline()
+            while "waiting" not in (line := resumed.stderr.readline()):
+                assert line
+            assert f"pool full: {old}/workers has 3 of 3 machines busy" in line
+            assert waiting.run("jobs", "cancel", job).code == 0
+            assert resumed.wait() == 8
+        moved = waiting.run(*WORDS)
+        assert moved.code == 0 and "starts now" in moved.out, moved.err
+        assert waiting.jobs()[0]["jobSpec"]["persistentResourceId"] == new
+    finally:
+        waiting.cancel_all()
+        waiting.cloud.call("DELETE", f"{waiting.clusters}/{new}")
+
+
+def replaced_by(cluster: str) -> str:
+    return f'"persistentResourceId": "{cluster}"'

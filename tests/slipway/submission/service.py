@@ -282,6 +282,10 @@ class Context:
         with self._service._call("catalog"):
             return Context(self._service, self._service.published or self.catalog)
 
+    def cluster_name(self, cluster_id: str) -> str:
+        found = self.catalog.cluster_named(cluster_id) if self.catalog else None
+        return found.name if found else cluster_id
+
     def looked_up(self, read: Callable[[Any], Any], say: object) -> Any:
         return read(self.vertex)
 
