@@ -84,11 +84,12 @@ class SendState(StrEnum):
 @dataclass(frozen=True)
 class KnownRuns:
     """`jobs` by run, and the runs whose answer nobody has seen with the wall-clock second they were sent at. `states`
-    of those whose jobs are listed, or were asked for."""
+    of those whose jobs are listed, or were asked for. `forgotten`: those that were sent and never started."""
 
     jobs: Mapping[Run, str]
     open: Mapping[Run, float]
     states: Mapping[Run, str]
+    forgotten: frozenset[Run] = frozenset()
 
     @property
     def last(self) -> tuple[Run, ...]:
@@ -108,11 +109,12 @@ class KnownRuns:
 
     def _settled(self, jobs: Mapping[Run, str], states: Mapping[Run, str]) -> KnownRuns:
         left = {run: when for run, when in self.open.items() if run not in states}
-        return KnownRuns(jobs, left, {**self.states, **states})
+        return replace(self, jobs=jobs, open=left, states={**self.states, **states})
 
     def without(self, runs: Collection[Run]) -> KnownRuns:
-        """As if they had never been sent."""
-        return replace(self, jobs={run: job for run, job in self.jobs.items() if run not in runs})
+        """As if they had never been sent, but for that they were to be."""
+        jobs = {run: job for run, job in self.jobs.items() if run not in runs}
+        return replace(self, jobs=jobs, forgotten=self.forgotten.union(runs))
 
 
 def most_likely(jobs: list[VertexJob]) -> VertexJob:
@@ -178,14 +180,17 @@ class RunsAgain:
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
     """What is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead; with
-    `recall` the cancelled ones too, as it goes on where it was stopped."""
+    `recall` the cancelled ones too, as it goes on where it was stopped. In any case those that were sent and never
+    started, as the same attempts."""
     again = (FAILED | {GONE} if retry else frozenset()) | ({CANCELLED} if recall else frozenset())
-    latest = {run.index: run for run in facts.last}
+    latest, forgotten = {run.index: run for run in facts.last}, {run.index: run for run in sorted(facts.forgotten)}
     send: list[Run] = []
     done: list[Run] = []
     for index in range(count):
-        last = latest.get(index)
-        if last is None:
+        last, never = latest.get(index), forgotten.get(index)
+        if never and (last is None or last < never):
+            send.append(never)
+        elif last is None:
             send += [] if retry and not recall else [Run(index)]
         elif last in facts.open:
             continue

@@ -90,6 +90,23 @@ def test_a_run_whose_job_was_deleted_before_it_started_is_sent_again_under_the_s
     assert again.code == (4 if flags else 0), "what gets machines fails here, and it is awaited"
 
 
+def test_what_was_told_as_gone_while_it_was_awaited_is_sent_by_the_command_that_the_error_has(  # N7
+    stack: Stack,
+) -> None:
+    """It had not started, so it was no failed run: the command of `fix: once more` sent nothing, and ended well."""
+    packaged(stack)
+    held(stack)
+    words = ("submit", "hello", "--sweep", points(stack, 2))
+    with stack.started(*words, "--wait") as waiting:
+        stack.until(lambda: len(every_job(stack)) == 2, 60)
+        delete(stack, "1", started=False)
+        stack.cancel_all()
+        said = waiting.communicate(timeout=60)[1]
+    assert waiting.returncode == 4 and "fix: once more: slipway submit hello --sweep sweep.csv --retry-failed" in said
+    again = stack.run(*words, "--retry-failed", "--output", "json")
+    assert [(one["run"], one["attempt"]) for one in again.json["accepted"]] == [(1, 0)], again.err
+
+
 def test_a_run_that_was_sent_so_long_ago_that_its_claim_may_be_deleted_is_not_sent_again(stack: Stack) -> None:  # N7
     """It had run, its job was deleted, and then the workspace deleted its claim: it was paid for a second time."""
     packaged(stack)

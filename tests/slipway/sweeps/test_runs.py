@@ -81,6 +81,15 @@ def test_a_run_that_is_gone_or_was_sent_once_more_is_not_looked_for() -> None:  
     assert remaining_runs(2, again, retry=False).look == {Run(0): 5.0}
 
 
+def test_a_run_that_was_sent_and_never_started_is_sent_again_whatever_else_is() -> None:  # N7
+    known = facts(job(Run(0)), job(Run(1))).without([Run(1)]).with_gone([Run(0)])
+    assert remaining_runs(3, known, retry=False).send == (Run(1), Run(2))
+    assert remaining_runs(3, known, retry=True).send == (Run(0, 1), Run(1))
+    again = facts(job(Run(0), "JOB_STATE_CANCELLED"), jobs={Run(0, 1): "jobs/0-1/1"}).without([Run(0, 1)])
+    assert remaining_runs(1, again, retry=True).send == remaining_runs(1, again, retry=False).send == (Run(0, 1),)
+    assert not remaining_runs(1, again.with_gone([Run(0, 1)]), retry=False).send
+
+
 def test_a_job_under_another_request_id_is_no_run_of_it() -> None:
     assert remaining_runs(1, facts(job(Run(0), sweep="other")), retry=False).send == (Run(0),)
 
