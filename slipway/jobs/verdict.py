@@ -38,7 +38,7 @@ class Verdict:
     `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
     has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do. `unread`:
     what it rests on could not be read, so that it is a guess. (Limits that may not be read are none: they refuse
-    nothing.)
+    nothing.) `barred`: whoever asks may not read it, so asking again tells no more.
     """
 
     outcome: Outcome
@@ -48,6 +48,7 @@ class Verdict:
     holder: str = ""
     lacking: tuple[tuple[str, int], ...] = ()
     unread: bool = False
+    barred: bool = False
 
 
 @dataclass(frozen=True)

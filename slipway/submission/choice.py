@@ -68,11 +68,13 @@ class Choice:
 @dataclass(frozen=True)
 class Obstacle:
     """Why none of several candidates can run now. `outcomes` by label: who meets the same ones again has no news,
-    though the words of a reason change with the clock. `unread`: of some nobody could tell."""
+    though the words of a reason change with the clock. `unread`: of some nobody could tell. `again`: of some nobody
+    could just then, and asking again may tell."""
 
     outcomes: tuple[tuple[str, Outcome], ...]
     reasons: tuple[str, ...]
     unread: bool = False
+    again: bool = False
 
     def words(self, label: str, job: str, *, ended: bool = False) -> str:
         """Of a job with the candidate of this label, that stays where it is or has `ended` without machines."""
@@ -80,7 +82,7 @@ class Obstacle:
         stays = f"{job} stays there"
         if ended:
             stays = f"{job}, which got no machines, was not moved on"
-            stays += " yet; they are looked at again every minute" if self.unread else ""
+            stays += " yet; they are looked at again every minute" if self.again else ""
         return "\n  ".join([f"no capacity type after {label} {can}: {stays}", *self.reasons])
 
 
@@ -120,7 +122,9 @@ def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
             return None
         seen.append(one)
     outcomes = tuple((one.candidate.label, one.verdict.outcome) for one in seen)
-    return Obstacle(outcomes, tuple(_rows(seen)), unread=any(one.unsure for one in seen))
+    unsure = [one for one in seen if one.unsure]
+    again = any(not one.verdict.barred for one in unsure)
+    return Obstacle(outcomes, tuple(_rows(seen)), unread=bool(unsure), again=again)
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, SlipwayError, Timeout
@@ -109,7 +109,7 @@ class FallbackLoop:
                 if job.start_time is None:
                     later, found = self._judged(later)
                     next_ = found is None
-                judge_at, unread = now + self.policy.judge_every, bool(found and found.unread)
+                judge_at, unread = now + self.policy.judge_every, bool(found and found.again)
                 if found and (without_machines, found.outcomes) != told:
                     told = without_machines, found.outcomes
                     self.show.note(found.words(self.candidate.label, job.display_name, ended=without_machines))
@@ -170,8 +170,11 @@ class FallbackLoop:
         try:
             newest = later.anew()
         except SlipwayError as problem:
+            from slipway.jobs.follower import TRANSIENT
+
             reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
-            return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread)
+            again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # Who was logged out may log in again.
+            return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again)
         if newest is not later:
             catalog = newest.context.catalog
             commit = f" of {catalog.revision.short}" if catalog.commit else ""
@@ -181,7 +184,8 @@ class FallbackLoop:
             try:
                 return newest, obstacle(preflight.judge(newest.candidates))
             except CloudError as problem:
-                return newest, Obstacle((), (f"could not look at the other offers: {problem.why}",), unread=True)
+                why = f"could not look at the other offers: {problem.why}"
+                return newest, Obstacle((), (why,), unread=True, again=True)
 
     def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""

@@ -138,9 +138,8 @@ class Preflight:
             at_home = candidate.region == catalog.region
             if isinstance(problem, Unauthenticated) or (at_home and isinstance(problem, Unreachable)):
                 raise
-            return Verdict(
-                Outcome.UNKNOWN, f"cannot tell whether it starts now: {problem.message}{needs_role(problem)}"
-            )
+            text = f"cannot tell whether it starts now: {problem.message}{needs_role(problem)}"
+            return Verdict(Outcome.UNKNOWN, text, barred=isinstance(problem, Denied))
         if cluster.state in ("ERROR", "STOPPING"):
             raise ResourceError(
                 f"cluster {name} is in {cluster.state} and takes no jobs",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
+from slipway.cloud.failures import Answer, CloudError, failure
 from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.choice import JudgedCandidate, obstacle
 
-from .service import Job
+from .service import CALL, Job
+from .test_choice import BUSY, judged
 from .test_fallback import Told, command
-from .test_unread_offers import Silent
+from .test_unread_offers import UNREAD, Silent
 
 SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 600.0}, then=("pool",))
 
@@ -63,6 +66,44 @@ def test_after_an_hour_without_an_answer_it_is_the_end() -> None:  # N3
     show, service = Told(), StockedOut(launcher=True, starts=[None, 0], looks=10**9)
     assert command(service, again=False, asked=SPOT_THEN_POOL, show=show).attempt.job.id == "7000"
     assert 3600 <= service.time < 3700 and len(show.notes) == 1 and len(service.jobs) == 1
+
+
+def denied() -> CloudError:
+    return failure(CALL, Answer(403, "PERMISSION_DENIED", "may not read cluster cpu-1"))
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        StockedOut(launcher=True, starts=[None, 0], looks=10**9, problem=denied),
+        StockedOut(launcher=True, starts=[None, 0], faults={"catalog": ["denied"]}),
+    ],
+    ids=["pool", "catalog"],
+)
+def test_where_the_others_may_not_be_read_it_is_the_end_at_once(service: StockedOut) -> None:  # N3
+    """The stock-out was told an hour late: whoever lacks a role lacks it with each look."""
+    show = Told()
+    assert command(service, again=False, asked=SPOT_THEN_POOL, show=show).attempt.job.id == "7000"
+    (note,) = show.notes
+    name = service.jobs[0].body["displayName"]
+    assert note.splitlines()[0] == (
+        f"no capacity type after spot is known to be able to run now: {name}, which got no machines, was not moved on"
+    )
+    assert service.time < 60
+
+
+def test_where_one_of_the_others_may_not_be_read_and_one_can_not_just_then_it_is_asked_again() -> None:  # N3
+    may_not = JudgedCandidate(judged("pool", UNREAD).candidate, replace(UNREAD, barred=True))
+    just_then = judged("spot", UNREAD)
+    for judging, unread, again in (
+        ([may_not], True, False),
+        ([just_then], True, True),
+        ([may_not, just_then], True, True),
+        ([may_not, judged("spot", BUSY)], True, False),
+        ([judged("spot", BUSY)], False, False),
+    ):
+        found = obstacle(judging)
+        assert found and (found.unread, found.again) == (unread, again)
 
 
 def test_where_the_others_surely_can_not_run_it_is_the_end_at_once() -> None:  # N3
