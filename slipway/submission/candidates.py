@@ -68,7 +68,7 @@ class Candidate:
     @property
     def label(self) -> str:
         """`pool cpu`, `spot`"""
-        return f"{self.offer.capacity_type} {self.offer.cluster}".rstrip()
+        return f"{self.offer.capacity_type} {self.offer.cluster or self.offer.dormant}".rstrip()
 
     @property
     def waits_by_itself(self) -> bool:

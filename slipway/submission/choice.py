@@ -163,7 +163,8 @@ def quota_commands(seen: Iterable[JudgedCandidate]) -> tuple[str, ...]:
 
 def never_runs(one: JudgedCandidate) -> str:
     """`spot can never run: quota …`"""
-    return f"{one.candidate.label} can never run: {'; '.join(one.reasons)}"
+    can = "can't run now" if one.candidate.offer.dormant else "can never run"
+    return f"{one.candidate.label} {can}: {'; '.join(one.reasons)}"
 
 
 def _row(one: JudgedCandidate, label: str = "") -> str:

@@ -12,7 +12,7 @@ then decides: the job is cancelled, and when it shows a start time at its end it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from slipway.errors import Cancelled, SlipwayError, Timeout
 from slipway.jobs.claim import Claim, take_claim
 from slipway.jobs.verdict import Outcome
 from slipway.submission.candidates import Candidate
-from slipway.submission.choice import Obstacle, obstacle
+from slipway.submission.choice import JudgedCandidate, Obstacle, obstacle
 from slipway.submission.fallback_step import AttemptStatus, Step, next_step
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import Preflight
@@ -59,8 +59,9 @@ def attempt_id(request_id: str, number: int) -> str:
 
 @dataclass(frozen=True)
 class WaitingAttempt:
-    """A job that waits for `seconds` more, and the candidates after it. `launcher`: the claim can stop it. `overdue`:
-    it stays for want of them, which are looked at again then."""
+    """A job that waits for `seconds` more, and the candidates after it, of one that is given up without those that were
+    just found to be out of reach. `launcher`: the claim can stop it. `overdue`: it stays for want of them, which are
+    looked at again then."""
 
     job: VertexJob
     candidate: Candidate
@@ -99,6 +100,7 @@ class FallbackLoop:
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
         judge_at, told, failed, later = clock.monotonic(), None, False, self.later
         until, unread, patient_until = judge_at + self._left(sent), False, None
+        next_is = later.candidates
         while True:
             now, job = clock.monotonic(), sent.job
             overdue, without_machines, next_ = now >= until, got_no_machines(job, self.candidate), False
@@ -107,7 +109,7 @@ class FallbackLoop:
             if claim is Claim.FREE and (overdue or without_machines) and now >= judge_at:
                 found = None
                 if job.start_time is None:
-                    later, found = self._judged(later)
+                    later, found, next_is = self._judged(later)
                     next_ = found is None
                 judge_at, unread = now + self.policy.judge_every, bool(found and found.again)
                 if found and (without_machines, found.outcomes) != told:
@@ -138,9 +140,7 @@ class FallbackLoop:
                         self.show.note(_not_given_up(job))
                         failed = True
                     if claim is Claim.GIVEN_UP:
-                        self.show.falling_back(
-                            WaitingAttempt(job, self.candidate, 0.0, later.candidates, launcher=launcher)
-                        )
+                        self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, next_is, launcher=launcher))
                 case Step.CANCEL:
                     self._cancel(sent)
                     sent = replace(sent, job=context.vertex.job(job.name))
@@ -162,8 +162,9 @@ class FallbackLoop:
             age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
         return max(0.0, wait - age)
 
-    def _judged(self, later: LaterOffers) -> tuple[LaterOffers, Obstacle | None]:
-        """What comes after this one by the catalog as it is now, and why none of it can run now.
+    def _judged(self, later: LaterOffers) -> tuple[LaterOffers, Obstacle | None, tuple[Candidate, ...]]:
+        """What comes after this one by the catalog as it is now, why none of it can run now, and what of it is not out
+        of reach as far as it was looked at.
 
         Nothing is given up by a catalog that can't be read, or by which the next attempt would be another job.
         """
@@ -174,18 +175,21 @@ class FallbackLoop:
 
             reasons, unread = (problem.what, *problem.why.splitlines()), isinstance(problem, CloudError)
             again = isinstance(problem, (*TRANSIENT, Unauthenticated))  # Who was logged out may log in again.
-            return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again)
+            return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
         if newest is not later:
             catalog = newest.context.catalog
             commit = f" of {catalog.revision.short}" if catalog.commit else ""
             self.show.note(f"a new catalog{commit} was published meanwhile: what is sent next follows that")
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
+            seen: list[JudgedCandidate] = []
             try:
-                return newest, obstacle(preflight.judge(newest.candidates))
+                found = obstacle(_kept(preflight.judge(newest.candidates), seen))
             except CloudError as problem:
                 why = f"could not look at the other offers: {problem.why}"
-                return newest, Obstacle((), (why,), unread=True, again=True)
+                return newest, Obstacle((), (why,), unread=True, again=True), ()
+        never = [one.candidate for one in seen if one.verdict.outcome is Outcome.NEVER]
+        return newest, found, tuple(one for one in newest.candidates if one not in never)
 
     def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
         """The job after that many seconds, or as soon as it starts or ends."""
@@ -213,6 +217,12 @@ class FallbackLoop:
         for name in (sent.job.name, *sent.copies):
             with suppress(Refused, Conflict, NotFound):
                 self.context.vertex.cancel(name)
+
+
+def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
+    for one in judging:
+        seen.append(one)
+        yield one
 
 
 def _not_given_up(job: VertexJob) -> str:

@@ -206,6 +206,8 @@ def _active(vertex: Vertex, filter: str, most: int | None) -> tuple[VertexJob, .
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:
+    if candidate.offer.dormant:  # It comes back.
+        return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why)
     place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
     return Verdict(Outcome.NEVER, f"can never run on {place}", why)
 

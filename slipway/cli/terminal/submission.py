@@ -33,7 +33,7 @@ class TerminalDisplay:
         self._context, self._json, self._again = context, json, again
         self._tell = screen.note if json else screen.out
         self.any_sent = False
-        self._never: tuple[str, ...] = ()
+        self._never: tuple[str, ...] | None = None
         self._plain: PlainDisplay | None = None
 
     def note(self, text: str) -> None:
@@ -63,8 +63,10 @@ class TerminalDisplay:
                 screen.hint(f"  after an interruption: {self._again}")
 
     def _possible(self, later: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """Without those that were told to be out of reach."""
-        return tuple(one for one in later if one.label not in self._never)
+        """Without those that were told to be out of reach; of a submission that is resumed, and so not told of, those
+        that were at the last deployment."""
+        never = self._never
+        return tuple(one for one in later if (one.offer.available if never is None else one.label not in never))
 
     def sent(self, submitted: SubmissionResult) -> None:
         job, attempt = submitted.attempt.job, submitted.attempt

@@ -15,7 +15,7 @@ from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
-from slipway.errors import AnswerUnknown, Cancelled
+from slipway.errors import AnswerUnknown, Cancelled, PolicyError
 from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
@@ -97,6 +97,10 @@ class Told(Quiet):
         self.notes: list[str] = []
         self.choices: list[Choice] = []
         self.waits: list[WaitingAttempt] = []
+        self.given_up: list[WaitingAttempt] = []
+
+    def falling_back(self, waiting: WaitingAttempt) -> None:
+        self.given_up.append(waiting)
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -336,6 +340,26 @@ def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_dep
     prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
     Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
     assert [never_runs(one) for one in show.choices[0].hopeless] == ["spot can never run: quota: short by 3"]
+
+
+def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next() -> None:  # N3
+    """`pool can never run: cluster day is out of season`, then `next is pool, spot`."""
+    show, deployed = Told(), catalog(launcher=True)
+    template = deployed.templates["digits"]
+    why = "cluster day is out of season since 2026-11-21"
+    asleep = replace(template.offers[0], available=False, why=why, cluster="", pools=(), dormant="day", wait=None)
+    offers = (asleep, *template.offers)
+    service = Service(launcher=True, starts=[None, 0], busy=0)
+    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
+    journal: Any = Journal(service)
+    prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"spot": 60.0}, then=("pool",)), "ada")
+    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    assert [never_runs(one) for one in show.choices[0].hopeless] == [f"pool day can't run now: {why}"]
+    (given_up,) = show.given_up
+    assert [one.label for one in given_up.later] == ["pool cpu"]
+    with pytest.raises(PolicyError, match="digits can't run now on day"):
+        alone = replace(prepared, offers=((asleep, None),))
+        Submitter(context, journal, show, RetryPolicy()).submit(alone, "r2", repeated=False)
 
 
 class FreePool(Service):

@@ -55,6 +55,19 @@ def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "tune  running 0:01\n", "it has started, so nothing comes next"
 
 
+def test_resumed_it_is_not_said_to_move_on_to_what_was_out_of_reach_at_the_last_deployment(  # N3
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`(then pool day in 1:00)` of a cluster that is out of season."""
+    day = Offer("pool", False, "out of season", "", (), UNKNOWN, {}, dormant="day")
+    offers = (Offer("pool", True, "", "cpu", (), UNKNOWN, {}), day, Offer("spot", True, "", "", (), UNKNOWN, {}))
+    first, *later = (Candidate(one, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for one in offers)
+    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="")
+    with show.watching(WaitingAttempt(QUEUED, first, 60.0, tuple(later))) as tell:
+        tell(Progress(QUEUED, lambda now: "pool full"))
+    assert "(then spot in " in capsys.readouterr().err
+
+
 def test_where_each_state_is_a_line_counting_adds_none(capsys: pytest.CaptureFixture[str]) -> None:  # N9
     seconds = iter(range(60))
     show = PlainDisplay(Clock(now=lambda: at(next(seconds))), quiet=False)
