@@ -17,6 +17,7 @@ from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
 
 _SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}
 _SAMPLE = 8
+_LOOK_EVERY = 2.0
 _AT_ONCE = 100
 """So many jobs are asked for one by one before the calls are spread over time."""
 _CLAIM_STAYS = 20 * 24 * 3600.0
@@ -76,12 +77,13 @@ def with_gone(
     first: Iterable[Started],
     request: Callable[[Run], Request],
     threads: Executor,
+    say: Callable[[int], None],
 ) -> KnownRuns:
     """`known`, with the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where there
     is no such job.
 
-    Of a sweep of which nothing else is known all are asked about only where one of the `first` has started. Raises
-    CloudError.
+    Of a sweep of which nothing else is known all are asked about only where one of the `first` has started. `say` is
+    told how many have, and are looked for as no list shows their jobs yet. Raises CloudError.
     """
     if not known.jobs and not known.open and not any(one.result() for one in first):
         return known
@@ -89,9 +91,8 @@ def with_gone(
     while runs := [run for run in _next(count, known) if run not in asked]:
         asked.update(runs)
         has = threads.map(lambda run: _has_started(context, request(run)), runs)
-        started = [run for run, is_so in zip(runs, has, strict=True) if is_so]
-        # The list may have been read before the job was made.
-        found = {run: _runner(context, request(run)) for run in started}
+        started = {run: request(run) for run, is_so in zip(runs, has, strict=True) if is_so}
+        found = _runners(context, started, known.open, say)
         known = known.with_found({run: job for run, job in found.items() if job})
         known = known.with_gone(run for run, job in found.items() if job is None)
     return known
@@ -136,6 +137,31 @@ def _never_started(context: Context, request: Request) -> bool:
         return request.runs_once and read_claim(context.connection.storage, request.claim) is Claim.FREE
     except Denied:
         return False
+
+
+def _runners(
+    context: Context, started: Mapping[Run, Request], sent_at: Mapping[Run, float], say: Callable[[int], None]
+) -> dict[Run, VertexJob | None]:
+    """The jobs that have the claims of these runs, as far as they are there: the list that is known may have been read
+    before they were made. One that runs as another is found by a list alone, and looked for while that may hide it."""
+    found: dict[Run, VertexJob | None] = {}
+    missing, told, begun = list(started), False, context.clock.now().timestamp()
+    while missing:
+        now = context.clock.now().timestamp()
+        found |= {run: _runner(context, started[run]) for run in missing}
+        missing = [
+            run
+            for run in missing
+            if found[run] is None
+            and not started[run].kind.runs_itself
+            and now < sent_at.get(run, begun) + context.look_for
+        ]
+        if missing:
+            if not told:
+                say(len(missing))
+            told = True
+            context.clock.sleep(max(_LOOK_EVERY, len(missing) * SECONDS_PER_CALL))
+    return found
 
 
 def _runner(context: Context, request: Request) -> VertexJob | None:

@@ -118,7 +118,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 context.clock.sleep(_LOOK_EVERY)
                 known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
         known = with_unlisted(context, known, journal.sent_at, jobs.skipped, request, threads, show.missing)
-        known = with_gone(context, plan.count, known, started, request, threads)
+        known = with_gone(context, plan.count, known, started, request, threads, show.missing)
         left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
         taken = [choice.taken.candidate for choice in choices]
         forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None

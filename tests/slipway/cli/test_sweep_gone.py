@@ -9,7 +9,8 @@ import pytest
 
 from . import test_sweep as _sweep
 from .stack import Stack, held
-from .test_fallback import packaged
+from .test_fallback import FETCHING, packaged
+from .test_kinds import TASK
 from .test_sweep import every_job, points, replica
 
 _token = _sweep._token
@@ -194,3 +195,40 @@ def test_a_cancelled_run_whose_next_attempt_is_gone_is_not_sent_again_by_another
     points(stack, 1)
     again = stack.run(*words, "--retry-cancelled", "--output", "json")
     assert (again.code, again.json["gone"], again.json["accepted"]) == (4, [0], []), again.err
+
+
+@pytest.mark.parametrize("listed_after", [6.0, 600.0], ids=["later", "never"])
+def test_a_pipeline_that_has_started_is_looked_for_before_it_is_told_as_gone(  # N7
+    stack: Stack, listed_after: float
+) -> None:
+    """Its claim has the number of the job behind it, so a list alone leads to it, which did not show it yet: it was
+    told as gone, with the command that sends it a second time."""
+    packaged(stack)
+    template = stack.catalog["templates"]["hello"]
+    template["kinds"] = ["training-pipeline"]
+    for offer in template["offers"]:
+        offer["kind"] = "training-pipeline"
+        spec = offer["request"].pop("jobSpec")
+        offer["request"] |= {"trainingTaskDefinition": TASK, "trainingTaskInputs": spec}
+    stack.publish()
+    words = ("submit", "hello", "--sweep", points(stack, 2))
+    with stack.faults(FETCHING):
+        sent = stack.run(*words, "--output", "json").json["accepted"]
+        name = next(one["job"] for one in sent if one["run"] == 1)
+
+        def backing() -> str:
+            body = stack.cloud.rest("GET", f"/v1/{name}")
+            return str(body.get("trainingTaskMetadata", {}).get("backingCustomJob", ""))
+
+        stack.until(lambda: bool(backing()))
+        claim = f"claims/{next(one['requestId'] for one in sent if one['run'] == 1)}"
+        stack.write(claim, backing().encode())
+        (journal,) = stack.folder.rglob("*.jsonl")
+        lines = journal.read_text().splitlines(keepends=True)
+        journal.write_text("".join(line for line in lines if '"i":1' not in line or '"s":"sending"' in line))
+        with stack.faults({"kind": "lagging-list", "match": "trainingPipelines", "seconds": listed_after}):
+            again = stack.run(*words, "--output", "json", SLIPWAY_LOOK_FOR="12s" if listed_after < 60 else "3s")
+    gone = [] if listed_after < 60 else [1]
+    assert (again.code, again.json["gone"], again.json["accepted"]) == (4 if gone else 0, gone, []), again.err
+    told = [line for line in again.err.splitlines() if line.startswith("looks for 1 run that was sent before")]
+    assert len(told) == 2, "of the other one, which the journal has, and of this one"
