@@ -49,8 +49,9 @@ def submit_sweep(
         terminal.dry_run()
         return
     sweep = send_sweep(context, plan, terminal.rate, terminal, again)
-    same = typed.again(name)
-    how = Again(same, f"{same} --retry-failed", f"{same} --retry-cancelled")
+    begin = typed.again(name)
+    end = f"{'' if rate is None else f' --rate {rate}'}{' --wait' if ending.waits else ''}"
+    how = Again(f"{begin}{end}", f"{begin} --retry-failed{end}", f"{begin} --retry-cancelled{end}")
     accepted = (
         f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",
         f"slipway jobs list --sweep {sweep.id}",

@@ -234,6 +234,14 @@ def test_the_command_that_goes_on_can_be_pasted(stack: Stack) -> None:
     assert refused.code == 3 and f": {shlex.join(words)}" in refused.err
 
 
+def test_the_command_that_goes_on_has_the_rate_and_the_wait_that_were_typed(stack: Stack) -> None:  # N7
+    """Pasted it sent the rest at twice the rate, and ended before the runs did."""
+    stack.act_as_trainer(granted=False)
+    words = ["slipway", "submit", "hello", "--sweep", points(stack, 2), "--rate", "30", "--wait"]
+    refused = stack.run(*words[1:])
+    assert refused.code == 3 and f": {shlex.join(words)}\n" in refused.err
+
+
 def test_runs_that_stay_unknown_are_sent_when_somebody_insists(stack: Stack) -> None:
     words = ("submit", "hello", "--sweep", points(stack, 3))
     with stack.faults({"kind": "unavailable", "match": CREATE, "times": 3}):
