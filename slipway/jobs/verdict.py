@@ -38,7 +38,8 @@ class Verdict:
     `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
     has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do. `unread`:
     what it rests on could not be read, so that it is a guess. (Limits that may not be read are none: they refuse
-    nothing.) `barred`: whoever asks may not read it, so asking again tells no more.
+    nothing.) `barred`: whoever asks may not read it, so asking again tells no more. `queue`: how many jobs wait there
+    already, of a cluster where this one would wait as well; None where that is not known.
     """
 
     outcome: Outcome
@@ -49,6 +50,7 @@ class Verdict:
     lacking: tuple[tuple[str, int], ...] = ()
     unread: bool = False
     barred: bool = False
+    queue: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,15 @@ def on_cluster(
         most = "needs {}, the pool's maximum is {}"
         why = (f"{name}/{one.pool.id}: {most.format(counted(one.needs, 'machine'), one.ceiling)}" for one in never)
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
+    queue = None if jobs is None else sum(map(_waits, mine))
     if cluster.state not in RUNNING_STATES:
-        return Verdict(Outcome.WAITS, f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING")
+        text = f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING"
+        return Verdict(Outcome.WAITS, text, queue=queue)
     full = [one for one in loads if one.outcome is Outcome.FULL]
     if full:
         first = _held(full[0].pool.id, cluster, mine)
         text = f"pool full: {_busy(name, full, cluster, mine, now)}{_queue(mine)}"
-        return Verdict(Outcome.FULL, text, holder=first[0][1].typed if first else "")
+        return Verdict(Outcome.FULL, text, holder=first[0][1].typed if first else "", queue=queue)
     rivals = [
         job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)
     ]
@@ -122,7 +126,7 @@ def on_cluster(
     behind = [one for one in loads if one.outcome is Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
         text = f"may wait: {_busy(name, behind or loads, cluster, mine, now)}; {_that_wait(rivals)} may start first"
-        return Verdict(Outcome.MAY_WAIT, text)
+        return Verdict(Outcome.MAY_WAIT, text, queue=queue)
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"
         grows = tuple((one.pool.id, one.grows_to - max(one.pool.replicas, one.asked)) for one in growing)

@@ -46,8 +46,8 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """`passed`: the candidates before the one taken, in order. `hopeless`: those after it that can never run, as far as
-    they were looked at: where it would move on to them."""
+    """`passed`: the candidates before the one taken, and the other clusters where it would wait as well, in order.
+    `hopeless`: those after it that can never run, as far as they were looked at: where it would move on to them."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
@@ -93,8 +93,9 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
     then it takes no jobs either.
 
     One that waits is taken when a wait was planned for it, or when its capacity type is the only one that can ever run:
-    then its queue is the place to be. Where several would wait, which one is a person's choice, unless they `settle`
-    for the first. Raises PolicyError, or what is broken with the one that is preferred.
+    then its queue is the place to be, and of several clusters the shortest one. Where several types would wait, which
+    one is a person's choice, unless they `settle` for the first. Raises PolicyError, or what is broken with the one
+    that is preferred.
     """
     seen: list[JudgedCandidate] = []
     guess: int | None = None
@@ -110,8 +111,19 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
         return Choice(seen[guess], tuple(seen[:guess]))
     waiting = [one for one in seen if one.waits]
     if len({one.candidate.offer.capacity_type for one in waiting}) == 1 or (waiting and settle):
-        return Choice(waiting[0], tuple(seen[: seen.index(waiting[0])]))
+        alike = [
+            one for one in waiting if one.candidate.offer.capacity_type == waiting[0].candidate.offer.capacity_type
+        ]
+        taken = _shortest(alike)
+        named = [*seen[: seen.index(taken)], *alike]
+        return Choice(taken, tuple(one for one in seen if one is not taken and one in named))
     raise refusal(template, seen, waiting)
+
+
+def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
+    """The first of those where the fewest jobs wait; the first of all where of any that is not known."""
+    known = [(one.verdict.queue, place) for place, one in enumerate(alike) if one.verdict.queue is not None]
+    return alike[min(known)[1]] if len(known) == len(alike) else alike[0]
 
 
 def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:

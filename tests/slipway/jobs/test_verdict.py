@@ -41,7 +41,7 @@ def test_a_full_pool_says_who_has_it_and_how_many_wait() -> None:  # P3, N9
         job("later", 1, minutes=None),
         job("elsewhere", 6, on="gpu-1"),
     )
-    assert found.outcome is Outcome.FULL
+    assert found.outcome is Outcome.FULL and found.queue == 1
     assert found.text == (
         "pool full: cpu/workers has 6 of 6 machines busy with tune (ada, 14 min) and ddp (ci, 3 min), "
         "this needs 3; 1 job waits already"

@@ -47,6 +47,27 @@ def test_the_only_offer_that_can_ever_run_is_waited_for() -> None:
     assert choose("t", [judged("spot", NEVER), judged("pool", FULL)]).taken.candidate.offer.capacity_type == "pool"
 
 
+@pytest.mark.parametrize(
+    ("queues", "taken"), [((12, 1, 3), "b"), ((1, 1), "a"), ((12, None, 1), "a"), ((0, 3), "a"), ((5,), "a")]
+)
+def test_of_several_clusters_that_are_full_the_shortest_queue_is_taken_and_the_others_named(
+    queues: tuple[int | None, ...], taken: str
+) -> None:
+    """The first one was taken without a word, with twelve jobs before it where there was one elsewhere."""
+    full = [on(name, replace(FULL, queue=queue)) for name, queue in zip("abc", queues, strict=False)]
+    choice = choose("t", [judged("spot", NEVER), *full])
+    assert choice.taken.candidate.offer.cluster == taken
+    others = [f"pool {one.candidate.offer.cluster}" for one in full if one is not choice.taken]
+    assert [one.candidate.label for one in choice.passed] == ["spot", *others]
+    settled = choose("t", [*full, judged("flex-start", replace(BUSY, queue=0))], settle=True)
+    assert settled.taken.candidate.offer.cluster == taken
+
+
+def on(cluster: str, verdict: Verdict) -> JudgedCandidate:
+    one = judged("pool", verdict)
+    return replace(one, candidate=replace(one.candidate, offer=replace(one.candidate.offer, cluster=cluster)))
+
+
 def test_a_planned_wait_is_kept_though_another_offer_could_run_now() -> None:
     assert (
         choose("t", [judged("pool", FULL, wait=1800.0), judged("spot", FINE)]).taken.candidate.offer.capacity_type
