@@ -14,11 +14,11 @@ import click
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
-from slipway.creation.withdrawal import replacing
 from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, jobs
 from slipway.deployment.plan import plan

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
+from slipway.catalog.withdrawal import over
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import InPlace, Published
-from slipway.creation.withdrawal import over
 from slipway.errors import Timeout
 from slipway.formatting import join
 

@@ -14,11 +14,11 @@ from datetime import datetime
 
 from slipway.catalog import document
 from slipway.catalog.model import NAME, Catalog
+from slipway.catalog.withdrawal import begun, withdrawn
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
-from slipway.creation.withdrawal import begun, withdrawn
 from slipway.deployment.checkout import UNKNOWN
 from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout

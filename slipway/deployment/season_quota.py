@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.withdrawal import before_withdrawal
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
 from slipway.fingerprint import cluster_id, is_id_of
@@ -54,7 +55,7 @@ def _lacking(decided: Plan, live: Live, stack: Stack, known: State) -> Mapping[s
         return {}
     then = live.without(one.id for one in decided.first)
     report = assess_regions(
-        tuple(_unedited(decided, live)),
+        tuple(_unedited(decided, then)),
         then,
         region=stack.region,
         mode=stack.quota.mode,
@@ -77,8 +78,10 @@ def _lacking(decided: Plan, live: Live, stack: Stack, known: State) -> Mapping[s
 
 
 def _unedited(decided: Plan, live: Live) -> Iterator[CurrentCluster]:
-    """What there would be had nobody edited anything: what an edit changes is as it was, what it adds is not there."""
-    whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
+    """What there would be had nobody edited anything: what an edit changes is as it was, what it adds is not there. In
+    `live` is what stays until something is made: what is replaced in place is made again."""
+    published = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
+    whole = before_withdrawal(published) if published else None
     clusters = () if isinstance(live.clusters, Unknown) else live.clusters
     there = {one.id for one in clusters if one.state not in SPENT_STATES}
     for one in decided.current:
@@ -97,9 +100,14 @@ def _made_again(one: CurrentCluster, id_: str) -> bool:
 
 def _may_bring(request: QuotaRequest, enough: int) -> bool:
     """Whether a request may bring a limit that is enough, and nobody has to do anything for it: creating waits for it.
-    One that was answered brings no more than there is."""
-    under_way = request.sends or (request.there is not None and request.there.reconciling)
-    return under_way and not more(enough, request.value)
+    One that was answered with less brings no more than there is; one of others' that was granted is raised once it has
+    been taken over."""
+    there = request.there
+    if request.sends or (there and there.reconciling):
+        return not more(enough, request.value)
+    granted = there.granted if there else None
+    raised = granted is not None and not more(request.value, granted) and more(request.wanted, request.value)
+    return request.adopts and raised and not more(enough, request.wanted)
 
 
 def _draws(current: CurrentCluster, line: Line) -> bool:

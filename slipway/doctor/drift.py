@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.catalog.model import Catalog
+from slipway.catalog.withdrawal import replacing
 from slipway.cloud.permissions import Bound
-from slipway.creation.withdrawal import replacing
 from slipway.doctor.commands import revoke, unlabel
 from slipway.doctor.finding import shape
 from slipway.doctor.picture import Policy

@@ -9,7 +9,7 @@ from slipway import facts
 from slipway.catalog.codec import MalformedError
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
-from slipway.creation.withdrawal import before_withdrawal
+from slipway.catalog.withdrawal import before_withdrawal
 from slipway.facts import CATALOG, Fact, Facts
 from slipway.live import Unknown
 from slipway.review.events import Published, deployed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from slipway.creation.withdrawal import replacing
+from slipway.catalog.withdrawal import replacing
 from slipway.formatting import short
 from slipway.review.announced import added
 from slipway.review.change import Change

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from slipway.catalog.clusters import Cluster, DormantCluster
-from slipway.creation.withdrawal import replacing
+from slipway.catalog.withdrawal import replacing
 from slipway.facts import Kept
 from slipway.formatting import span
 from slipway.generations.current_generation import is_ours

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.creation.withdrawal import replacing
+from slipway.catalog.withdrawal import replacing
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.formatting import join
 from slipway.review.announced import let_go

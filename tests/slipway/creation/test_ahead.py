@@ -10,11 +10,11 @@ import pytest
 
 from slipway.catalog import document
 from slipway.catalog.clusters import DormantCluster
+from slipway.catalog.withdrawal import UNCOMMITTED
 from slipway.cloud.clusters import PersistentResource
 from slipway.creation.ahead import Ahead
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import Published
-from slipway.creation.withdrawal import UNCOMMITTED
 from slipway.doctor.drift import Drift, Then, by_hand
 from slipway.errors import PolicyError
 from slipway.generations.dormant import DormantCluster as Dormant

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from slipway.catalog import document
+from slipway.catalog.withdrawal import begun
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Answer, Call, failure
@@ -18,7 +19,6 @@ from slipway.cloud.session import Session
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import InPlace, Published
-from slipway.creation.withdrawal import begun
 from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import Revision

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.withdrawal import over
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec
-from slipway.creation.withdrawal import over
 from slipway.deployment.deployment import build_packages, plan_deployment, prove_stack
 from slipway.deployment.plan import Plan, plan
 from slipway.errors import PolicyError

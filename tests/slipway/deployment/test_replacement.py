@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.withdrawal import before_withdrawal, begun, replacing, withdrawn
 from slipway.cluster import ClusterSpec
-from slipway.creation.withdrawal import before_withdrawal, begun, replacing, withdrawn
 from slipway.deployment.live_plan import refuse
 from slipway.deployment.plan import Plan, plan
 from slipway.errors import PolicyError

@@ -11,6 +11,7 @@ import pytest
 from slipway.catalog import document
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.schedule import upcoming
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
@@ -293,6 +294,22 @@ def test_what_is_only_made_again_is_no_edit(how: str) -> None:
         assert not story.decided().report.errors, "an edit of it takes no more than it would"
 
 
+@pytest.mark.parametrize("generation", [1, 2])
+@pytest.mark.parametrize("half_way", [False, True])
+def test_what_is_replaced_in_place_is_made_again_while_a_season_waits(half_way: bool, generation: int) -> None:
+    """Half way: a deployment deleted it, and had no machines for the next."""
+    in_place = f"{POOL}, replacement: in-place"
+    story = begun(f"lab: {{ {in_place} }}", TURN[1])
+    (id_,) = story.clusters
+    if half_way:
+        story.clusters.clear()
+        story.catalog = document.published(document.write(withdrawn(story.whole, [id_], NOW)), "catalog.json")
+    story.proven = proven(f"lab: {{ {in_place}, generation: {generation} }}", TURN[1])
+    done = story.up()
+    assert story.names == {"lab"} and done.plan.current[0].id.startswith("lab-")
+    assert set(story.whole.dormant) == {"second"} and "is short by 8" in done.warnings[0]
+
+
 def test_an_edit_of_what_is_there_leaves_a_season_waiting_that_lacked_quota_before_it() -> None:
     """With `strict` the maximum of what is edited counts as it was."""
     quota = "mode: enforce, strict: true"
@@ -324,6 +341,17 @@ def test_one_that_fits_does_not_wait_behind_one_that_never_fits() -> None:
 
 def asked(preferred: int, *, pending: bool = False) -> Mapping[str, QuotaPreference]:
     return {QUOTA: QuotaPreference("x", QUOTA, "us-central1", preferred, granted=8, reconciling=pending)}
+
+
+def test_a_request_of_others_that_was_granted_and_is_too_low_is_taken_over_for_a_season() -> None:
+    """It is raised by the deployment after that; one that waited would never ask."""
+    second = "second: { pools: { all: { machine: n1-standard-8, replicas: 2 } }, from: 2026-11-21 }"
+    story = begun(second, quota="mode: request")
+    story.preferences = asked(8)
+    done = story.decided()
+    assert done.plan.creates and done.report.awaited == {CPUS: 16} and done.report.requests[0].adopts
+    story.preferences = asked(12)
+    assert not story.decided().plan.creates, "granted in part"
 
 
 def test_a_request_that_was_refused_brings_no_season_when_others_draw_more() -> None:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from slipway.catalog import model
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.withdrawal import over, withdrawn
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
-from slipway.creation.withdrawal import over, withdrawn
 from slipway.deployment.alternatives import as_made
 from slipway.deployment.plan import Plan, plan
 from slipway.fingerprint import cluster_id, fingerprint_of

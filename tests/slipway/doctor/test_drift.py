@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
-from slipway.creation.withdrawal import withdrawn
 from slipway.doctor.cluster_drift import of_clusters
 from slipway.doctor.drift import Drift, Then, by_hand, of_engine, of_labels, of_policies, shape_of, together
 from slipway.doctor.drift_reading import drifted

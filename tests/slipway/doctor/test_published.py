@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.creation.withdrawal import withdrawn
+from slipway.catalog.withdrawal import withdrawn
 from slipway.doctor.finding import Finding, Grade
 from slipway.doctor.picture import Backend, Lock
 from slipway.live import Live

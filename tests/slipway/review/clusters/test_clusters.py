@@ -8,7 +8,7 @@ import pytest
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
-from slipway.creation.withdrawal import withdrawn
+from slipway.catalog.withdrawal import withdrawn
 from slipway.live import Live
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.creation.withdrawal import begun
+from slipway.catalog.withdrawal import begun
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.data import data
