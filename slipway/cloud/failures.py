@@ -240,3 +240,8 @@ def _denied(call: Call, answer: Answer, what: str, why: str) -> CloudError:
     error = Denied(what, why, fix, call=call, answer=answer)
     error.permission, error.role = permission, role
     return error
+
+
+def needs_role(problem: CloudError) -> str:
+    """` (needs roles/…)`, or nothing where it is not for want of a role."""
+    return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""

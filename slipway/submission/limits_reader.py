@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.failures import CloudError, NotFound, needs_role
 from slipway.cloud.quotas import SERVICE, Quotas
 from slipway.quota.metrics import quota_id
 from slipway.submission.candidates import Candidate
-from slipway.submission.preflight import needs_role
 from slipway.submission.quota_verdict import Limits, NotChecked, draws
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from slipway.catalog.lookup import reason, remedy
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
+from slipway.cloud.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.cluster import Reservation
@@ -210,11 +210,6 @@ def _never(candidate: Candidate, *why: str) -> Verdict:
         return Verdict(Outcome.NEVER, f"can't run now on {candidate.offer.dormant}", why)
     place = candidate.offer.cluster or f"{candidate.offer.capacity_type} machines"
     return Verdict(Outcome.NEVER, f"can never run on {place}", why)
-
-
-def needs_role(problem: CloudError) -> str:
-    """` (needs roles/…)`, or nothing where it is not for want of a role."""
-    return f" (needs {problem.role})" if isinstance(problem, Denied) and problem.role else ""
 
 
 def _or_none(reading: Future[Read]) -> Read | None:
