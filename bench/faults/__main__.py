@@ -39,8 +39,9 @@ def main(arguments: Sequence[str]) -> int:
     except BenchError as error:
         tell(f"error: the bench can't go on\n  why: {error}\n  fix: mend that and run the same command again")
         bad += 1
-    journal.keep()
-    PAGE.write_text(page.render(_report(journal, codes, chosen.seed)), encoding="utf-8")
+    finally:  # Also of a run that is interrupted.
+        journal.keep()
+        PAGE.write_text(page.render(_report(journal, codes, chosen.seed)), encoding="utf-8")
     tell(f"{bad} did not go well; {PAGE.relative_to(CHECKOUT)} has all")
     return 1 if bad else 0
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
+import pytest
+
+from bench.faults import __main__ as bench
+from bench.faults import page
 from bench.faults.journal import Entry, Journal
 
 POINT = "create · POST /v1/a,b:getIamPolicy · 2"
@@ -70,3 +75,20 @@ def test_tables_are_the_same_for_the_same_outcomes(tmp_path: Path) -> None:
         one.keep()
         texts.append({file.name: file.read_text() for file in (tmp_path / "played").iterdir()})
     assert texts[0] == texts[1] and set(texts[0]) == {"points.csv", "sequences.csv", "mutants.csv"}
+
+
+def test_what_was_played_is_written_also_when_it_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(chosen: argparse.Namespace, kept: Journal) -> int:
+        kept.add(PLAYED[3])
+        raise SystemExit(130)
+
+    monkeypatch.setattr(bench, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(bench, "PLAYED", tmp_path / "played")
+    monkeypatch.setattr(bench, "JOURNAL", tmp_path / "journal.jsonl")
+    monkeypatch.setitem(bench._PLAYED, "sequences", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        bench.main(["sequences"])
+    assert page.parse((tmp_path / "page.md").read_text()).sequences[0][1:3] == ("1", "5")
+    assert (tmp_path / "played" / "sequences.csv").read_text().splitlines()[1].startswith("12,")
