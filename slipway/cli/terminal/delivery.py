@@ -15,7 +15,7 @@ from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError
 from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.fallback import attempt_id
-from slipway.submission.journal import InterruptedSubmissions, SubmissionJournal
+from slipway.submission.journal import EntryState, InterruptedSubmissions, SubmissionJournal
 from slipway.submission.request import OtherJobError, new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 
@@ -72,7 +72,7 @@ def send(
     except SlipwayError as problem:
         if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
             ledger.end(id_)
-        elif problem.exit_code in (2, 5) and journal.read(attempt_id(id_, 1)):
+        elif problem.exit_code in (2, 5) and _withdrawn(journal, id_):
             problem.fix = "\n".join(filter(None, (problem.fix, _from_the_first(typed))))
         raise
     ledger.end(id_)
@@ -86,6 +86,15 @@ def send(
             screen.note(kept)
         require_success(context, submitted.attempt.job)
     return submitted, id_
+
+
+def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
+    """Whether all that was sent has been given up, and what came next was refused: any other trouble, as a rate limit
+    while it is looked at, may come while a job of it waits, and another id would send a second one."""
+    last, number = None, 1
+    while entry := journal.read(attempt_id(request_id, number)):
+        last, number = entry, number + 1
+    return last is not None and last.state is EntryState.REFUSED
 
 
 def _from_the_first(typed: SubmitArguments) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from slipway.cloud.failures import Answer, Call, failure
+from slipway.submission.fallback import attempt_id
+from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.sender import Sender
 
 from .stack import SLEEP, Stack, held
@@ -57,6 +59,25 @@ def test_a_rate_limit_while_it_is_resumed_makes_no_second_job(  # N3, N7
         waiting.cancel_all()
         assert resumed.wait() == 8
     assert len(waiting.jobs()) == 2 and remembered(waiting) == 0
+
+
+@pytest.mark.parametrize("state", ["sending", "accepted", "refused"])
+def test_a_rate_limit_while_a_later_attempt_goes_on_names_no_new_id(  # N3, N7
+    waiting: Stack, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """It said to begin with the first again by another request id, which sent a second run beside the one on Spot."""
+    request_id = waiting.jobs()[0]["labels"]["slipway-request"]
+    SubmissionJournal(waiting.journal(request_id).parent).write(
+        JournalEntry(attempt_id(request_id, 1), "hello", EntryState(state), "2026-01-01T00:00:00+00:00")
+    )
+
+    def limited(*_: object, **__: object) -> None:
+        raise failure(Call("read the job"), Answer(429, "RESOURCE_EXHAUSTED", "requests per minute per region"))
+
+    monkeypatch.setattr(Sender, "begin", limited)
+    told = waiting.run(*WORDS)
+    assert told.code == 5 and remembered(waiting) == 1, told.err
+    assert ("--request-id" in told.err) is (state == "refused")
 
 
 def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_the_first(  # N3, N7
