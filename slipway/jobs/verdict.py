@@ -38,8 +38,8 @@ class Verdict:
     `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
     has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do. `unread`:
     what it rests on could not be read, so that it is a guess. (Limits that may not be read are none: they refuse
-    nothing.) `barred`: whoever asks may not read it, so asking again tells no more. `queue`: how many jobs wait there
-    already, of a cluster where this one would wait as well; None where that is not known.
+    nothing.) `barred`: whoever asks may not read it, so asking again tells no more. `queue`: how many jobs wait for the
+    same pools already, of a cluster where this one would wait as well; None where that is not known.
     """
 
     outcome: Outcome
@@ -110,7 +110,8 @@ def on_cluster(
         most = "needs {}, the pool's maximum is {}"
         why = (f"{name}/{one.pool.id}: {most.format(counted(one.needs, 'machine'), one.ceiling)}" for one in never)
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
-    queue = None if jobs is None else sum(map(_waits, mine))
+    rivals = [job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads)]
+    queue = None if jobs is None else len(rivals)
     if cluster.state not in RUNNING_STATES:
         text = f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING"
         return Verdict(Outcome.WAITS, text, queue=queue)
@@ -119,9 +120,7 @@ def on_cluster(
         first = _held(full[0].pool.id, cluster, mine)
         text = f"pool full: {_busy(name, full, cluster, mine, now)}{_queue(mine)}"
         return Verdict(Outcome.FULL, text, holder=first[0][1].typed if first else "", queue=queue)
-    rivals = [
-        job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)
-    ]
+    rivals = [job for job in rivals if any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)]
     growing = [one for one in loads if one.outcome is Outcome.SCALES]
     behind = [one for one in loads if one.outcome is Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):

@@ -12,7 +12,8 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
-_WAITS = frozenset({Outcome.FULL, Outcome.MAY_WAIT, Outcome.WAITS})
+_WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
+"""The nearest to a start first."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,12 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
 
 
 def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
-    """The first of those where the fewest jobs wait; the first of all where of any that is not known."""
-    known = [(one.verdict.queue, place) for place, one in enumerate(alike) if one.verdict.queue is not None]
-    return alike[min(known)[1]] if len(known) == len(alike) else alike[0]
+    """The first of those where the fewest jobs wait; the first of all where of any that is not known. Only those with
+    the best outcome are compared: machines that are free, though others may take them, come before a full cluster."""
+    best = min(_WAITS.index(one.verdict.outcome) for one in alike)
+    equal = [one for one in alike if one.verdict.outcome is _WAITS[best]]
+    known = [(one.verdict.queue, place) for place, one in enumerate(equal) if one.verdict.queue is not None]
+    return equal[min(known)[1]] if len(known) == len(equal) else equal[0]
 
 
 def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:

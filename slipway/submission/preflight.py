@@ -146,7 +146,10 @@ class Preflight:
                 why=f"{id_}: {cluster.error or 'the service gives no reason'}",
                 fix=remedy(catalog, id_, "   (makes a new one)"),
             )
-        return on_cluster(name, candidate.demand, cluster, _or_none(self._jobs[candidate.region]), self._now)
+        jobs = _or_none(self._jobs[candidate.region])
+        verdict = on_cluster(name, candidate.demand, cluster, jobs, self._now)
+        # Beyond the page there may be any number that wait.
+        return replace(verdict, queue=None) if jobs and len(jobs) >= _FIRST_PAGE else verdict
 
     def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.submission.quota_verdict import NotChecked, draws, on_own_machines

@@ -48,6 +48,13 @@ def test_a_full_pool_says_who_has_it_and_how_many_wait() -> None:  # P3, N9
     )
 
 
+def test_the_queue_is_of_those_that_wait_for_the_same_pools() -> None:  # N3
+    """The longer queue was of another pool, and the job was sent to a cluster where it waited behind more."""
+    there = cluster(pool(replicas=3, used=3, most=3), pool("head", machine=HEAD))
+    others = [job(f"head-{number}", 1, HEAD, minutes=None) for number in range(3)]
+    assert verdict(THREE, there, job("tune", 3), *others, job("later", 1, minutes=None)).queue == 1
+
+
 ONE = demand(("workers", "workers", N1, 1))
 
 

@@ -63,6 +63,24 @@ def test_of_several_clusters_that_are_full_the_shortest_queue_is_taken_and_the_o
     assert settled.taken.candidate.offer.cluster == taken
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "taken"),
+    [
+        ([(Outcome.FULL, 0), (Outcome.MAY_WAIT, 1)], "b"),
+        ([(Outcome.MAY_WAIT, 1), (Outcome.FULL, 0)], "a"),
+        ([(Outcome.WAITS, 0), (Outcome.FULL, 9)], "b"),
+        ([(Outcome.WAITS, None), (Outcome.MAY_WAIT, 2), (Outcome.MAY_WAIT, 1)], "c"),
+        ([(Outcome.FULL, None), (Outcome.MAY_WAIT, None), (Outcome.MAY_WAIT, 1)], "b"),
+    ],
+)
+def test_machines_that_are_free_come_before_a_shorter_queue(
+    verdicts: list[tuple[Outcome, int | None]], taken: str
+) -> None:
+    """A cluster that was full for days was taken before one with two machines of three free, where one job waited."""
+    those = [on(name, replace(FULL, outcome=what, queue=n)) for name, (what, n) in zip("abc", verdicts, strict=False)]
+    assert choose("t", those).taken.candidate.offer.cluster == taken
+
+
 def on(cluster: str, verdict: Verdict) -> JudgedCandidate:
     one = judged("pool", verdict)
     return replace(one, candidate=replace(one.candidate, offer=replace(one.candidate.offer, cluster=cluster)))

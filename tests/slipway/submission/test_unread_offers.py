@@ -15,7 +15,7 @@ from slipway.kinds import Kind
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.choice import JudgedCandidate, choose, obstacle
 
-from .conftest import job
+from .conftest import HEAD, job
 from .service import CALL, HOME, Service
 from .test_choice import BUSY, FINE, judged
 from .test_fallback import Told, command
@@ -124,7 +124,7 @@ class Crowded(Service):
 
     def active_jobs(self, kind: Kind, filter: str = "") -> Iterator[VertexJob]:
         if "QUEUED" not in filter:
-            yield from (job(f"queued-{number}", minutes=None) for number in range(self.queued))
+            yield from (job(f"queued-{number}", machine=HEAD, minutes=None) for number in range(self.queued))
         yield from (job(f"spot-{number}", on="", strategy="SPOT") for number in range(self.spot))
 
 
@@ -162,6 +162,14 @@ def test_who_waits_reads_all_of_them(limit: int, moves: bool) -> None:
     service = Crowded(launcher=True, starts=[400, 0], limit=limit, spot=120)
     asked = SubmissionRequest("digits", waits={"pool": 60.0}, then=("spot",))
     assert command(service, again=False, asked=asked).attempt.job.id == ("7001" if moves else "7000")
+
+
+@pytest.mark.parametrize(("queued", "known"), [(99, 99), (100, None)])
+def test_a_queue_that_may_go_on_beyond_the_page_is_not_known(queued: int, known: int | None) -> None:  # N3
+    """The longest queue was taken for the shortest: those before the newest hundred jobs were not on the page."""
+    show, service = Told(), Crowded(launcher=True, starts=[1], queued=queued)
+    command(service, again=False, asked=SubmissionRequest("digits", capacity_type="pool"), show=show)
+    assert show.choices[0].taken.verdict.queue == known
 
 
 DEMAND = SubmissionRequest("digits", waits={"pool": 60.0}, then=("on-demand",))
