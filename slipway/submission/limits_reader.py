@@ -14,33 +14,37 @@ from slipway.submission.quota_verdict import Limits, NotChecked, draws
 
 class LimitsReader:
     """A limit is read by its quota's id where that is known. The others are in the list of all quotas alone, which
-    takes pages: it is read where the last deployment found too little of one, and for whoever is `patient`."""
+    takes pages: it is read once a candidate is judged that lacked quota at the last deployment, or for whoever is
+    `patient` any that draws some of those."""
 
     def __init__(self, quotas: Quotas, threads: ThreadPoolExecutor, *, patient: bool) -> None:
         self._quotas, self._threads, self._patient = quotas, threads, patient
         self._by_id: dict[str, Future[int | NotChecked | None]] = {}
-        self._listed: Future[Limits] | None = None
+        self._unnamed: set[str] = set()
+        self._listed: Limits | None = None
 
     def begin(self, candidates: Iterable[Candidate]) -> None:
         """With what these draw, as far as that was not begun before. They are in one region."""
-        unnamed, region = set[str](), ""
         for candidate in candidates:
-            region = candidate.region
             for need in draws(candidate):
                 id_ = quota_id(need.metric)
                 if id_ is not None and need.metric not in self._by_id:
-                    self._by_id[need.metric] = self._threads.submit(_limit, self._quotas, id_, region)
-                elif id_ is None and (self._patient or candidate.offer.lacks_quota):
-                    unnamed.add(need.metric)
-        if unnamed and self._listed is None:
-            self._listed = self._threads.submit(_listed, self._quotas, frozenset(unnamed), region)
+                    self._by_id[need.metric] = self._threads.submit(_limit, self._quotas, id_, candidate.region)
+            self._unnamed |= self._only_listed(candidate)
 
-    @property
-    def limits(self) -> Limits:
-        """By metric, without those that the service does not have, and those that were not read."""
+    def limits(self, candidate: Candidate) -> Limits:
+        """By metric, without those that the service does not have, and those that were not read. The candidate is one
+        that was begun with."""
+        if self._listed is None and self._only_listed(candidate):
+            self._listed = _listed(self._quotas, frozenset(self._unnamed), candidate.region)
         found = {metric: reading.result() for metric, reading in self._by_id.items()}
-        listed = self._listed.result() if self._listed else {}
-        return {**{metric: limit for metric, limit in found.items() if limit is not None}, **listed}
+        return {**{metric: limit for metric, limit in found.items() if limit is not None}, **(self._listed or {})}
+
+    def _only_listed(self, candidate: Candidate) -> set[str]:
+        """What it draws that the list alone tells, where that is worth its pages."""
+        if not (self._patient or candidate.offer.lacks_quota):
+            return set()
+        return {need.metric for need in draws(candidate) if quota_id(need.metric) is None}
 
 
 def _limit(quotas: Quotas, id_: str, region: str) -> int | NotChecked | None:

@@ -154,7 +154,7 @@ class Preflight:
     def _beside(self, candidate: Candidate) -> Verdict:
         from slipway.submission.quota_verdict import NotChecked, draws, on_own_machines
 
-        limits = self._read_quota(self._options).limits
+        limits = self._read_quota(self._options).limits(candidate)
         clusters = () if self._others is None else _or_none(self._others)
         known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
         if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotChecked) for limit in known)):
@@ -164,7 +164,7 @@ class Preflight:
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
 
     def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
-        """Begins to read the limits of all metrics that any of the candidates draws, and who draws them, once."""
+        """Begins to read the limits that any of the candidates draws, by their ids, and who draws them, once."""
         from slipway.submission.limits_reader import LimitsReader
         from slipway.submission.quota_verdict import on_demand
 

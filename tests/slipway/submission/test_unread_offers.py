@@ -206,3 +206,17 @@ def test_what_takes_pages_to_read_is_not_read_where_nothing_is_given_up_for_it()
     service = Service(launcher=True, starts=[0], faults={"quotas": ["killed"]})
     command(service, again=False, asked=SubmissionRequest("digits", capacity_type="on-demand"))
     assert service.faults["quotas"] == ["killed"]
+
+
+@pytest.mark.parametrize(("limit", "taken", "left"), [(1000, "spot", ["unread"]), (1, "on-demand", [])])
+def test_nor_where_another_offer_is_taken_than_the_one_that_lacked_quota(  # S1
+    limit: int, taken: str, left: list[str]
+) -> None:
+    """Each `submit` waited for the pages of all quotas where any of its offers had lacked some when it was deployed."""
+    show = Told()
+    listed = {"custom_model_training_cpus": 200}
+    service = Service(launcher=True, starts=[0], limit=limit, listed=listed, faults={"quotas": ["unread"]})
+    asked = SubmissionRequest("digits")
+    command(service, again=False, asked=asked, show=show, lacks="pool", without_quota="on-demand")
+    assert show.choices[0].taken.candidate.offer.capacity_type == taken
+    assert service.faults["quotas"] == left
