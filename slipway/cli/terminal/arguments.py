@@ -17,11 +17,13 @@ _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """Whether the command waits for the job's end, and shows its log meanwhile; `timeout` in seconds."""
+    """Whether the command waits for the job's end, and shows its log meanwhile; `timeout` in seconds, and as it was
+    `typed`."""
 
     waits: bool
     timeout: float | None
     follows: bool = False
+    typed: str = ""
 
     @classmethod
     def of(cls, *, wait: bool, follow: bool, timeout: str | None, dry_run: bool) -> WaitOptions:
@@ -33,7 +35,7 @@ class WaitOptions:
             )
         if dry_run and (wait or follow):
             raise ConfigError("--dry-run sends nothing that could be waited for", fix="leave out --wait and --follow")
-        return cls(wait or follow, limit, follow)
+        return cls(wait or follow, limit, follow, timeout or "")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -51,6 +52,7 @@ def submit_sweep(
     sweep = send_sweep(context, plan, terminal.rate, terminal, again)
     begin = typed.again(name)
     end = f"{'' if rate is None else f' --rate {rate}'}{' --wait' if ending.waits else ''}"
+    end += f" --timeout {shlex.quote(ending.typed)}" if ending.typed else ""
     how = Again(f"{begin}{end}", f"{begin} --retry-failed{end}", f"{begin} --retry-cancelled{end}")
     accepted = (
         f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",

@@ -235,9 +235,9 @@ def test_the_command_that_goes_on_can_be_pasted(stack: Stack) -> None:
 
 
 def test_the_command_that_goes_on_has_the_rate_and_the_wait_that_were_typed(stack: Stack) -> None:  # N7
-    """Pasted it sent the rest at twice the rate, and ended before the runs did."""
+    """Pasted it sent the rest at twice the rate, and ended before the runs did, or waited for ever."""
     stack.act_as_trainer(granted=False)
-    words = ["slipway", "submit", "hello", "--sweep", points(stack, 2), "--rate", "30", "--wait"]
+    words = ["slipway", "submit", "hello", "--sweep", points(stack, 2), "--rate", "30", "--wait", "--timeout", "90s"]
     refused = stack.run(*words[1:])
     assert refused.code == 3 and f": {shlex.join(words)}\n" in refused.err
 
