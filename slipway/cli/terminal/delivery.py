@@ -67,7 +67,8 @@ def send(
     except JobGoneError as problem:
         if earlier:
             problem.fix = "give the command again to run it once more"
-        _tell_what_goes_on(context, journal, ledger, id_, problem)
+        once_more = "submit it by another request id" if request_id else "give the command again"
+        _tell_what_goes_on(context, journal, ledger, id_, problem, once_more)
         raise
     except SlipwayError as problem:
         if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
@@ -138,6 +139,7 @@ def _tell_what_goes_on(
     ledger: InterruptedSubmissions,
     request_id: str,
     problem: JobGoneError,
+    once_more: str,
 ) -> None:
     """A job that is gone may have been given up, and the one that was sent after it goes on: then the submission is
     kept, and that one is told of. It is forgotten once nothing of it can run any more."""
@@ -154,13 +156,14 @@ def _tell_what_goes_on(
         return
     was, has = ("was", "has") if len(left) == 1 else ("were", "have")
     problem.why += f"\n{join([job.typed for job in left])} {was} sent after it, and {has} not ended"
-    problem.fix = _keep_or_cancel(left, "to run it once more")
+    problem.fix = _keep_or_cancel(left, "to run it once more", once_more)
 
 
-def _keep_or_cancel(left: Sequence[VertexJob], otherwise: str) -> str:
-    """What to type where these jobs of a submission go on; `otherwise` is what for one would cancel them."""
+def _keep_or_cancel(left: Sequence[VertexJob], otherwise: str, then: str = "give the command again") -> str:
+    """What to type where these jobs of a submission go on; `otherwise` is what for one would cancel them, and `then`
+    what to do once they have ended."""
     cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
     return (
         f"to keep it:  slipway jobs wait {left[-1].typed}\n"
-        f"{otherwise}, cancel it, and once it has ended give the command again:\n{cancel}"
+        f"{otherwise}, cancel it, and once it has ended {then}:\n{cancel}"
     )

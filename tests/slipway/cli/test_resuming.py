@@ -171,6 +171,8 @@ def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(stack
                 "       to run it once more, cancel it, and once it has ended give the command again:",
                 f"       slipway jobs cancel {name}",
             ], gone.err
+        named = stack.run(*words, "--request-id", first["labels"]["slipway-request"])
+        assert named.code == 4 and "once it has ended submit it by another request id:\n" in named.err, named.err
         with stack.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
             unread = stack.run(*words)
         assert unread.code == 4 and remembered(stack) == 1
