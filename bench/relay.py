@@ -73,14 +73,21 @@ class Relay(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def _body(self) -> bytes:
+        """Raises ConnectionAbortedError, ValueError where the caller is killed as it sends: half a request is none."""
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            return self._read(int(self.headers.get("Content-Length") or 0))
         body = b""
         while size := int(self.rfile.readline().split(b";")[0], 16):
-            body += self.rfile.read(size)
+            body += self._read(size)
             self.rfile.readline()
         self.rfile.readline()
         return body
+
+    def _read(self, size: int) -> bytes:
+        found = self.rfile.read(size)
+        if len(found) < size:
+            raise ConnectionAbortedError(f"{size} bytes of a body were announced, and {len(found)} came")
+        return found
 
     def log_message(self, format: str, *args: object) -> None:
         """Silent: a bench says what it found."""
