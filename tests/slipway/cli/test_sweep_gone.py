@@ -29,6 +29,16 @@ def delete(stack: Stack, *runs: str, started: bool = True) -> None:
         stack.cloud.rest("DELETE", f"/v1/{name}")
 
 
+def deleted_while_awaited(stack: Stack, words: tuple[str, ...]) -> tuple[int, str]:
+    """What a sweep of two says that is awaited, as one job is deleted before it starts and the other cancelled."""
+    with stack.started(*words, "--wait") as waiting:
+        stack.until(lambda: len(every_job(stack)) == 2, 60)
+        delete(stack, "1", started=False)
+        stack.cancel_all()
+        said = waiting.communicate(timeout=60)[1]
+    return waiting.returncode, said
+
+
 def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tmp_path: Path) -> None:  # N7
     """From another machine a copy was sent for each, which ended well without having run; from the same one nobody
     missed them."""
@@ -98,12 +108,8 @@ def test_what_was_told_as_gone_while_it_was_awaited_is_sent_by_the_command_that_
     packaged(stack)
     held(stack)
     words = ("submit", "hello", "--sweep", points(stack, 2))
-    with stack.started(*words, "--wait") as waiting:
-        stack.until(lambda: len(every_job(stack)) == 2, 60)
-        delete(stack, "1", started=False)
-        stack.cancel_all()
-        said = waiting.communicate(timeout=60)[1]
-    assert waiting.returncode == 4 and "fix: once more: slipway submit hello --sweep sweep.csv --retry-failed" in said
+    code, said = deleted_while_awaited(stack, words)
+    assert code == 4 and "fix: once more: slipway submit hello --sweep sweep.csv --retry-failed" in said
     again = stack.run(*words, "--retry-failed", "--output", "json")
     assert [(one["run"], one["attempt"]) for one in again.json["accepted"]] == [(1, 0)], again.err
 
@@ -150,12 +156,8 @@ def test_who_waits_waits_for_what_was_sent_before_also_where_no_list_shows_it_ye
 def test_a_job_that_is_deleted_while_its_sweep_is_awaited_is_told_as_gone(stack: Stack) -> None:  # N7
     held(stack)
     words = ("submit", "hello", "--sweep", points(stack, 2))
-    with stack.started(*words, "--wait") as waiting:
-        stack.until(lambda: len(every_job(stack)) == 2, 60)
-        delete(stack, "1", started=False)
-        stack.cancel_all()
-        said = waiting.communicate(timeout=60)[1]
-    assert waiting.returncode == 4 and "error: 1 of 2 runs of sweep hello-" in said, said
+    code, said = deleted_while_awaited(stack, words)
+    assert code == 4 and "error: 1 of 2 runs of sweep hello-" in said, said
     assert "why: run 1: its job was deleted, so how that ended is unknown" in said
 
 
