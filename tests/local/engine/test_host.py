@@ -64,7 +64,8 @@ def test_it_ends_by_itself_with_its_own_code_and_leaves_no_watcher(folder: Path)
     engine = start(folder, "7")
     assert engine.process.wait() == 0
     assert "ended with 7" in engine.said
-    wait_for(lambda: not [one for one in engine.tree() if _watches(one)], "its watcher is gone")
+    watcher = (LANGUAGE_HOST[:15], "sh", "sleep")
+    wait_for(lambda: not [one for one in engine.tree() if _is_named(one, *watcher)], "its watcher is gone")
     for one in engine.tree():
         one.kill()
 
@@ -77,7 +78,7 @@ def test_an_engine_that_lives_keeps_its_host(folder: Path) -> None:
     seen: set[int] = set()
 
     def looked() -> bool:
-        seen.update(one.pid for one in host.children(recursive=True) if one.name() == "sleep")
+        seen.update(one.pid for one in host.children(recursive=True) if _is_named(one, "sleep"))
         return len(seen) > 2
 
     wait_for(looked, "it was looked after twice")
@@ -85,8 +86,9 @@ def test_an_engine_that_lives_keeps_its_host(folder: Path) -> None:
     engine.kill_tree()
 
 
-def _watches(process: psutil.Process) -> bool:
+def _is_named(process: psutil.Process, *names: str) -> bool:
+    """False for one that has ended since it was listed."""
     try:
-        return process.name() in (LANGUAGE_HOST[:15], "sh", "sleep")
+        return process.name() in names
     except psutil.NoSuchProcess:
         return False

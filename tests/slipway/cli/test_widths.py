@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from slipway.cli.terminal import screen
 from slipway.context import Context
+from slipway.deployment.clock import TOLERANCE
 from slipway.season import Season
 from tests.checkouts.shell import Done
 
@@ -35,8 +36,9 @@ def wide(stack: Stack) -> None:
 
 @pytest.fixture
 def at(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> Callable[..., Done]:
-    now = datetime.now(UTC) + timedelta(minutes=5)
-    monkeypatch.setattr(Context, "now", now)  # What jobs cost by now is the same at each look.
+    # What jobs cost by now is the same at each look. Not so far ahead that the clock is taken for a wrong one.
+    now = datetime.now(UTC) + TOLERANCE / 2
+    monkeypatch.setattr(Context, "now", now)
 
     def run(room: int | None, *words: str) -> Done:
         monkeypatch.setattr(screen, "columns", lambda: room)
