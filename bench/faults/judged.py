@@ -18,6 +18,9 @@ _LAUNCHER = "slipway/packages/slipway_launcher.py"
 _PROGRAM = ("__main__.py", "slipway/template/__init__.py", _LAUNCHER)
 _COMMAND = ("slipway/__main__.py", "slipway/cli/__init__.py", _LAUNCHER)
 _CLOUD, _PLUGIN = "local/cloud", "local/plugin"
+# What tells people what a deployment does, and decides nothing of it. Were it to fail, so would every clean run, which
+# is made anew when it changes.
+_TELLING = ("slipway/review", "slipway/deployment/schedule.py", "slipway/deployment/summary.py")
 # How a clean run is made and read.
 _BENCH = ("bench/faults", "tests/checkouts")
 
@@ -30,12 +33,13 @@ class Sources:
     _texts: dict[Path, bytes] = field(default_factory=dict)
     _imports: dict[Path, frozenset[Path]] = field(default_factory=dict)
 
-    def closure(self, begin: Iterable[str]) -> frozenset[Path]:
-        """These files and all of the checkout that they import, and what those do; the tables that lie beside them."""
-        found, left = set[Path](), [Path(name) for name in begin]
+    def closure(self, begin: Iterable[str], without: Iterable[str] = ()) -> frozenset[Path]:
+        """These files and all of the checkout that they import, and what those do; the tables that lie beside them.
+        `without`: files and folders that are left out, with what they alone import."""
+        found, left, out = set[Path](), [Path(name) for name in begin], [Path(name) for name in without]
         while left:
             file = left.pop()
-            if file not in found:
+            if file not in found and not any(file.is_relative_to(one) for one in out):
                 found.add(file)
                 left += self._imported(file)
         folders = {file.parent for file in found} - {Path()}
@@ -113,17 +117,19 @@ class Codes:
             case "points":
                 return judged(sources, self._commands[journey])
             case "cleans":
-                return judged(sources, self._commands[journey]) | sources.below(*_BENCH)
+                return judged(sources, self._commands[journey], telling=True) | sources.below(*_BENCH)
             case "sequences":
                 return judged(sources, ("pulumi", "up")) | judged(sources, ("slipway", "submit"))
             case _:
                 return sources.below(_CLOUD, "tests/local/cloud")
 
 
-def judged(sources: Sources, command: tuple[str, ...]) -> frozenset[Path]:
-    """All of the checkout that runs when somebody types this: here, and on the other side of the wire."""
+def judged(sources: Sources, command: tuple[str, ...], *, telling: bool = False) -> frozenset[Path]:
+    """All of the checkout that runs when somebody types this: here, and on the other side of the wire. `telling`: with
+    what only tells people what a deployment does."""
     if command[0] == "pulumi":
-        return sources.closure(_PROGRAM) | {Path("Pulumi.yaml")} | sources.below(_CLOUD, _PLUGIN)
+        program = sources.closure(_PROGRAM, without=() if telling else _TELLING)
+        return program | {Path("Pulumi.yaml")} | sources.below(_CLOUD, _PLUGIN)
     # The path of its file is the verb.
     verb = f"slipway/cli/{command[1].replace('-', '_')}.py"
     return sources.closure((*_COMMAND, verb)) | sources.below(_CLOUD)

@@ -15,7 +15,9 @@ FILES = {
     "__main__.py": "def main():\n    from components import all_of_it\n",
     "Pulumi.yaml": "name: slipway\n",
     "components/__init__.py": "",
-    "components/all_of_it.py": "from slipway.tables import rows\n",
+    "components/all_of_it.py": "from slipway.tables import rows\nfrom slipway.review import review\n",
+    "slipway/review/__init__.py": "",
+    "slipway/review/review.py": "",
     "slipway/__init__.py": (
         "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from slipway.api import submit\n\n\n"
         "def __getattr__(name):\n    import importlib\n\n    return importlib.import_module('slipway.api')\n"
@@ -37,7 +39,13 @@ FILES = {
     "tests/checkouts/nap.py": "",
     "bench/faults/ending.py": "",
 }
-KEYS = (("points", "create · GET /a · 1 · cut"), ("points", "submit · GET /a · 1 · cut"), ("mutants", "rules.py:f#1"))
+NAMES = ("create", "submit", "clean", "mutants")
+KEYS = (
+    ("points", "create · GET /a · 1 · cut"),
+    ("points", "submit · GET /a · 1 · cut"),
+    ("cleans", "create"),
+    ("mutants", "rules.py:f#1"),
+)
 
 
 def digests(root: Path) -> tuple[str, ...]:
@@ -49,16 +57,18 @@ def digests(root: Path) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("file", "changed"),
     [
-        ("__main__.py", {"create"}),
-        ("components/all_of_it.py", {"create"}),
-        ("slipway/tables/rows.py", {"create"}),
-        ("slipway/tables/prices.csv", {"create"}),
+        ("__main__.py", {"create", "clean"}),
+        ("components/all_of_it.py", {"create", "clean"}),
+        ("slipway/tables/rows.py", {"create", "clean"}),
+        ("slipway/tables/prices.csv", {"create", "clean"}),
+        ("slipway/review/review.py", {"clean"}),
         ("slipway/cli/terminal.py", {"submit"}),
         ("slipway/cli/jobs.py", set[str]()),
-        ("slipway/__init__.py", {"create", "submit"}),
-        ("slipway/packages/slipway_launcher.py", {"create", "submit"}),
-        ("local/plugin/server.py", {"create"}),
-        ("local/cloud/rules.py", {"create", "submit", "mutants"}),
+        ("slipway/__init__.py", {"create", "submit", "clean"}),
+        ("slipway/packages/slipway_launcher.py", {"create", "submit", "clean"}),
+        ("local/plugin/server.py", {"create", "clean"}),
+        ("local/cloud/rules.py", {"create", "submit", "clean", "mutants"}),
+        ("bench/faults/ending.py", {"clean"}),
         ("tests/local/cloud/test_rules.py", {"mutants"}),
     ],
 )
@@ -71,8 +81,7 @@ def test_what_a_command_can_run_makes_its_outcomes_old_and_nothing_else_does(
     before = digests(tmp_path)
     (tmp_path / file).write_text(FILES[file] + "MORE = 2\n")
     now = digests(tmp_path)
-    names = ("create", "submit", "mutants")
-    assert {name for name, old, new in zip(names, before, now, strict=True) if old != new} == changed
+    assert {name for name, old, new in zip(NAMES, before, now, strict=True) if old != new} == changed
 
 
 @pytest.mark.parametrize(
