@@ -22,11 +22,12 @@ from slipway.live import Live, Unknown
 from slipway.prices import Price, dollars, hourly, price_in_words, total
 from slipway.season import moment_in_words
 
-What = Literal["create", "delete", "retire", "season-begins", "season-ends", "idle-limit"]
+What = Literal["create", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
 _BY_ITSELF = {
     "create": "is made",
     "delete": "is deleted",
     "retire": "retires",
+    "unfinished": "is unfinished",
     "season-begins": "season begins",
     "season-ends": "season ends",
     "idle-limit": "is given up",
@@ -122,10 +123,16 @@ def dates(
 
 def _retiring(retiring: RetiringCluster, region: str, now: datetime) -> Due:
     price = costs(retiring.cluster, region)
+    if retiring.why is Why.BUSY_STATE and retiring.cluster.state == "PROVISIONING":
+        # What is published does not name it yet, or not any more.
+        why = "still being made; a deployment that asks for it takes it over, any other deletes it when idle"
+        return Due(retiring.name, retiring.id, "unfinished", why, per_hour=price)
     if retiring.jobs:
         why = f"when {join(job.typed for job in retiring.jobs)} {'has' if len(retiring.jobs) == 1 else 'have'} ended"
     elif retiring.why in (Why.UNPUBLISHED, Why.DAMAGED):
         why = f"with the deployment after the next one ({retiring.why.words})"
+    elif retiring.why is Why.BUSY_STATE:
+        why = f"can't be deleted while it is {retiring.cluster.state}"
     else:
         why = retiring.why.words
     return Due(retiring.name, retiring.id, "retire", why, per_hour=price, overdue=retiring.overdue)

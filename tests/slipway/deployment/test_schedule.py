@@ -75,6 +75,17 @@ def test_what_retires_waits_for_its_jobs() -> None:
     assert due(late, alive(job(ID)))[0].overdue
 
 
+def test_what_a_killed_deployment_was_making_does_not_retire() -> None:
+    """Nobody knows whether the next deployment asks for it."""
+    (one,) = due(in_season(ends=-1), live(cluster(ID, HASH, "PROVISIONING")))
+    assert (one.what, one.at, one.now) == ("unfinished", None, False)
+    assert one.words(NOW) == (
+        "is unfinished: still being made; a deployment that asks for it takes it over, any other deletes it when idle"
+    )
+    (rebooting,) = due(in_season(ends=-1), live(cluster(ID, HASH, "REBOOTING")))
+    assert rebooting.words(NOW) == "retires: can't be deleted while it is REBOOTING"
+
+
 def test_a_cluster_that_has_both_an_end_and_a_limit_has_two_lines_the_first_first() -> None:
     both = replace(CPU, season=Season(None, NOW + 4 * HOUR, 4 * HOUR))
     assert [one.what for one in due(both, alive(ended=1))] == ["idle-limit", "season-ends"]
