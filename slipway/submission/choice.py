@@ -201,10 +201,13 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 def _other(template: str, seen: list[JudgedCandidate]) -> str:
     """What to do where nothing would help but other parameters, another pool or more quota."""
     fix = f"ask for less, or for something else: slipway templates show {template}"
-    if all(one.candidate.offer.dormant for one in seen):
+    dormant = dict.fromkeys(one.candidate.offer.dormant for one in seen)
+    if all(dormant):
         fix = (
             f"wait until it is there again: slipway pools\nor ask for something else: slipway templates show {template}"
         )
+    elif any(dormant):
+        fix = f"wait until {join(filter(None, dormant), 'or')} is there again: slipway pools\nor {fix}"
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
         fix += "".join(f"\nor for more quota{what}" for what in _more_quota(seen))
     if any(one.candidate.offer.cluster for one in seen):

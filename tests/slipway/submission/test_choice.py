@@ -134,6 +134,21 @@ def test_where_quota_is_short_the_fix_is_a_command() -> None:  # Z2
     assert "or ask for more: slipway quota --request h100_gpus=16 --contact EMAIL\n" in str(error.value)
 
 
+def test_a_cluster_that_comes_back_is_waited_for_whatever_else_there_is() -> None:  # N3
+    offer = Offer("pool", False, "being replaced in place", "", (), UNKNOWN, {}, dormant="cpu")
+    asleep = replace(judged("pool", NEVER), verdict=Verdict(Outcome.NEVER, "can't run now on cpu", (offer.why,)))
+    asleep = replace(asleep, candidate=replace(asleep.candidate, offer=offer))
+    with pytest.raises(PolicyError) as error:
+        choose("t", [asleep, judged("spot", NEVER)])
+    assert error.value.fix.splitlines()[:2] == [
+        "wait until cpu is there again: slipway pools",
+        "or ask for less, or for something else: slipway templates show t",
+    ]
+    with pytest.raises(PolicyError) as error:
+        choose("t", [asleep])
+    assert error.value.fix.splitlines()[:1] == ["wait until it is there again: slipway pools"]
+
+
 def test_a_broken_cluster_is_the_news_where_no_other_offer_is_left() -> None:
     gone = broken(judged("pool", FULL).candidate, ResourceError("cluster h100 is gone", why="404", fix="pulumi up"))
     with pytest.raises(ResourceError, match="cluster h100 is gone") as error:
