@@ -96,12 +96,12 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
     if found and one.in_place:
         words = (
             f"{machines(summed(found))} {has} to be found for `{new.id}` when `{old.id}` is gone; if there are none, "
-            f"the deployment waits and says so, and there is no `{one.name}` meanwhile"
+            f"{_waits(new)}, and there is no `{one.name}` meanwhile"
         )
     elif found:
         words = (
-            f"{machines(summed(found))} {has} to be found for `{new.id}`; if there are none, the deployment waits and "
-            f"says so, and `{old.id}` stays"
+            f"{machines(summed(found))} {has} to be found for `{new.id}`; if there are none, {_waits(new)}, and "
+            f"`{old.id}` stays"
         )
     else:
         words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
@@ -114,6 +114,16 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
         )
     words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
     yield KINDS["image-cache-empty"].of(f"cluster {one.name}", words)
+
+
+def _waits(new: Cluster) -> str:
+    """What a deployment does where there are no machines for it."""
+    waits = "the deployment waits and says so"
+    if not new.instead:
+        return waits
+    one = len(new.instead) == 1
+    tried = "its alternative is tried at once" if one else "its alternatives are tried at once, in their order"
+    return f"{tried}, and if there are none for {'that' if one else 'these'} either, {waits}"
 
 
 def _overlap(one: Succession) -> Iterator[Consequence]:

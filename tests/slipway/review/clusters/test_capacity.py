@@ -81,6 +81,31 @@ def test_one_that_is_replaced_in_place_has_no_machines_meanwhile_and_never_both(
     )
 
 
+def test_a_deployment_waits_only_when_the_alternatives_have_no_machines_either() -> None:  # N2
+    """They are tried at once, as the line beside it says: not the first one's machines alone are waited for."""
+    away, small = {"workers": pool("workers", H100, 1, 6)}, {"workers": pool("workers", CPU, 1, 4)}
+    cases = (
+        ((away,), "its alternative is tried at once, and if there are none for that either, "),
+        (
+            (away, small),
+            "its alternatives are tried at once, in their order, and if there are none for these either, ",
+        ),
+    )
+    for alternatives, tried in cases:
+        new = replace(NEW, alternatives=alternatives)
+        found = said(change(facts(OLD), facts(new), clusters=[living(OLD)]))["capacity-found-anew"]
+        assert found.sentence == (
+            f"1 `a3-highgpu-8g` has to be found for `{NEW.id}`; if there are none, {tried}the deployment waits and "
+            f"says so, and `{OLD.id}` stays"
+        )
+        new = replace(new, replacement="in-place")
+        found = said(change(facts(OLD), facts(new), clusters=[living(OLD)]))["capacity-found-anew"]
+        assert found.sentence == (
+            f"1 `a3-highgpu-8g` has to be found for `{NEW.id}` when `{OLD.id}` is gone; if there are none, {tried}the "
+            "deployment waits and says so, and there is no `h100` meanwhile"
+        )
+
+
 def test_an_idle_small_cluster_is_rolled_over_without_a_warning_of_its_machines() -> None:
     old, new = cluster(), cluster(labels={"team": "ml"})
     found = said(change(facts(old), facts(new), clusters=[living(old)]))

@@ -266,6 +266,9 @@ def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs() -> Non
     assert f"`{OLD.id}` is deleted first, and nobody can submit to `h100` until `{asked.id}` runs" in told.sentence
     assert "`a3-highgpu-8g` may not come again" in told.sentence
     assert "rollover → `in-place`" in found["cluster-protection"].sentence.replace("`rollover`", "rollover")
+    other = replace(asked, alternatives=({"workers": pool("workers", CPU, 1, 4)},))
+    may_become = said(change(facts(OLD), facts(other), clusters=[living(OLD)]))["cluster-in-place"]
+    assert "until `h100-4b2277a` or an alternative of it runs; " in may_become.sentence
     assert "nothing that runs changes" not in found["cluster-protection"].sentence
 
     busy = said(change(facts(OLD), facts(asked, kept(OLD, TUNE)), clusters=[living(OLD, used=1)], jobs=[TUNE]))
