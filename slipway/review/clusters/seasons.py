@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from slipway.catalog.clusters import Cluster, DormantCluster
@@ -22,61 +22,92 @@ from slipway.review.kinds import KINDS
 from slipway.review.quota_requests import in_words
 from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
-from slipway.season import moment_in_words
+from slipway.season import Season, moment_in_words
 
 _KEY = "slipway:persistentResources"
 
 
 def seasons(change: Change) -> Iterator[Consequence]:
-    """Of clusters that another comparison tells nothing of: their dates, and what changes while they are dormant."""
+    """Of clusters that another comparison tells nothing of: their dates, and what changes while they are dormant. What
+    is due of dates that this change brings is told with them."""
     if change.new is None:
         return
     before, after = _all(change.old), _all(change.new)
+    coming = _coming(change)
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name), after.get(name)
         if old is not None and new is not None:
-            yield from _changed(old, new)
+            yield from _changed(old, new, coming.get(name, ()))
             yield from _waits(old, new)
         elif isinstance(new, DormantCluster):
-            words = f"`{name}` is declared, and not made yet: {new.words}; {_costs(new)} idle from then on"
+            follows = "".join(f"; {words}" for words in _follows(new.season)) if new.comes else ""
+            words = f"`{name}` is declared, and not made yet: {new.words}; {_costs(new)} idle from then on{follows}"
             yield _told(name, words, Grade.CHANGE, "from")
+        elif new is not None and (later := list(_follows(new.season))):
+            key = "until" if new.season.ends else "idleLimit"
+            yield _told(name, f"`{name}`: {'; '.join(later)}", Grade.CHANGE, key, coming.get(name, ()))
         elif isinstance(old, DormantCluster):
             yield _told(name, f"`{name}`, which is dormant, is not asked for any more", Grade.CHANGE, "")
 
 
 def due(change: Change) -> Iterator[str]:
-    """What is due of clusters that have dates, and which ones are dormant, a sentence each."""
+    """What is due of clusters that had their dates before this change, and which ones are dormant, a sentence each."""
+    if change.new is None:
+        return
+    before = _all(change.old)
+    for name, words in _coming(change).items():
+        if _dated_before(before, change.new.clusters[name]):
+            yield from (f"`{name}`: {one}" for one in words)
+    yield from (one.words for one in change.new.dormant.values() if _dated_before(before, one))
+
+
+def _dated_before(before: Mapping[str, Cluster], new: Cluster) -> bool:
+    return new.name in before and before[new.name].season == new.season
+
+
+def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
+    """`season ends 2026-12-20, in 29 days: …`, by the name of the cluster, of all that are to be there."""
     catalog, live = change.new, change.live
     if catalog is None:
-        return
+        return {}
     there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
     # Who reads for a comment reads all jobs of the last days, ended ones too; a deployment reads when the last ended.
     if not live.last_ends and change.recent != UNASKED:
         live = replace(
             live, last_ends=change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
         )
+    found = {}
     for cluster in catalog.clusters.values():
         current = CurrentCluster(declared(cluster), cluster.id, "", import_=cluster.id in there)
-        for one in dates(current, there.get(cluster.id), live, catalog.region, change.now):
-            yield f"`{cluster.name}`: {one.words(change.now)}"
-    yield from (one.words for one in catalog.dormant.values())
+        all_due = dates(current, there.get(cluster.id), live, catalog.region, change.now)
+        found[cluster.name] = tuple(one.words(change.now) for one in all_due)
+    return found
 
 
-def _changed(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Consequence]:
     found = list(_dates(old, new))
     asleep = [isinstance(one, DormantCluster) for one in (old, new)]
     if any(asleep):  # No other comparison tells what is edited while it comes or goes by its dates.
         found += _remade(old, new)
     if not found:
         return
-    if isinstance(new, DormantCluster):
-        follows = new.words
-    elif new.season.ends:
-        follows = f"from {moment_in_words(new.season.ends)} on it takes no new jobs, and goes when its own have ended"
-    else:
-        follows = "nothing that runs changes"
+    keys = {one.key for one in found}
+    edited = replace(
+        new.season,
+        ends=new.season.ends if keys - {"idleLimit"} else None,
+        idle_limit=new.season.idle_limit if "idleLimit" in keys else None,
+    )
+    follows = new.words if isinstance(new, DormantCluster) else "; ".join(_follows(edited))
+    words = f"`{new.name}`: {join(map(str, found))}; {follows or 'nothing that runs changes'}"
     grade = None if _shorter(old, new) and not all(asleep) else Grade.CHANGE
-    yield _told(new.name, f"`{new.name}`: {join(map(str, found))}; {follows}", grade, found[0].key)
+    yield _told(new.name, words, grade, found[0].key, coming if old.season != new.season else ())
+
+
+def _follows(season: Season) -> Iterator[str]:
+    if season.ends:
+        yield f"from {moment_in_words(season.ends)} on it takes no new jobs, and goes when its own have ended"
+    if season.idle_limit:
+        yield f"it is given up once it has had no job for {span(season.idle_limit.total_seconds())}"
 
 
 def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
@@ -129,9 +160,9 @@ def _shorter(old: Cluster, new: Cluster) -> bool:
     return later or earlier or (limit is not None and (before is None or limit < before))
 
 
-def _told(name: str, words: str, grade: Grade | None, key: str) -> Consequence:
+def _told(name: str, words: str, grade: Grade | None, key: str, details: Iterable[str] = ()) -> Consequence:
     field = f"{_KEY}.{name}.{key}".rstrip(".")
-    return KINDS["season-changed"].of(f"cluster {name}", words, grade=grade, field=field)
+    return KINDS["season-changed"].of(f"cluster {name}", words, grade=grade, field=field, details=details)
 
 
 def _all(catalog: Catalog | None) -> Mapping[str, Cluster]:

@@ -14,6 +14,9 @@ from slipway.catalog.model import Template
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.gate import unannounced
+from slipway.review.rendering.comment import comment
+from slipway.review.rendering.document import write
+from slipway.review.rendering.plain_text import plain_text
 from slipway.review.review import review
 from slipway.season import Reason, Season
 from tests.slipway.review.builders import H100, NOW, change, cluster, facts, job, kept, living, offer, pool, template
@@ -61,9 +64,27 @@ def told(change: Change) -> dict[str, Consequence]:
             Grade.CHANGE,
         ),
         (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "nothing that runs changes", Grade.CHANGE),
-        (PLAIN, dated(hours=4), "`idleLimit` none → `4 h`", "nothing that runs changes", Grade.WARNING),
-        (dated(hours=4), dated(hours=9), "`idleLimit` `4 h` → `9 h`", "nothing that runs changes", Grade.CHANGE),
-        (dated(hours=9), dated(hours=4), "`idleLimit` `9 h` → `4 h`", "nothing that runs changes", Grade.WARNING),
+        (
+            PLAIN,
+            dated(hours=4),
+            "`idleLimit` none → `4 h`",
+            "it is given up once it has had no job for 4 h",
+            Grade.WARNING,
+        ),
+        (
+            dated(hours=4),
+            dated(hours=9),
+            "`idleLimit` `4 h` → `9 h`",
+            "it is given up once it has had no job for 9 h",
+            Grade.CHANGE,
+        ),
+        (
+            dated(hours=9),
+            dated(hours=4),
+            "`idleLimit` `9 h` → `4 h`",
+            "it is given up once it has had no job for 4 h",
+            Grade.WARNING,
+        ),
     ],
 )
 def test_a_change_of_dates_is_told_with_what_follows(
@@ -173,6 +194,33 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
         "comes)"
     )
     assert rests_until == "cluster big is out of season until 2026-12-20"
+
+
+def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it() -> None:  # N5
+    """It is this change's doing, so it is not beside what is not; what it costs until then is told too."""
+    costs = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
+    follows = "from 2026-12-20 on it takes no new jobs, and goes when its own have ended"
+    given_up, cpu = "it is given up once it has had no job for 4 h", cluster()
+    added = review(change(facts(cpu), facts(cpu, dated(ends=ENDS, hours=4)), clusters=[living(cpu)]))
+    one = next(one for one in added.consequences if one.kind == "season-changed")
+    assert one.sentence == f"`h100`: {follows}; {given_up}"
+    assert (one.details, one.grade) == ((costs,), Grade.CHANGE)
+    assert one.field == "slipway:persistentResources.h100.until"
+    said = plain_text(added)
+    assert added.standing == () and f"      {costs}" in said and "not this change's" not in said
+    markdown = comment([added])
+    assert given_up in markdown and "season ends 2026-12-20, in 29 days" in markdown and "remark" not in markdown
+    assert write(added)["standing"] == []
+
+    edited = review(change(facts(dated(hours=4)), facts(dated(ends=ENDS, hours=4)), clusters=[living(PLAIN)]))
+    (one,) = edited.consequences
+    assert one.sentence == f"`h100`: `until` none → `2026-12-20`; {follows}" and costs in one.details
+    assert edited.standing == ()
+
+    rests = asleep(dated(begins=ENDS, hours=4))
+    declared = review(change(facts(cpu), facts(cpu, dormant=rests), clusters=[living(cpu)]))
+    one = next(one for one in declared.consequences if one.kind == "season-changed")
+    assert one.sentence.endswith(f"; $101.14/h idle from then on; {given_up}") and declared.standing == ()
 
 
 def test_a_deployment_by_itself_ends_and_begins_what_was_announced() -> None:
