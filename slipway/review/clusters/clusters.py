@@ -143,8 +143,8 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Co
     runs = f"`{new.id}`{' or an alternative of it' if new.instead else ''} runs"
     return KINDS["cluster-in-place"].of(
         f"cluster {one.name}",
-        f"`{one.name}` is replaced in place, for {named(map(str, one.edits))} can't change: `{old.id}` is deleted "
-        f"first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
+        f"`{one.name}` is replaced in place, because {named(map(str, one.edits))} can't be changed on a living "
+        f"cluster: `{old.id}` is deleted first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
         details=(*(map(str, one.edits) if len(one.edits) > 1 else ()), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         field=key_of(one.name, one.edits),

@@ -263,8 +263,11 @@ def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs() -> Non
     assert "cluster-new-generation" not in found and "generations-overlap" not in found
     told = found["cluster-in-place"]
     assert told.grade == Grade.BLOCKING
-    assert f"`{OLD.id}` is deleted first, and nobody can submit to `h100` until `{asked.id}` runs" in told.sentence
-    assert "`a3-highgpu-8g` may not come again" in told.sentence
+    assert told.sentence == (
+        "`h100` is replaced in place, because `pools.workers.replicas.max` 4 → 6 can't be changed on a living cluster: "
+        f"`{OLD.id}` is deleted first, and nobody can submit to `h100` until `{asked.id}` runs; its 1 `a3-highgpu-8g` "
+        "may not come again"
+    )
     assert "rollover → `in-place`" in found["cluster-protection"].sentence.replace("`rollover`", "rollover")
     other = replace(asked, alternatives=({"workers": pool("workers", CPU, 1, 4)},))
     may_become = said(change(facts(OLD), facts(other), clusters=[living(OLD)]))["cluster-in-place"]
