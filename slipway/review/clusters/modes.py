@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.creation.creation_context import CreationPolicy
 from slipway.formatting import join, span
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of
@@ -34,9 +35,9 @@ def modes(change: Change) -> Iterator[Consequence]:
 def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
     if old.replacement != new.replacement:
         yield Edit("replacement", old.replacement, new.replacement)
-    for key, before, after in (
-        ("retireWithin", old.retire_within, new.retire_within),
-        ("createWithin", old.create_within, new.create_within),
+    for key, before, after, left_out in (
+        ("retireWithin", old.retire_within, new.retire_within, ""),  # Left out, `up` never warns.
+        ("createWithin", old.create_within, new.create_within, f"{span(CreationPolicy.refused)} (default)"),
     ):
         if before != after:
-            yield Edit(key, *(span(one) if one else "" for one in (before, after)))
+            yield Edit(key, *(span(one) if one else left_out for one in (before, after)))

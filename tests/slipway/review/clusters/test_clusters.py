@@ -234,8 +234,10 @@ def test_how_it_is_replaced_and_when_to_warn_change_in_place() -> None:
     assert other["cluster-protection"].grade == Grade.WARNING
     patient = replace(OLD, create_within=7200.0)
     found = said(change(facts(OLD), facts(patient), clusters=[living(OLD)]))["cluster-protection"]  # N2
-    assert found.sentence == "`h100`: `createWithin` none → `2 h`; nothing that runs changes"
+    assert found.sentence == "`h100`: `createWithin` `15 min (default)` → `2 h`; nothing that runs changes"
     assert (found.grade, found.field) == (Grade.CHANGE, "slipway:persistentResources.h100.createWithin")
+    found = said(change(facts(patient), facts(OLD), clusters=[living(OLD)]))["cluster-protection"]
+    assert found.sentence == "`h100`: `createWithin` `2 h` → `15 min (default)`; nothing that runs changes"
 
 
 def test_how_a_dormant_one_is_replaced_is_told_as_well() -> None:
