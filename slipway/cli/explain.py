@@ -1,11 +1,12 @@
-"""Say what to do about the errors of `pulumi up`, `preview` or `destroy` that do not say it themselves.
+"""Say what to do about the errors of `pulumi up`, `preview` or `destroy`.
 
 \b
   pulumi up 2>&1 | tee up.txt; slipway explain up.txt
   pulumi up 2>&1 | slipway explain -
 
-The engine and its provider are programs of others. FILE is what one of their runs printed, `-` is stdin. What is not
-understood is said too, with where to look. Reads nothing else, and changes nothing.
+Slipway's own errors say it themselves, and are repeated. The engine and its provider are programs of others, whose
+errors do not. FILE is what one of their runs printed, `-` is stdin. Where neither is found, that is said, with where to
+look. Reads nothing else, and changes nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ _FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
 @output_option
 def command(file: str, output: str) -> None:
     from slipway.cloud.foreign_words import meanings
+    from slipway.notices.own_error import own_errors, without_own_errors
 
-    found = meanings(text_of(file, _FIX).splitlines(), os.environ)
+    text = text_of(file, _FIX)
+    own = [(one.what, one.why, one.fix) for one in own_errors(text)]
+    known = {fix for _, _, fix in own}
+    others = meanings(without_own_errors(text), os.environ)
+    found = own + [(one.what, one.why, one.fix) for one in others if one.fix not in known]
     if output == "json":
-        rows = [{"what": one.what, "why": one.why, "fix": one.fix} for one in found]
+        rows = [{"what": what, "why": why, "fix": fix} for what, why, fix in found]
         screen.out_json("explanation", {"meanings": rows})
         return
-    for one in found:
-        screen.out(f"✗ {one.what}\n    why: {one.why}\n    fix: {one.fix}")
+    for what, why, fix in found:
+        screen.out(f"✗ {what}")
+        for name, said in (("why", why), ("fix", fix)):
+            if said:
+                screen.out(f"    {name}: {said}".replace("\n", "\n         "))
     if not found:
         screen.out("nothing in it is known by its words: see docs/runbook.md, or let slipway doctor look at the stack")

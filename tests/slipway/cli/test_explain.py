@@ -8,6 +8,7 @@ import pytest
 
 from slipway.cli import main
 from slipway.cli.terminal.screen import prepare_streams
+from slipway.cloud.foreign_words import meaning_of
 
 SAID = """Diagnostics:
   gcp:storage:Bucket (work):
@@ -23,6 +24,51 @@ def test_what_is_understood_is_said_once_with_the_way_out(tmp_path: Path, capsys
     assert first == "✗ the cloud does not take this login any more"
     assert why.endswith("Request had invalid authentication credentials.")
     assert "gcloud auth application-default login" in fix
+
+
+NOT_MADE = "cluster cpu-1a2b3c4 could not be made, nor could its alternative (11 tries in 1 min)"
+STOCK_OUT = f""" +  gcp:storage:BucketObject creation **creating failed** error: before hook "x" failed: {NOT_MADE}
+Diagnostics:
+  pulumi:pulumi:Stack (slipway-local):
+    error: update failed
+
+  gcp:storage:BucketObject (creation):
+    error: before hook "slipway-create-v1" failed: {NOT_MADE}
+      why: cpu-1a2b3c4, 1 n1-standard-4: it ended in ERROR: Resources are insufficient
+           cpu-5d6e7f8 (alternative 1), 1 n1-standard-8: it is refused: dial tcp: no such host
+      fix: run pulumi up again, which tries again; nothing of it is left behind or billed
+
+Outputs:
+    onError: "the same command again goes on from what is there"
+Duration: 1m2s
+"""
+
+
+def test_slipways_own_error_is_repeated_once_as_it_says_itself_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # N2, N4
+    """The summary of a run shows nothing else of it, and a reason that quotes the network is no error beside it."""
+    (tmp_path / "up.txt").write_text("\x1b[31m" + STOCK_OUT.replace("error: before", "\x1b[1merror: before") * 2)
+    assert main(["explain", str(tmp_path / "up.txt")]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"✗ {NOT_MADE}",
+        "    why: cpu-1a2b3c4, 1 n1-standard-4: it ended in ERROR: Resources are insufficient",
+        "         cpu-5d6e7f8 (alternative 1), 1 n1-standard-8: it is refused: dial tcp: no such host",
+        "    fix: run pulumi up again, which tries again; nothing of it is left behind or billed",
+    ]
+
+
+def test_an_error_of_the_provider_that_slipway_has_explained_is_not_explained_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # N4
+    meaning = meaning_of("googleapi: Error 429: slower", {})
+    what = f"Bucket work could not be made: {meaning.what}"
+    beside = f"    error: {what}\n      why: {meaning.why}\n      fix: {meaning.fix}\n"
+    foreign = "    error: creating urn:x: googleapi: Error 429: slower\n"
+    (tmp_path / "up.txt").write_text(beside + foreign + SAID)
+    assert main(["explain", str(tmp_path / "up.txt"), "--output", "json"]) == 0
+    whats = [one["what"] for one in json.loads(capsys.readouterr().out)["meanings"]]
+    assert whats == [what, "the cloud does not take this login any more"]
 
 
 def test_from_a_pipe_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
