@@ -11,6 +11,7 @@ from typing import Any
 from slipway.doctor.finding import shape
 from slipway.errors import ConfigError
 from slipway.formatting import join, quoted
+from slipway.notices.own_error import own_errors
 from slipway.season import moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
@@ -108,8 +109,9 @@ def of_deployment(text: str, stack: str) -> Notices:
 
 def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
     name, how = found["name"], found["how"].strip(" ,:")
-    why = re.search(r"^ *why: (.+)$", text[found.end() :], re.MULTILINE)
-    sentence = f"cluster `{found['id']}` could not be made: {how}{f' ({why[1].strip()})' if why else ''}"
+    begins = f"cluster {found['id']} could not be made"
+    why = next((one.why for one in own_errors(text) if begins in one.what), "")
+    sentence = f"cluster `{found['id']}` could not be made{_how(how, why)}"
     ways = "more time (createWithin), or other machines or another region (alternatives)"
     mend = f"{ways}, in stacks/Pulumi.{stack}.yaml"
     again = (
@@ -117,6 +119,14 @@ def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
     )
     lines = ((sentence, mend), (again, ""))
     return Notice(STOCK_OUT, stack, name, shape([(found["id"], how)]), f"{stack}: cluster {name} can't be made", lines)
+
+
+def _how(how: str, why: str) -> str:
+    """With alternatives `why` has a line for each option, which says how it ended."""
+    if how.startswith("nor "):
+        reasons = "; ".join(line.rstrip(".") for line in why.splitlines())
+        return f", {how}{f': {reasons}' if reasons else ''}"
+    return f": {how}{f' ({why})' if why else ''}"
 
 
 def _of_doctor(body: Mapping[str, Any]) -> Notices:

@@ -22,7 +22,7 @@ from slipway.errors import ConfigError
 from slipway.notices.notice import KINDS, Notices, document, of_deployment, of_document
 from slipway.notices.scheduled_run import of_run
 from slipway.season import Season
-from tests.slipway.creation.test_cluster_creation import NEW, Story, failed
+from tests.slipway.creation.test_cluster_creation import NEW, OPEN, OTHERS, Story, failed
 from tests.slipway.creation.vertex import OPERATION, gone
 from tests.slipway.doctor.picture import picture
 
@@ -137,7 +137,25 @@ class TestUp:
 
     def test_where_its_alternatives_were_not_to_be_had_either(self) -> None:
         text = "error: cluster h100-3e29a36-1 could not be made, nor could any of its 2 alternatives (9 tries in 2 h)"
-        assert told(of_deployment(text, "prod")) == [("stock-out", "h100")]
+        one = of_deployment(text, "prod")
+        assert told(one) == [("stock-out", "h100")]
+        begins = "cluster `h100-3e29a36-1` could not be made, nor could any of its 2 alternatives"
+        assert one.notices[0].lines[0][0] == begins, "killed before the engine told the reasons"
+
+    def test_each_alternatives_reason_is_told_and_none_of_another_cluster(self) -> None:  # N2
+        steps = [failed(), failed(), gone()] * 50
+        alone = Story([OPERATION], steps).fails()
+        both = Story([OPERATION], steps).fails(new=OPEN, refused=0)
+        another = str(alone).replace(NEW.id, "h100-1a2b3c4")
+        name, stock_out = OPEN.id.rpartition("-")[0], alone.why.rstrip(".")
+        options = (f"{one.called}, {one.machines}: it ended in ERROR: {stock_out}" for one in (OPEN, *OTHERS))
+        begins = f"cluster `{OPEN.id}` could not be made, nor could any of its 2 alternatives: "
+        expected = {
+            name: begins + "; ".join(options),
+            "h100": f"cluster `h100-1a2b3c4` could not be made: it ended in ERROR ({alone.why})",
+        }
+        for text in (f"error: {both}\nerror: {another}\n", f"error: {another}\nerror: {both}\n"):
+            assert {one.subject: one.lines[0][0] for one in of_deployment(text, "prod").notices} == expected
 
     @pytest.mark.parametrize(
         ("text", "looked"),
