@@ -55,7 +55,8 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
             document = {"sweep": sweep, "jobs": all_, "cancelling": list(found.cancelling), "sending": found.sending}
             screen.out_json("sweep-cancellation", document)
         else:
-            screen.out(f"cancelling {asked:,} of {all_:,} jobs of sweep {sweep}; the others had ended")
+            others = "; the others had ended" if asked < all_ else ""
+            screen.out(f"cancelling {asked:,} of {all_:,} jobs of sweep {sweep}{others}")
     then = "end it (Ctrl-C), then give this command once more"
     if found.sending:
         screen.note(f"warning: a command of yours still sends runs of sweep {sweep}, and goes on: {then}")
