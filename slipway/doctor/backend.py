@@ -18,6 +18,8 @@ _ABANDONED = timedelta(minutes=10)
 _KEPT = timedelta(days=90)
 _AT_ONCE = 5
 """So many packages are named in one command."""
+_CALLED = {"creation": "clusters/asked-for.json (the object whose writing makes the clusters)"}
+"""The engine knows by a name of its own, which tells nobody anything, what people see in the bucket."""
 
 
 def backend(picture: Picture) -> Iterator[Finding]:
@@ -59,7 +61,8 @@ def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
 
 
 def _pending(found: Backend, picture: Picture) -> Finding:
-    words = f"a killed run was at work on {join(found.pending)}, and nobody knows whether it was done"
+    names = join(_CALLED.get(one, one) for one in found.pending)
+    words = f"a killed run was at work on {names}, and nobody knows whether it was done"
     does = "clears that; then pulumi up takes over what was made"
     return KINDS["operation-pending"].of(
         f"state {picture.stack}", words, f"pulumi refresh --clear-pending-creates --stack {picture.stack}", does

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from components.creation import NAME, OBJECT
 from slipway.cloud.connection import connect
 from slipway.cloud.storage import Storage
 from slipway.doctor.backend_reading import look
@@ -57,6 +58,12 @@ def test_a_stack_that_the_backend_lacks_and_files_that_were_cut_off() -> None:
     assert one.mend == "find '/s/.pulumi' -name '*.attrs' -size 0 -delete"
     pending = found(backend=Backend("file:///s", state(CPU.id), pending=("work",)))["operation-pending"]
     assert "at work on work" in pending.sentence
+
+
+def test_an_object_whose_name_only_the_engine_knows_is_called_as_in_the_bucket() -> None:  # N4
+    """ "a killed run was at work on creation" was all that somebody read."""
+    pending = found(backend=Backend("file:///s", state(CPU.id), pending=(NAME, "work")))["operation-pending"]
+    assert f"at work on {OBJECT} (the object whose writing makes the clusters) and work, and" in pending.sentence
 
 
 def test_submissions_that_nobody_waits_for() -> None:
