@@ -37,7 +37,8 @@ def command(cluster: str, yes: bool, timeout: str | None, catalog: str | None, o
         raise ResourceError(
             f"cluster {one.name} is adopted, so it is not rebooted",
             why=f"somebody else made {one.id}, and nothing of stack {context.catalog.stack} changes it",
-            fix=f"ask them; they type gcloud ai persistent-resources reboot {one.id} --region={region}",
+            fix=f"ask them; they type gcloud ai persistent-resources reboot {one.id} --region={region} "
+            f"--project={context.catalog.project}",
         )
     try:
         found = vertex.persistent_resource(one.id)

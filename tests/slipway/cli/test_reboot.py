@@ -47,6 +47,14 @@ def test_a_cluster_with_a_job_is_not_rebooted_and_an_idle_one_is(stack: Stack) -
     stack.grant(ADMIN, granted=False)
 
 
+def test_an_adopted_one_is_not_rebooted_and_what_its_owner_types_names_its_project(stack: Stack) -> None:  # N4
+    stack.catalog["clusters"]["cpu"]["adopted"] = True
+    stack.publish()
+    refused = stack.run("pools", "reboot", "cpu", "--yes")
+    assert refused.code == 4 and "error: cluster cpu is adopted, so it is not rebooted" in refused.err
+    assert f"reboot {stack.cluster} --region=us-central1 --project={stack.catalog['project']}\n" in refused.err
+
+
 class Rebooted(Script):
     """Its reboot is answered with `posts`, its operation is over at the second look."""
 
