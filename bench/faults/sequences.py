@@ -39,7 +39,9 @@ def play(here: Stage, seed: int, length: int = 4) -> Sequence:
         ran = here.run(here.checkout.command("up"), "deployer", {})
         refused += ran.code != 0
         now = ending.read(here.checkout)
-        found = [*_held(here, now, jobs, ran), *_burning(idle, now, ran)]
+        found = _held(here, now, jobs, ran)
+        if ran.code == 0:
+            found += burning(idle, {id_ for id_, _ in now.clusters}, here.checkout.outputs()["clusters"].values())
         broken += [f"step {number} ({step.edit}): {one}" for one in found]
         if broken:
             break
@@ -60,11 +62,10 @@ def _held(here: Stage, now: Ending, jobs: Iterable[str], ran: Ran) -> list[str]:
     return found
 
 
-def _burning(idle: Iterable[str], now: Ending, ran: Ran) -> list[str]:
-    """What retired and was idle before a deployment has gone with it: idle cost is bounded by the schedule."""
-    if ran.code != 0:
-        return []
-    still = sorted(set(idle) & {id_ for id_, _ in now.clusters})
+def burning(idle: Iterable[str], there: Iterable[str], current: Iterable[str]) -> list[str]:
+    """What retired and was idle before a deployment has gone with it, unless an edit has taken it back: idle cost is
+    bounded by the schedule. All are ids of clusters."""
+    still = sorted(set(idle) & set(there) - set(current))
     return [f"{id_} was idle and retiring before this deployment, and is still there" for id_ in still]
 
 
