@@ -112,7 +112,8 @@ _NOTES = {
     "faults": "\n".join(f"- `{name}`: {words}" for name, words in FAULTS.items()),
     "sequences": """Clusters are added, removed and renamed, their bounds, machines, generations and seasons edited,
 while jobs run. After each step no job was killed, every cluster is known to the state, and what was idle and retiring
-before has gone, unless the edit took it back. At the end one deployment leaves what the file asks for, and a destruction leaves nothing.""",
+before has gone, unless the edit took it back. At the end one deployment leaves what the file asks for, and a
+destruction leaves nothing.""",
     "mutants": """A mutant is the local cloud with one of its rules switched off. *Noticed*: a test fails. *Never met*:
 none of the tests that were run meets the rule; they are those of `tests/local/cloud` that are no journeys. *Unclear*:
 the test fails with the rule on as well.""",
