@@ -29,18 +29,18 @@ def own_errors(text: str) -> tuple[OwnError, ...]:
 
 def without_own_errors(text: str) -> tuple[str, ...]:
     """The other lines: what a reason quotes of the service has been dealt with by the error that it stands in."""
-    lines = plain_lines(text)
+    lines = _plain_lines(text)
     own = {number for _, numbers in _read(text) for number in numbers}
     return tuple(line for number, line in enumerate(lines) if number not in own)
 
 
-def plain_lines(text: str) -> list[str]:
+def _plain_lines(text: str) -> list[str]:
     return [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
 
 
 def _read(text: str) -> Iterator[tuple[OwnError, range]]:
     """With the numbers of its lines."""
-    lines = plain_lines(text)
+    lines = _plain_lines(text)
     for number, line in enumerate(lines):
         begins = _BEGINS.match(line)
         if begins is None:
