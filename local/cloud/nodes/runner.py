@@ -28,6 +28,7 @@ from local.cloud.nodes.metadata_server import MetadataServer
 from local.cloud.nodes.spec import Phase, ReplicaSpec, UnreadyError
 
 _LOCK_WAIT_S = 3.0
+_LOOK_S = 1.0
 _TOOL_POLL_S = 0.1
 _READERS_WAIT_S = 2.0
 _KILL_WAIT_S = 1.0
@@ -111,7 +112,7 @@ class Runner:
 
     def _wait(self, child: subprocess.Popen[bytes]) -> int:
         """The child's exit code. When asked to stop, the child gets SIGTERM, and SIGKILL after the grace."""
-        event = self._events.get()
+        event = self._first_event()
         if event == "stop":
             self._stopping = True
             _signal_group(child.pid, signal.SIGTERM)
@@ -123,6 +124,12 @@ class Runner:
                     _signal_group(child.pid, signal.SIGKILL)
                     until = time.monotonic() + _KILL_WAIT_S
         return int(event.removeprefix("exit "))
+
+    def _first_event(self) -> str:
+        """Looks up now and then: a signal that comes as a wait begins is only acted on after it."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._events.get(timeout=_LOOK_S)
 
     def _grace_s(self) -> float:
         chosen = (files.read_json(self._folder / specs.STOP) or {}).get("graceSeconds")

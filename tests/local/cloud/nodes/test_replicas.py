@@ -24,6 +24,15 @@ from local.cloud.nodes.runner_starter import RunnerStarter
 from local.cloud.nodes.spec import Identity, ReplicaSpec, Status
 
 WAIT_S = 600.0
+_HARD_TO_WAKE = """
+import os, signal, sys, threading
+from pathlib import Path
+from local.cloud.nodes import runner
+os.setsid()
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+runner.main(Path(sys.argv[1]))
+"""
 
 
 @pytest.fixture(scope="session")
@@ -320,6 +329,20 @@ def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> 
     run.running()
     os.kill(run.pid, signal.SIGTERM)
     assert run.ended() == Status("lost")
+
+
+def test_a_signal_that_does_not_wake_the_runner_is_heard_all_the_same(run: Replica) -> None:  # N4
+    """It came as the runner began to wait, and the job that was cancelled then never ended. Another thread that takes
+    the signal has the same effect each time."""
+    run.starter.write(run.folder, replace(run.spec, command=python("import time; time.sleep(1000)")))
+    with (run.folder / "runner.log").open("wb") as output:
+        runner = subprocess.Popen(
+            [sys.executable, "-c", _HARD_TO_WAKE, str(run.folder / specs.SPEC)], stdout=output, stderr=output
+        )
+    run.running()
+    run.starter.stop(run.folder)
+    assert run.ended().phase == "stopped"
+    assert runner.wait(WAIT_S) == 0
 
 
 def test_a_replica_that_was_never_started_is_stopped_at_once(run: Replica) -> None:
