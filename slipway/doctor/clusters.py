@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.doctor.finding import KINDS, Finding, Grade
 from slipway.doctor.picture import Picture
@@ -118,7 +119,9 @@ def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[F
 
 def _retires(cluster: PersistentResource, picture: Picture, successor: PersistentResource | None) -> Iterator[Finding]:
     """Counted from its successor's making, or from the end of its season; of one that the stack file names no more,
-    from when that was deployed where it had a limit, else nobody knows since when."""
+    from when that was deployed where it had a limit. Else it is known only that it retires since the catalog that says
+    so was published at the latest: no alarm until that is too long, and told all the same, as a new commit publishes
+    anew and it is paid for meanwhile."""
     name, subject, called = cluster.labels[NAME_LABEL], f"cluster {cluster.id}", picture.called(cluster)
     whole = picture.catalog
     rests = whole.dormant.get(name) if whole else None
@@ -128,10 +131,13 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
     gone = (whole.removed or {}).get(cluster.id) if whole and declared is None else None
     if gone:
         within, since = timedelta(seconds=gone.retire_within), gone.since
-    if since is not None and picture.now - since <= within:
+    at_least = picture.published.age if isinstance(picture.published, PublishedCatalog) else None
+    lasts = picture.now - since if since else at_least
+    late = lasts is not None and lasts > within
+    if since and not late:
         return
     costs, jobs = dollars(picture.per_hour(cluster)), picture.jobs_on(cluster)
-    long = f" for {_span(picture.now - since)}" if since else ""
+    long = f" for {_span(lasts)}{'' if since else ' or longer'}" if lasts is not None else " for an unknown time"
     if jobs:
         are = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
         words = f"{called} has been retiring{long}: {are}, {costs}"
@@ -146,7 +152,7 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
     else:
         words = f"{called} has been retiring{long} and is idle: {costs} for nothing"
         mend, does = picture.up, "it deletes the cluster"
-    yield KINDS["cluster-retires-long"].of(subject, words, mend, does)
+    yield KINDS["cluster-retires-long"].of(subject, words, mend, does, grade=None if late else Grade.NOTE)
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:

@@ -107,6 +107,28 @@ def test_retire_within_decides_how_long_is_too_long() -> None:
     assert "cluster-retires-long" in found(lives(days=8, used=1), lives(OLD, used=1), published=told)
 
 
+@pytest.mark.parametrize(
+    ("age", "grade", "words"),
+    [
+        (timedelta(seconds=40), Grade.NOTE, "for 40 s or longer"),
+        (timedelta(hours=23), Grade.NOTE, "for 23 h or longer"),
+        (timedelta(hours=25), Grade.WARNING, "for 25 h or longer"),
+        (None, Grade.NOTE, "for an unknown time"),
+    ],
+)
+def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_alarm(
+    age: timedelta | None, grade: Grade, words: str
+) -> None:  # N1, N10
+    """Without `retireWithin` the catalog does not remember since when: seconds after the `up` that took the entry out,
+    a person was told that the cluster should have retired by now."""
+    gone = cluster("big")
+    told = replace(published(catalog(CPU, retiring=(gone.id,))), age=age)
+    stays = job("tune-27b-x1", on=gone)
+    one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
+    assert one.sentence == f"cluster {gone.id} has been retiring {words}: tune-27b-x1 still runs, $0.46/h"
+    assert (one.grade, one.mend) == (grade, "slipway jobs show tune-27b-x1")
+
+
 def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
     def told(days: float) -> Mapping[str, Finding]:
         rests = DormantCluster(**vars(OLD) | {"why": "season", "since": NOW - timedelta(days=days)})
