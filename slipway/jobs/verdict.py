@@ -113,7 +113,7 @@ def on_cluster(
     rivals = [job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads)]
     queue = None if jobs is None else len(rivals)
     if cluster.state not in RUNNING_STATES:
-        text = f"waits: cluster {name} is {cluster.state}, jobs start when it is RUNNING"
+        text = f"waits: cluster {name} is {cluster.state}, and may refuse jobs until it is RUNNING"
         return Verdict(Outcome.WAITS, text, queue=queue)
     full = [one for one in loads if one.outcome is Outcome.FULL]
     if full:

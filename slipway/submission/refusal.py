@@ -1,9 +1,12 @@
-"""What a refusal of a job means: whether to send it again, and what to ask for where quota is too small. Pure."""
+"""What a refusal of a job means: whether to send it again, what to ask for where quota is too small, and what to wait
+for where its cluster does not run. Pure."""
 
 from __future__ import annotations
 
 from slipway.cloud.failures import CloudError, Exhausted, Unreachable
 from slipway.cloud.jobs import VertexJob
+from slipway.jobs.verdict import Outcome
+from slipway.submission.choice import JudgedCandidate
 from slipway.submission.request import Request
 
 QUOTA_TOO_SMALL = "exceed quota limits"
@@ -25,3 +28,11 @@ def more_quota(request: Request, message: str) -> str:
     drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
     short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
     return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
+
+
+def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
+    """What passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is being
+    made or rebooted is tried all the same, as no document says that it takes no jobs."""
+    if not problem.not_accepted or taken.verdict.outcome is not Outcome.WAITS:
+        return ""
+    return f"wait until cluster {taken.candidate.offer.cluster} is RUNNING (slipway pools), then submit it again"

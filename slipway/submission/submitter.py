@@ -25,6 +25,7 @@ from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_i
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import Preflight
+from slipway.submission.refusal import way_on
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
 
@@ -133,7 +134,12 @@ class Submitter:
             except BaseException:
                 sender.withdraw(request)
                 raise
-        sent = SubmissionResult(request, sender.send(request), choice, self.context)
+        try:
+            attempt = sender.send(request)
+        except CloudError as problem:
+            problem.fix = problem.fix or way_on(problem, choice.taken)
+            raise
+        sent = SubmissionResult(request, attempt, choice, self.context)
         return sent, prepared.candidates.index(candidate), claim
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:

@@ -1,0 +1,66 @@
+"""A job for a cluster that is being rebooted is sent: no document tells whether it is refused then. # N3, N9"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.failures import Answer, Refused, failure
+from slipway.cloud.jobs import VertexJob
+from slipway.kinds import Kind
+from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.journal import EntryState
+
+from .service import CALL, Service
+from .test_fallback import Told, command
+
+ON_POOL = SubmissionRequest("digits", capacity_type="pool")
+
+
+@dataclass
+class Rebooting(Service):
+    """Its pool's machines are free, and its cluster is in this `state`."""
+
+    state: str = "REBOOTING"
+    refuses: bool = True
+
+    def persistent_resource(self, cluster: str) -> PersistentResource:
+        found = super().persistent_resource(cluster)
+        return replace(found, state=self.state, pools=tuple(replace(pool, used=0) for pool in found.pools))
+
+    def create_job(self, kind: Kind, body: Mapping[str, Any], region: str) -> VertexJob:
+        if self.refuses:
+            raise failure(CALL, Answer(400, "FAILED_PRECONDITION", f"it is in state {self.state}"))
+        return super().create_job(kind, body, region)
+
+
+def test_what_is_expected_there_promises_nothing() -> None:
+    show, service = Told(), Rebooting(launcher=True, refuses=False, starts=[0])
+    command(service, again=False, asked=ON_POOL, show=show)
+    (choice,) = show.choices
+    assert choice.taken.verdict.text == "waits: cluster cpu is REBOOTING, and may refuse jobs until it is RUNNING"
+    assert len(service.jobs) == 1
+
+
+def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None:
+    """It ended without a way on."""
+    service = Rebooting(launcher=True, starts=[0])
+    with pytest.raises(Refused) as refused:
+        command(service, again=False, asked=ON_POOL)
+    assert refused.value.why == "it is in state REBOOTING"
+    assert refused.value.fix == "wait until cluster cpu is RUNNING (slipway pools), then submit it again"
+    assert service.notes["r1"].state is EntryState.REFUSED
+
+    service.state, service.refuses = "RUNNING", False
+    assert command(service, again=True, asked=ON_POOL).attempt.fresh
+    assert len(service.jobs) == 1
+
+
+def test_what_a_running_cluster_refuses_does_not_pass_by_waiting() -> None:
+    with pytest.raises(Refused) as refused:
+        command(Rebooting(launcher=True, state="RUNNING"), again=False, asked=ON_POOL)
+    assert not refused.value.fix
