@@ -42,17 +42,20 @@ class Clock:
 
 @dataclass(frozen=True)
 class Context:
-    """Reads the process's environment once; tests give their own. `address` is the catalog's, if one was given."""
+    """Reads the process's environment once; tests give their own. `address` is the catalog's, if one was given.
+    `in_season`: the catalog is as who submits needs it, without the clusters whose season has ended since it was
+    published; else as it was published."""
 
     address: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     folder: Path = field(default_factory=Path.cwd)
     clock: Clock = field(default_factory=Clock)
     policy: HttpPolicy | None = None
+    in_season: bool = False
 
     def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
         """Credentials are not stored: whoever reads it back has an environment of their own."""
-        return partial(Context, folder=self.folder), (self.address,)
+        return partial(Context, folder=self.folder, in_season=self.in_season), (self.address,)
 
     @cached_property
     def selected(self) -> SelectedCatalog:
@@ -64,14 +67,24 @@ class Context:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return fetch(self.connection.storage, self.selected)
+        return self._fetched(self.connection)
+
+    def _fetched(self, connection: Connection) -> Catalog:
+        """The time it goes by is that of the answer which has the catalog, where this machine's clock is wrong."""
+        found = fetch(connection.storage, self.selected)
+        if not self.in_season or not any(one.season.ends for one in found.clusters.values()):
+            return found
+        from slipway.catalog.withdrawal import in_season
+        from slipway.deployment.clock import right_time
+
+        return in_season(found, right_time(self.now, connection.session.time))
 
     def anew(self) -> Context:
         """The same with the catalog as it is published now, which takes one round trip. Raises what `fetch` raises."""
         again = replace(self)
         # What the checkout remembers may be another catalog by now, and a session keeps its connections.
         known = {"selected": self.selected, "connection": self.connection}
-        again.__dict__.update(known, catalog=fetch(self.hurried.storage, self.selected))
+        again.__dict__.update(known, catalog=self._fetched(self.hurried))
         return again
 
     @cached_property
@@ -162,8 +175,8 @@ class Context:
 
 
 def context_of(address: str | None) -> Context:
-    """What a call from Python starts from. Raises SlipwayError where the process's own folder is gone."""
+    """What a call from Python that submits starts from. Raises SlipwayError where the process's own folder is gone."""
     try:
-        return Context(address)
+        return Context(address, in_season=True)
     except FileNotFoundError as problem:
         raise SlipwayError("this folder is gone", fix="change to one that exists") from problem

@@ -1,5 +1,5 @@
-"""A catalog that no longer offers some clusters, so that nobody is sent to them: they are being replaced in place, or
-are dormant from now on."""
+"""A catalog that no longer offers some clusters, so that nobody is sent to them: they are being replaced in place, are
+dormant from now on, or have come to the end of their season since it was published."""
 
 from __future__ import annotations
 
@@ -35,6 +35,23 @@ def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
     going = {name: dormant[name] for name, one in catalog.clusters.items() if name in dormant and not one.adopted}
     ids = (*catalog.retiring, *(catalog.clusters[name].id for name in going))
     return replace(_resting(catalog, going), retiring=tuple(dict.fromkeys(ids)))
+
+
+def in_season(catalog: Catalog, now: datetime) -> Catalog:
+    """The same without the clusters whose season has ended by now: a job that is sent there would keep the cluster, and
+    grow it, until somebody deploys."""
+    ended = {
+        name: DormantCluster(**_fields(one), why="season", since=one.season.ends)
+        for name, one in catalog.clusters.items()
+        if one.season.ends and one.season.ends <= now
+    }
+    return over(catalog, ended) if ended else catalog
+
+
+def ended_between(then: Catalog, now: Catalog) -> tuple[str, ...]:
+    """The clusters whose season ended, where that is all that makes the one of the other; none where it is more."""
+    ended = {name: now.dormant[name] for name in then.clusters if name in now.dormant}
+    return tuple(ended) if ended and over(then, ended) == now else ()
 
 
 def _resting(catalog: Catalog, going: Mapping[str, DormantCluster]) -> Catalog:

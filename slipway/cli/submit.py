@@ -118,7 +118,7 @@ def command(
     ending = WaitOptions.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
     typed = SubmitArguments(**words)
     id_ = checked_request_id(request_id) if request_id is not None else None
-    context, json = Context(typed.catalog), output == "json"
+    context, json = Context(typed.catalog, in_season=True), output == "json"
     check_format(format_, ("--output json", json), ("--sweep", typed.sweep is not None), dry_run=dry_run)
     if typed.sweep is not None:
         from slipway.cli.terminal.sweep import submit_sweep

@@ -18,10 +18,12 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from slipway.catalog.withdrawal import ended_between
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, SlipwayError, Timeout
+from slipway.formatting import join
 from slipway.jobs.claim import Claim, take_claim
 from slipway.jobs.verdict import Outcome
 from slipway.submission.candidates import Candidate
@@ -178,8 +180,13 @@ class FallbackLoop:
             return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
         if newest is not later:
             catalog = newest.context.catalog
+            ended = ended_between(later.context.catalog, catalog)
             commit = f" of {catalog.revision.short}" if catalog.commit else ""
-            self.show.note(f"a new catalog{commit} was published meanwhile: what is sent next follows that")
+            self.show.note(
+                f"the season of {join(ended)} has ended meanwhile: nothing more is sent there"
+                if ended
+                else f"a new catalog{commit} was published meanwhile: what is sent next follows that"
+            )
         with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             seen: list[JudgedCandidate] = []

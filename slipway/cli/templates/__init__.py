@@ -20,7 +20,7 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
         # Flags before the verb are the verb's, unless it has some.
         ctx.default_map = {ctx.invoked_subcommand: ctx.params}
         return
-    context = Context(catalog)
+    context = Context(catalog, in_season=True)
     found = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]
     if output == "json":
         documents = [template_document(one) for one in found]

@@ -31,7 +31,7 @@ from slipway.submission.request import new_request_id
 @catalog_and_output
 def command(template: str, catalog: str | None, output: str, format_: str | None) -> None:
     check_format(format_, ("--output json", output == "json"), dry_run=True)
-    context = Context(catalog)
+    context = Context(catalog, in_season=True)
     found = find_template(context.catalog, template)
     if format_ is not None:
         from slipway.submission.candidates import SubmissionRequest, prepare

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from slipway.catalog.model import Catalog, Parameter, Template
+from slipway.catalog.withdrawal import in_season
 from slipway.errors import ConfigError, PolicyError
+from slipway.season import Season
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.request import RequestOverrides
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionResult, Submitter
 
-from .service import Context, Journal, Service
+from .service import BEGIN, Context, Journal, Service
 from .test_fallback import Told, catalog
 
 SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 30.0}, then=("pool",))
@@ -81,6 +83,20 @@ def test_a_catalog_that_is_the_same_is_told_and_prepared_once() -> None:
     command(service, show)
     assert len([one for one in show.waits if one.overdue]) > 3
     assert len(show.notes) == 1 and len({id(one.later[0]) for one in show.waits}) == 1
+
+
+def test_a_season_that_ends_while_it_waits_is_passed_over_and_no_new_catalog() -> None:  # B6, N3
+    service, show = Service(launcher=True, busy=0, starts=[60]), Told()
+    cpu = replace(DEPLOYED.clusters["cpu"], season=Season(None, BEGIN))
+    service.published = in_season(replace(DEPLOYED, clusters={"cpu": cpu}), BEGIN)
+    context: Any = Context(service, replace(DEPLOYED, clusters={"cpu": cpu}))
+    journal: Any = Journal(service)
+    prepared = prepare(context.catalog, SPOT_THEN_POOL, "ada")
+    done = Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
+    assert len(service.jobs) == 1 and not done.attempt.job.persistent_resource_id
+    first, second = show.notes
+    assert first == "the season of cpu has ended meanwhile: nothing more is sent there"
+    assert "stays there\n  cluster cpu is out of season since 2026-11-20 12:00 UTC" in second
 
 
 FOLDS = Parameter("folds", "int", 5)
