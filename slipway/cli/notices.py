@@ -70,10 +70,12 @@ def _show(told: Notices) -> None:
     sign = screen.styled("!", sys.stdout, fg="yellow", bold=True)
     for notice in told.notices:
         screen.out(f"{sign} {notice.title}")
-        for sentence, mend in notice.lines:
-            screen.out(f"    {sentence}")
-            if mend:
-                screen.out(f"      mend: {mend}")
+        for line in notice.lines:
+            screen.out(f"    {line.sentence}")
+            if line.mend:
+                screen.out(f"      mend: {line.mend}")
+                if line.means:
+                    screen.out(f"            {line.means}")
     if not told.notices:
         screen.note(
             "✓ nothing to tell" if told.looked else "nothing was looked at: name a file (slipway notices --help)"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.notices.notice import KINDS, Notice, Notices
+from slipway.notices.notice import KINDS, Line, Notice, Notices
 from slipway.review.rendering.markdown import code, text
 
 MOST = 10
@@ -129,9 +129,15 @@ def _body(notice: Notice) -> str:
 
 
 def _lines(notice: Notice) -> str:
-    shown = [f"- {text(sentence)}{f': {code(mend)}' if mend else ''}" for sentence, mend in notice.lines[:_LINES]]
+    shown = [f"- {text(one.sentence)}{_mend(one)}" for one in notice.lines[:_LINES]]
     left = len(notice.lines) - _LINES
     return "\n".join([*shown, *([f"- and {left} more"] if left > 0 else [])])
+
+
+def _mend(line: Line) -> str:
+    """The command is to be copied alone; a deletion without its condition is not to be copied at all."""
+    means = f" ({text(line.means)})" if line.means else ""
+    return f": {code(line.mend)}{means}" if line.mend else ""
 
 
 def _title(notice: Notice) -> str:

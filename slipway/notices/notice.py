@@ -41,16 +41,25 @@ _ERROR = re.compile(r"^ *error: ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
+class Line:
+    """A sentence for people, what mends it, and what that does or on which condition it is right; both may be empty."""
+
+    sentence: str
+    mend: str = ""
+    means: str = ""
+
+
+@dataclass(frozen=True)
 class Notice:
     """`kind` is one of `KINDS`; `subject` tells it from others of its kind in the stack; `shape` stays the same until
-    it becomes something else. `lines` are sentences for people, each with what mends it, which may be empty."""
+    it becomes something else."""
 
     kind: str
     stack: str
     subject: str
     shape: str
     title: str
-    lines: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -117,7 +126,7 @@ def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
     again = (
         "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
     )
-    lines = ((sentence, mend), (again, ""))
+    lines = (Line(sentence, mend), Line(again))
     return Notice(STOCK_OUT, stack, name, shape([(found["id"], how)]), f"{stack}: cluster {name} can't be made", lines)
 
 
@@ -152,8 +161,9 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
     return Notices(overdue + whole, frozenset({(RETIRING, stack), (DOCTOR, stack)}))
 
 
-def _line(finding: Mapping[str, Any]) -> tuple[str, str]:
-    return str(finding["sentence"]), finding["mend"] or ""
+def _line(told: Mapping[str, Any]) -> Line:
+    """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
+    return Line(str(told["sentence"]), told["mend"] or "", told.get("means") or "")
 
 
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
@@ -169,7 +179,7 @@ def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Noti
             name, lacks = str(one["cluster"]), sorted(map(str, one["lacks"]))
             title = f"{stack}: cluster {name} waits for quota, though its season has begun"
             again = "all else is deployed, and the scheduled deployment looks again every hour"
-            lines = ((str(one["words"]), "end what draws it, or ask for more: slipway quota"), (again, ""))
+            lines = (Line(str(one["words"]), "end what draws it, or ask for more: slipway quota"), Line(again))
             yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
 
 
@@ -179,13 +189,18 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
             name, when = str(one["cluster"]), moment_in_words(at)
             sentence = f"the season of cluster `{name}` ends {when}: from then on its templates use their other ways"
             mend = f"a later `until` of {name} in stacks/Pulumi.{stack}.yaml, if it is to stay"
-            lines = ((sentence, mend), ("a job that runs by then ends on it, and the cluster goes when it is idle", ""))
+            lines = (
+                Line(sentence, mend),
+                Line("a job that runs by then ends on it, and the cluster goes when it is idle"),
+            )
             yield Notice(SEASON, stack, name, shape([(when,)]), f"{stack}: season of cluster {name} ends {when}", lines)
 
 
 def _of_drift(body: Mapping[str, Any]) -> Notices:
     stack, drift = str(body["stack"]), body["drift"]
-    lines = tuple((f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift)
+    lines = tuple(
+        Line(f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
+    )
     title = f"{stack}: somebody changed by hand what is deployed"
     found = (Notice(DRIFT, stack, _OF_STACK, str(body["shape"]), title, lines),) if lines else ()
     return Notices(found, frozenset() if body["unread"] and not lines else frozenset({(DRIFT, stack)}))
@@ -209,7 +224,10 @@ def document(told: Notices) -> dict[str, Any]:
                 "subject": one.subject,
                 "shape": one.shape,
                 "title": one.title,
-                "lines": [{"sentence": sentence, "mend": mend or None} for sentence, mend in one.lines],
+                "lines": [
+                    {"sentence": line.sentence, "mend": line.mend or None, "means": line.means or None}
+                    for line in one.lines
+                ],
             }
             for one in told.notices
         ],
@@ -229,7 +247,7 @@ def read(body: Mapping[str, Any]) -> Notices:
                 subject=str(one["subject"]),
                 shape=str(one["shape"]),
                 title=str(one["title"]),
-                lines=tuple((str(line["sentence"]), line["mend"] or "") for line in one["lines"]),
+                lines=tuple(map(_line, one["lines"])),
             )
             for one in body["notices"]
         ),

@@ -9,7 +9,7 @@ from typing import Any
 
 from slipway.doctor.finding import shape
 from slipway.formatting import join
-from slipway.notices.notice import STOCK_OUT, STOPPED, Notice, Notices
+from slipway.notices.notice import STOCK_OUT, STOPPED, Line, Notice, Notices
 
 _JOB = re.compile(r"up \((?P<stack>[a-z0-9-]+)\) / up")
 _STOPPED = frozenset({"failure", "timed_out"})
@@ -43,7 +43,7 @@ def _stopped(stack: str, job: Mapping[str, Any]) -> Notice:
         at = f" at {join(steps)}" if steps else ""
         sentence = f"the scheduled deployment of {stack} stopped{at}"
         mend = "mend what its run names (docs/runbook.md); the next one, within the hour, goes on from there"
-    lines = ((sentence, mend), (f"the run: {job.get('html_url') or ''}", ""))
+    lines = (Line(sentence, mend), Line(f"the run: {job.get('html_url') or ''}"))
     return Notice(STOPPED, stack, _SUBJECT, shape([steps]), f"{stack}: the scheduled deployment stopped", lines)
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, document
+from slipway.notices.notice import DRIFT, STOCK_OUT, Line, Notice, Notices, document
 from tests.ci.conftest import ROOT, Workflow
 
 BOT = "github-actions[bot]"
-OUT = Notice(STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (("there are no machines", ""),))
-BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (("a bucket", ""),))
+OUT = Notice(STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (Line("there are no machines"),))
+BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (Line("a bucket"),))
 LOOKED = frozenset({(STOCK_OUT, "prod"), (DRIFT, "dev")})
 
 GH = """

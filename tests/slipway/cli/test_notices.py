@@ -32,6 +32,17 @@ def test_notices_are_lines_for_people_and_a_document_with_requests_for_issues(
     assert "nothing was looked at" in capsys.readouterr().err
 
 
+def test_the_condition_of_a_mend_stands_below_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is to be copied alone, and not to be copied where it is not right. An earlier version told none."""
+    line = {"sentence": "cluster team-a is in no stack", "mend": "gcloud delete team-a"}
+    lines = [{**line, "means": "if nobody needs it"}, line]
+    notice = {"kind": "doctor", "stack": "prod", "subject": "stack", "shape": "a1", "title": "found", "lines": lines}
+    (tmp_path / "told.json").write_text(json.dumps({"kind": "notices", "notices": [notice], "lookedAt": []}))
+    assert main(["notices", str(tmp_path / "told.json")]) == 0
+    shown = "    cluster team-a is in no stack\n      mend: gcloud delete team-a\n"
+    assert capsys.readouterr().out == f"! found\n{shown}            if nobody needs it\n{shown}"
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

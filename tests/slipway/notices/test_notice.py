@@ -19,7 +19,8 @@ from slipway.doctor.drift_reading import Drifted
 from slipway.doctor.finding import KINDS as FINDINGS
 from slipway.doctor.finding import Finding
 from slipway.errors import ConfigError
-from slipway.notices.notice import KINDS, Notices, document, of_deployment, of_document
+from slipway.notices.issues import steps
+from slipway.notices.notice import KINDS, Line, Notices, document, of_deployment, of_document
 from slipway.notices.scheduled_run import of_run
 from slipway.season import Season
 from tests.slipway.creation.test_cluster_creation import NEW, OPEN, OTHERS, Story, failed
@@ -63,15 +64,27 @@ def test_what_retires_for_long_has_a_notice_of_its_own_that_changes_with_the_job
     other = found(OLD.of("cluster h100-1", "retires for 7 days: lora runs", "slipway jobs show lora"))
     assert told(one) == [("retiring-overdue", "cluster h100-1")]
     assert one.notices[0].shape == later.notices[0].shape != other.notices[0].shape
-    assert one.notices[0].lines == (("retires for 6 days: tune runs", "slipway jobs show tune"),)
+    assert one.notices[0].lines == (Line("retires for 6 days: tune runs", "slipway jobs show tune"),)
 
 
 def test_what_else_the_doctor_finds_is_one_notice_of_the_stack() -> None:  # N10
     idle = FINDINGS["pool-idle"].of("pool cpu/a", "idle for 9 days", "lower `replicas.min`")
     one = found(idle, FINDINGS["cluster-failed"].of("cluster cpu-1", "in ERROR", "pulumi up"))
     assert told(one) == [("doctor", "stack")]
-    assert [sentence for sentence, _ in one.notices[0].lines] == ["idle for 9 days", "in ERROR"]
+    assert [line.sentence for line in one.notices[0].lines] == ["idle for 9 days", "in ERROR"]
     assert one.notices[0].shape != found(idle).notices[0].shape
+
+
+def test_what_mends_is_told_with_its_condition() -> None:  # N10
+    """ "mend: gcloud … delete team-a" was all that an issue said; "if nobody needs it" only the doctor did."""
+    condition = "if nobody needs it; to keep it, adopt it by `id: team-a`"
+    one = found(FINDINGS["cluster-in-no-stack"].of("cluster team-a", "in no stack", "gcloud delete team-a", condition))
+    assert one.notices[0].lines == (Line("in no stack", "gcloud delete team-a", condition),)
+    (written,) = document(one)["notices"]
+    assert written["lines"] == [{"sentence": "in no stack", "mend": "gcloud delete team-a", "means": condition}]
+    (step,) = steps(one, ())
+    shown = "- in no stack: `gcloud delete team-a` (if nobody needs it; to keep it, adopt it by `id: team-a`)"
+    assert shown in step.body["body"]
 
 
 @pytest.mark.parametrize("kind", ["role-missing", "unread-part", "catalog-older", "deployment-unfinished"])
@@ -99,8 +112,8 @@ def test_a_season_that_waits_for_quota_is_told_until_it_has_it_and_anew_when_it_
     one, more = due(dormant=[waits]), due(dormant=[replace(waits, lacks=("gpus", "pd_ssd"))])
     assert told(one) == [("season-awaits-quota", "h100")]
     assert one.notices[0].title == "prod: cluster h100 waits for quota, though its season has begun"
-    sentence, mend = one.notices[0].lines[0]
-    assert sentence == waits.words and mend.endswith("slipway quota")
+    line = one.notices[0].lines[0]
+    assert line.sentence == waits.words and line.mend.endswith("slipway quota")
     assert one.notices[0].shape != more.notices[0].shape
     assert told(due(dormant=[replace(waits, lacks=None)])) == [], "its season has yet to begin"
 
@@ -110,15 +123,15 @@ def test_drift_keeps_the_shape_that_it_has() -> None:  # N10
     one = changed(hand)
     assert told(one) == [("drift", "stack")]
     assert one.notices[0].shape == drift("prod", Drifted((hand,), ()))["shape"]
-    assert one.notices[0].lines[0][0] == "bucket acme-work: it deletes objects after 3 days"
+    assert one.notices[0].lines[0].sentence == "bucket acme-work: it deletes objects after 3 days"
     assert changed(unread=("policies",)).looked == frozenset(), "what was not compared may differ"
     assert changed().looked == {("drift", "prod")}
 
 
 def test_what_an_adopted_clusters_owner_did_is_not_said_to_be_put_back() -> None:  # N10, N13
     (notice,) = changed(Drift("cluster team-a", "pools.workers.replicas.max", "it has 9", Then.REFUSES)).notices
-    ((_, mend),) = notice.lines
-    assert "no deployment does anything until then" in mend and "puts it back" not in mend
+    (line,) = notice.lines
+    assert "no deployment does anything until then" in line.mend and "puts it back" not in line.mend
 
 
 class TestUp:
@@ -129,9 +142,9 @@ class TestUp:
         name = NEW.id.rpartition("-")[0]
         assert told(one) == [("stock-out", name)] and one.looked == {("stock-out", "prod")}
         assert one.notices[0].title == f"prod: cluster {name} can't be made"
-        sentence, mend = one.notices[0].lines[0]
-        assert sentence == f"cluster `{NEW.id}` could not be made: it ended in ERROR ({error.why})"
-        assert mend.endswith("stacks/Pulumi.prod.yaml") and "another region (alternatives)" in mend
+        line = one.notices[0].lines[0]
+        assert line.sentence == f"cluster `{NEW.id}` could not be made: it ended in ERROR ({error.why})"
+        assert line.mend.endswith("stacks/Pulumi.prod.yaml") and "another region (alternatives)" in line.mend
         more = text.replace("tries in", "more tries in")
         assert of_deployment(more, "prod").notices[0].shape == one.notices[0].shape, "how often is no other matter"
 
@@ -140,7 +153,7 @@ class TestUp:
         one = of_deployment(text, "prod")
         assert told(one) == [("stock-out", "h100")]
         begins = "cluster `h100-3e29a36-1` could not be made, nor could any of its 2 alternatives"
-        assert one.notices[0].lines[0][0] == begins, "killed before the engine told the reasons"
+        assert one.notices[0].lines[0].sentence == begins, "killed before the engine told the reasons"
 
     def test_each_alternatives_reason_is_told_and_none_of_another_cluster(self) -> None:  # N2
         steps = [failed(), failed(), gone()] * 50
@@ -155,7 +168,7 @@ class TestUp:
             "h100": f"cluster `h100-1a2b3c4` could not be made: it ended in ERROR ({alone.why})",
         }
         for text in (f"error: {both}\nerror: {another}\n", f"error: {another}\nerror: {both}\n"):
-            assert {one.subject: one.lines[0][0] for one in of_deployment(text, "prod").notices} == expected
+            assert {one.subject: one.lines[0].sentence for one in of_deployment(text, "prod").notices} == expected
 
     @pytest.mark.parametrize(
         ("text", "looked"),
@@ -173,7 +186,7 @@ class TestUp:
 
 
 def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
-    whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait"))
+    whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait", "for the job"))
     again = of_document({"kind": "notices", **document(whole)}, "notices.json")
     assert again == whole and again + whole == whole
     of_machines = {"stock-out", "deployment-stopped", "season-awaits-quota", "season-ends"}
@@ -205,11 +218,11 @@ class TestScheduledRun:
 
     def test_where_it_stopped_is_told_once_however_often_it_is_tried(self) -> None:
         one = of_run([self.job("failure", "Up")], Notices())
-        assert one.notices[0].lines[0][0] == "the scheduled deployment of prod stopped at Up"
+        assert one.notices[0].lines[0].sentence == "the scheduled deployment of prod stopped at Up"
         again = of_run([self.job("failure", "Up", url="https://run/2")], Notices())
         assert one.notices[0].shape == again.notices[0].shape and told(one) == [("deployment-stopped", "schedule")]
         more = of_run([self.job("failure", "Announced")], Notices())
-        assert more.notices[0].lines[0][0].endswith("would have done more than what was announced")
+        assert more.notices[0].lines[0].sentence.endswith("would have done more than what was announced")
         assert more.notices[0].shape != one.notices[0].shape
 
     def test_one_that_went_well_is_over_and_of_one_that_was_cancelled_nothing_is_known(self) -> None:
