@@ -159,21 +159,32 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     stack, subject = cluster.labels.get(STACK_LABEL, ""), f"cluster {cluster.id}"
     region, called = cluster.region or picture.region, picture.called(cluster)
     delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
+    busy, look = _at_work(cluster, picture)
     if cluster.id in {*picture.current.values(), *_retiring(picture)} - picture.adopted:
-        words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone"
-        does = "if nobody needs it; until then nothing is deployed, with another `generation` neither"
-        yield KINDS["name-taken"].of(subject, words, delete, does)
+        words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone{busy}"
+        does = "ask whoever uses it to delete it" if look else "if nobody needs it"
+        does += "; until then nothing is deployed, with another `generation` neither"
+        yield KINDS["name-taken"].of(subject, words, look or delete, does)
         return
     if cluster.state == "STOPPING" or (stack and (not picture.stacks or stack in picture.stacks)):
         return
     costs = "" if cluster.failed else f": {dollars(picture.per_hour(cluster))}"
     whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
-    jobs = picture.jobs_on(cluster)
-    busy = f", and {join(job.display_name for job in jobs)} on it" if jobs else ""
-    does = "if nobody needs it; ask whoever made it first"
+    does = "ask whoever uses it" if look else "if nobody needs it; ask whoever made it first"
     if not stack and not cluster.failed and picture.at_home(cluster):
         does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"
-    yield KINDS["cluster-in-no-stack"].of(subject, f"{called} {whose}{costs}{busy}", delete, does)
+    yield KINDS["cluster-in-no-stack"].of(subject, f"{called} {whose}{costs}{busy}", look or delete, does)
+
+
+def _at_work(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
+    """What somebody else's cluster does, and what to look at first, as no deletion is named while it does something;
+    both empty where it does nothing."""
+    if jobs := picture.jobs_on(cluster):
+        on_it = f", and {join(job.display_name for job in jobs)} on it"
+        return on_it, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
+    if cluster.in_use and not cluster.failed:
+        return ", and its machines are in use", f"leave {cluster.id} alone until nothing uses its machines"
+    return "", ""
 
 
 def _retiring(picture: Picture) -> tuple[str, ...]:

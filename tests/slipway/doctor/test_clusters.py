@@ -44,7 +44,7 @@ def test_a_spent_name_beside_a_cluster_that_runs_is_a_warning() -> None:
 
 def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N2
     foreign = replace(lives(), labels={})
-    one = found(foreign)["name-taken"]
+    one = found(foreign, jobs=())["name-taken"]
     # The catalog offers its id, so no deployment goes on, whatever `generation` says.
     delete = f"gcloud ai persistent-resources delete {CPU.id} --project={PROJECT} --region={REGION}"
     assert one.mend == delete and "left alone" in one.sentence
@@ -83,6 +83,21 @@ def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], word
     assert ("adopt it by `id: scratch` (docs/adoption.md)" in one.means) is (not labels)
     # Without a checkout nobody knows which stacks there are.
     assert ("cluster-in-no-stack" in found(lives(used=1), stray, stacks=())) is (not labels)
+
+
+@pytest.mark.parametrize("labels", [{}, {STACK_LABEL: "lab"}])
+def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: dict[str, str]) -> None:  # N10
+    """The command that deletes it stood first, though a job of theirs ran on it."""
+    stray = replace(lives(OLD, used=1), name="team-a", labels=labels)
+    theirs = replace(job("sleeper", on=OLD), persistent_resource_id="team-a")
+    one = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
+    assert one.sentence.endswith(": $0.46/h, and sleeper on it") and one.mend == "slipway jobs show sleeper"
+    assert one.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in one.means) is (not labels)
+    unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
+    assert unlisted.sentence.endswith(": $0.46/h, and its machines are in use")
+    assert unlisted.mend == "leave team-a alone until nothing uses its machines"
+    taken = found(replace(lives(used=1), labels={}))["name-taken"]
+    assert taken.mend == "slipway jobs show train-1" and "nothing is deployed" in taken.means
 
 
 RETIRING = published(catalog(CPU, retiring=(OLD.id,)))

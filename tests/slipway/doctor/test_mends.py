@@ -25,7 +25,7 @@ from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives
 from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
 
 COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find"})
-WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free) ")
+WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free|leave) ")
 PLACEHOLDER = re.compile(r"…|<[^>]*>|\b[A-Z]{4,}\b(?!_)")
 CPUS = "custom_model_training_cpus"
 OFF = Unknown("Vertex AI API has not been used in project acme-prod before", "aiplatform.googleapis.com x", "role")
@@ -49,6 +49,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(lives(used=1), lives(OLD, state="ERROR"))
     yield picture(replace(lives(), labels={}))
     yield picture(OTHER)
+    yield picture(replace(OTHER, pools=lives(used=1).pools))
     yield picture(lives(used=1, days=1, state="PROVISIONING"), jobs=())
     yield picture(backend=Backend("gs://s", state()))
     yield picture(lives(used=1), lives(OLD))
