@@ -61,9 +61,17 @@ def moment_in_words(when: datetime) -> str:
     return f"{utc:%Y-%m-%d}" if (utc.hour, utc.minute) == (0, 0) else f"{utc:%Y-%m-%d %H:%M} UTC"
 
 
-def why_dormant(name: str, season: Season, why: Reason, since: datetime | None, lacks: Collection[str] = ()) -> str:
+def why_dormant(
+    name: str,
+    season: Season,
+    why: Reason,
+    since: datetime | None,
+    lacks: Collection[str] = (),
+    now: datetime | None = None,
+) -> str:
     """In words, for who would submit to the cluster. `since`: None where its season has yet to begin, or has begun and
-    there is no quota for it: `lacks` are the metrics."""
+    there is no quota for it: `lacks` are the metrics. `now`: of one that was published before that, where it may have
+    begun since."""
     if lacks and season.begins is not None:
         when = moment_in_words(season.begins)
         return f"cluster {name} waits for quota since its season began on {when}: too little of {join(sorted(lacks))}"
@@ -75,5 +83,8 @@ def why_dormant(name: str, season: Season, why: Reason, since: datetime | None, 
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
         return f"cluster {name} is being replaced in place{when}; pulumi up offers it again when its successor runs"
     if since is None and season.begins is not None:
+        if now is not None and season.begins <= now:
+            ago = span((now - season.begins).total_seconds())
+            return f"cluster {name} is made with the next deployment: its season began {ago} ago"
         return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
     return f"cluster {name} is out of season{f' since {moment_in_words(since)}' if since else ''}"

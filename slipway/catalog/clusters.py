@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Annotated, Self
 
 from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN
@@ -89,3 +90,7 @@ class DormantCluster(Cluster):
     @property
     def words(self) -> str:
         return why_dormant(self.name, self.season, self.why, self.since, self.lacks or ())
+
+    def words_at(self, now: datetime) -> str:
+        """The same to somebody who looks later than it was published."""
+        return why_dormant(self.name, self.season, self.why, self.since, self.lacks or (), now)

@@ -47,7 +47,7 @@ def command(catalog: str | None, output: str) -> None:
             "stack": found.stack,
             "time": iso(now),
             "due": [due_document(one, now) for one in due],
-            "dormant": [dormant_document(one) for one in found.dormant.values()],
+            "dormant": [dormant_document(one, now) for one in found.dormant.values()],
         }
         screen.out_json("schedule", body)
         return
@@ -63,7 +63,7 @@ def command(catalog: str | None, output: str) -> None:
         screen.note(f"nothing is due in stack {found.stack}: a deployment of what is published changes no cluster")
     for name, dormant in found.dormant.items():
         if dormant.why == "in-place" or all(one.name != name for one in due):
-            screen.note(dormant.words)
+            screen.note(dormant.words_at(now))
     if late := [one.id for one in due if one.overdue]:
         screen.note(f"! {join(late)} should have retired by now")
     if any(one.now for one in due):

@@ -5,7 +5,7 @@ Pure: the plan of a deployment, and what it was made from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -32,12 +32,19 @@ _BY_ITSELF = {
     "season-ends": "season ends",
     "idle-limit": "is given up",
 }
+_CAME: Mapping[What, str] = {
+    "season-begins": "season began",
+    "season-ends": "season ended",
+    "idle-limit": "was to be given up",
+}
+"""Of what has a date, when that has come and nobody has deployed since."""
 
 
 @dataclass(frozen=True)
 class Due:
-    """What becomes of a cluster that people call `name`. `at` is in the future, None where nobody knows when it is due;
-    `now`: the next deployment does it. `per_hour` is what the cluster costs until then. `why` is for people."""
+    """What becomes of a cluster that people call `name`. `at` is None where nobody knows when it is due, and past only
+    for who looks at what was published before that. `now`: the next deployment does it. `per_hour` is what the cluster
+    costs until then. `why` is for people."""
 
     name: str
     id: str
@@ -63,11 +70,20 @@ class Due:
         """`season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`"""
         if self.at is None:
             return f"{self.does}: {self.why}"
+        if self.at <= now:
+            return self._late(now, self.at)
         when = f"{self.does} {moment_in_words(self.at)}, in {span((self.at - now).total_seconds())}"
         if self.what == "season-begins":
             return f"{when}: {self.why}"
         cost = dollars(self.until(now) or Price(), per="")
         return f"{when}: {dollars(self.per_hour)}, {cost} until then{f' ({self.why})' if self.why else ''}"
+
+    def _late(self, now: datetime, at: datetime) -> str:
+        came = f"{_CAME[self.what]} {span((now - at).total_seconds())} ago"
+        if self.what == "season-begins":
+            return f"{came}: made with the next deployment"
+        price = f"{came}: {dollars(self.per_hour)}, goes with the next deployment that finds no job on it"
+        return f"{price}{f' ({self.why})' if self.why else ''}"
 
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:

@@ -22,6 +22,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
+from slipway.deployment.clock import right_time
 from slipway.formatting import join
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import MORE, UNKNOWN_PRICE, Price
@@ -48,32 +49,33 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
         return
     context = Context(catalog)
     clusters, active, recent = context.looked_up(_lists, screen.note)
+    now = right_time(context.now, context.connection.session.time)
     table = rows(context.catalog, clusters, active, recent)
-    due = upcoming(context.catalog, clusters, active, recent, context.now)
+    due = upcoming(context.catalog, clusters, active, recent, now)
     dormant = context.catalog.dormant.values()
     if output == "json":
         body = {
             "stack": context.catalog.stack,
             "pools": [_document(row) for row in table],
-            "due": [due_document(one, context.now) for one in due],
-            "dormant": [dormant_document(one) for one in dormant],
+            "due": [due_document(one, now) for one in due],
+            "dormant": [dormant_document(one, now) for one in dormant],
         }
         screen.out_json("pools", body)
         return
     if table:
-        _show(table, context)
+        _show(table, context, now)
     elif not dormant:
         screen.note(f"stack {context.catalog.stack} has no clusters")
-    for words in (*(f"cluster {one.name}: {one.words(context.now)}" for one in due), *(one.words for one in dormant)):
+    for words in (*(f"cluster {one.name}: {one.words(now)}" for one in due), *(one.words_at(now) for one in dormant)):
         screen.note(words)
 
 
-def _show(table: list[Row], context: Context) -> None:
+def _show(table: list[Row], context: Context, now: datetime) -> None:
     several = any(context.elsewhere(row.region) for row in table)
     where = ("REGION",) if several else ()
     screen.table(
         ("CLUSTER", "POOL", *where, "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
-        [_cells(row, context.now, where=several) for row in table],
+        [_cells(row, now, where=several) for row in table],
         right=("BUSY/LIVE/MAX", "JOBS", "$/h NOW"),
         wraps=("MACHINE", "IDLE", "$/h MIN–MAX"),
         names=2,

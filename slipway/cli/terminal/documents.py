@@ -181,7 +181,7 @@ def due_document(due: Due, now: datetime) -> dict[str, Any]:
     }
 
 
-def dormant_document(cluster: DormantCluster) -> dict[str, Any]:
+def dormant_document(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
     begins = cluster.why == "season" and cluster.since is None and not cluster.lacks
     return {
         "cluster": cluster.name,
@@ -189,7 +189,7 @@ def dormant_document(cluster: DormantCluster) -> dict[str, Any]:
         "since": iso(cluster.since),
         "until": iso(cluster.season.begins) if begins else None,
         "lacks": list(cluster.lacks or ()),
-        "words": cluster.words,
+        "words": cluster.words_at(now),
     }
 
 

@@ -56,6 +56,20 @@ def test_templates_say_so(over: Stack) -> None:
     assert WHY in " ".join(over.run("templates", "show", "hello").out.split())
 
 
+def test_pools_say_that_a_date_has_come(over: Stack) -> None:
+    """`season ends 2026-11-22 09:20 UTC, in 0 s: $1.17/h, $0.00 until then`, and `is out of season until 09:24 UTC` at
+    09:25."""
+    later = {**over.catalog["clusters"]["cpu"], "id": "later-1", "from": moment_text(ENDED), "why": "season"}
+    del later["until"]
+    over.catalog["dormant"] = {"later": later}
+    over.publish()
+    said = over.run("pools").err
+    assert "cluster cpu: season ended 1 h ago: $0.25/h, goes with the next deployment that finds no job on it" in said
+    assert "cluster later is made with the next deployment: its season began 1 h ago" in said
+    (one,) = over.run("pools", "--output", "json").json["dormant"]
+    assert one["words"] == "cluster later is made with the next deployment: its season began 1 h ago"
+
+
 def test_a_season_that_goes_on_takes_jobs(stack: Stack) -> None:
     deployed(stack, Season(None, datetime.now(UTC) + timedelta(hours=1)))
     done = stack.run("submit", "hello", "--dry-run")

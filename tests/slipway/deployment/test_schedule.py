@@ -53,6 +53,21 @@ def test_an_idle_limit_comes_near() -> None:
     assert due(LIMITED, alive(job(ID), ended=1)) == []
 
 
+def test_a_date_that_has_come_is_in_the_past() -> None:
+    """For who looks at what was published before: `in 0 s: $1.17/h, $0.00 until then` was said."""
+    for what, told in (
+        ("season-begins", "season began 1 min ago: made with the next deployment"),
+        ("season-ends", "season ended 1 min ago: $0.46/h, goes with the next deployment that finds no job on it"),
+        (
+            "idle-limit",
+            "was to be given up 1 min ago: $0.46/h, goes with the next deployment that finds no job on it (idle)",
+        ),
+    ):
+        why = "idle" if what == "idle-limit" else ""
+        one = Due("cpu", ID, what, why, NOW - timedelta(seconds=62), per_hour=EACH)  # type: ignore[arg-type]
+        assert one.words(NOW) == told
+
+
 def test_what_the_next_deployment_does_comes_first() -> None:
     (one,) = due(LIMITED, alive(ended=9))
     assert (one.what, one.now, one.at) == ("delete", True, None) and "given up on 2026-11-20 07:00 UTC" in one.why

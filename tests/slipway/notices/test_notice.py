@@ -45,7 +45,7 @@ def due(*dates: Due, dormant: Iterable[DormantCluster] = ()) -> Notices:
         "stack": "prod",
         "time": iso(NOW),
         "due": [due_document(one, NOW) for one in dates],
-        "dormant": [dormant_document(one) for one in dormant],
+        "dormant": [dormant_document(one, NOW) for one in dormant],
     }
     return of_document(body, "schedule.json")
 
