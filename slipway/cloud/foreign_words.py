@@ -141,9 +141,30 @@ def _locked(line: str, environ: Mapping[str, str]) -> Meaning:
     )
 
 
+def _cut_off(line: str, environ: Mapping[str, str]) -> Meaning:
+    del environ
+    return Meaning(
+        "the state's file was cut off in the writing, as on a disk that is full",
+        _words(line),
+        "make room if there is none; then slipway doctor names a copy of it that is whole, and the command that puts "
+        'that in its place: docs/runbook.md, "The state was cut off"',
+    )
+
+
+def _half_locked(line: str, environ: Mapping[str, str]) -> Meaning:
+    del environ
+    return Meaning(
+        "the stack's lock was cut off in the writing",
+        _words(line),
+        'see that no run is going, then pulumi cancel: docs/runbook.md, "A run that was killed"',
+    )
+
+
 # The first that a line has. A plugin that has gone speaks of connections too: to it, not to the cloud.
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Mapping[str, str]], Meaning]], ...] = (
     (re.compile(r"the stack is currently locked by"), _locked),
+    (re.compile(r"failed to load checkpoint: .*(?:JSON input|unexpected EOF|invalid character)"), _cut_off),
+    (re.compile(r"^\s*error: unexpected end of JSON input\s*$"), _half_locked),
     (
         re.compile(r"oauth2: |invalid_grant|invalid_rapt|could not find default credentials|No credentials loaded"),
         lambda line, environ: _no_login(_words(line), environ),

@@ -59,6 +59,17 @@ PLUGIN = "the provider's plugin, a program beside the engine, was ended in the m
             "the same command again",
         ),
         ("error: the stack is currently locked by 1 lock(s)", "another run has this stack", "docs/runbook.md"),
+        (
+            "error: failed to load checkpoint: place 1: unexpected end of JSON input",
+            "the state's file was cut off",
+            "slipway doctor names a copy of it that is whole",
+        ),
+        (
+            "error: getting snapshot: failed to load checkpoint: place 1: unexpected EOF",
+            "the state's file was cut off",
+            "make room",
+        ),
+        ("    error: unexpected end of JSON input", "the stack's lock was cut off", "docs/runbook.md"),
     ],
 )
 def test_each_is_understood(said: str, what: str, fix: str) -> None:
