@@ -16,8 +16,8 @@ import pulumi
 from components.engine import configured, give_advice, known, place
 from components.guard import guard, refusal_of_destruction
 from components.trouble import explain_errors
+from slipway.clock import right_time
 from slipway.cloud.foreign_words import ON_ERROR
-from slipway.deployment.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_plan import read_and_plan

@@ -19,10 +19,10 @@ from typing import Any
 
 import pulumi
 
-from slipway.deployment.unfinished_jobs import cancelled, losses_of_stack, ways_out
 from slipway.formatting import join, span
 from slipway.generations.retiring import Why
 from slipway.live import Unknown, Use
+from slipway.unfinished_jobs import cancelled, losses_of_stack, ways_out
 
 NAME = "slipway-guard-v1"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"

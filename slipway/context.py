@@ -75,7 +75,7 @@ class Context:
         if not self.in_season or not any(one.season.ends for one in found.clusters.values()):
             return found
         from slipway.catalog.withdrawal import in_season
-        from slipway.deployment.clock import right_time
+        from slipway.clock import right_time
 
         return in_season(found, right_time(self.now, connection.session.time))
 

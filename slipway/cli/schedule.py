@@ -18,8 +18,8 @@ from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
+from slipway.clock import right_time, wrong_clock
 from slipway.context import Context
-from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, jobs
 from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule

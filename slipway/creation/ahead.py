@@ -12,6 +12,7 @@ from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import over
 from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.creation.in_place import InPlace, Published
@@ -55,7 +56,7 @@ class Ahead(InPlace):
     def _words(self, ids: Sequence[str]) -> str:
         return f"the catalog does not offer {join(ids)} any more"
 
-    def _mend(self, job: str) -> str:
+    def _mend(self, jobs: Sequence[VertexJob]) -> str:
         return "pulumi up again: it keeps the cluster until nothing runs on it"
 
     def _wait_until_gone(self, id_: str) -> None:

@@ -17,6 +17,7 @@ from slipway.catalog.model import NAME, Catalog
 from slipway.catalog.withdrawal import begun, withdrawn
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
 from slipway.deployment.checkout import UNKNOWN
@@ -26,6 +27,7 @@ from slipway.formatting import join, span
 from slipway.labels import Revision
 from slipway.live import Unknown
 from slipway.state import State
+from slipway.unfinished_jobs import ways_out
 
 _LOOK_EVERY_S = 10.0
 _NEXT_RUN = "run pulumi up again: it goes on from there"
@@ -158,18 +160,17 @@ class InPlace:
                 )
             if use.jobs or use.unlisted:
                 names = join(job.display_name for job in use.jobs) or "a job that no list shows yet"
-                first = use.jobs[0].typed if use.jobs else ""
                 raise PolicyError(
                     f"cluster {id_} is not deleted: {names} {'have' if len(use.jobs) > 1 else 'has'} not ended",
                     why=f"deleting the cluster would cancel what runs on it; {self._state()}",
-                    fix=self._mend(first),
+                    fix=self._mend(use.jobs),
                 )
 
-    def _mend(self, job: str) -> str:
-        """What to do about a job that is known by this name, or by none."""
-        if not job:
+    def _mend(self, jobs: Sequence[VertexJob]) -> str:
+        """What to do about these jobs, or about one that no list shows yet."""
+        if not jobs:
             return "pulumi up again, when slipway pools shows no machine in use"
-        return f"slipway jobs wait {job}, or slipway jobs cancel {job}; then pulumi up again"
+        return ways_out(jobs, "then pulumi up again")
 
     def _state(self) -> str:
         if not self._going:

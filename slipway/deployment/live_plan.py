@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.clock import right_time, wrong_clock
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
-from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.quota_limits import quota_info

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.deployment.unfinished_jobs import cancelled, ways_out
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.generations.current_generation import is_ours
 from slipway.generations.old_generations import DELETABLE_STATES
 from slipway.live import Unknown, Use
 from slipway.state import State
+from slipway.unfinished_jobs import cancelled, ways_out
 
 VARIABLE, LEAVE = "SLIPWAY_ORPHANS", "leave"
 _NOT_DOWN = "the stack is not taken down"

@@ -14,6 +14,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.kinds import KINDS
+from slipway.unfinished_jobs import ways_out
 
 _CAN = frozenset({"RUNNING", "ERROR"})
 _BUSY = frozenset({"REBOOTING"})
@@ -31,8 +32,7 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
         raise ResourceError(
             f"cluster {name} has {'jobs that have' if several else 'a job that has'} not ended, so it is not rebooted",
             why=f"on {cluster.id}: {join(f'{job.typed} ({_state(job)})' for job in on)}",
-            fix=f"wait for {'them' if several else 'it'}, slipway jobs wait {on[0].typed}, or slipway jobs cancel "
-            f"{on[0].typed}; then reboot it",
+            fix=ways_out(on, "then reboot it"),
         )
     if cluster.in_use:
         raise ResourceError(

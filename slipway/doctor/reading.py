@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.clock import right_time, wrong_clock
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.credentials import identity
 from slipway.cloud.failures import CloudError
@@ -19,7 +20,6 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
-from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.doctor import policies
 from slipway.doctor.backend_reading import look

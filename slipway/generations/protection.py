@@ -16,6 +16,7 @@ from slipway.generations.published_clusters import declared
 from slipway.generations.retiring import RetiringCluster
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
+from slipway.unfinished_jobs import ways_out
 
 _SPELLED = {
     "display_name": "displayName",
@@ -133,12 +134,11 @@ def in_the_way(old: RetiringCluster, new: CurrentCluster, stack: str) -> Refusal
     """Why one that is in use is not replaced in place."""
     jobs = join(job.display_name for job in old.jobs)
     has = "has" if len(old.jobs) == 1 else "have"
-    first = old.jobs[0].typed if old.jobs else ""
-    wait = f"slipway jobs wait {first}, or slipway jobs cancel {first}; then pulumi up again"
+    wait = ways_out(old.jobs, "then pulumi up again") if old.jobs else ""
     return Refusal(
         f"cluster {old.id} is not replaced in place now, so nothing was changed",
         why=f"{f'{jobs} {has} not ended' if jobs else old.why.words}, and {old.id} would be deleted before {new.id} "
         f"is made ({key_of(stack, old.name)}.replacement)",
-        fix=f"{wait if first else 'try again when slipway pools shows it running and no machine in use'}\n"
+        fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
         "or `replacement: rollover`, where there are machines for both: it is made beside the old one",
     )

@@ -18,11 +18,11 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dollars_text, dormant_document, due_document, iso
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.pool_rows import GONE, RECENT, Row, rows, upcoming
+from slipway.clock import right_time
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.deployment.clock import right_time
 from slipway.formatting import join
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import MORE, UNKNOWN_PRICE, Price

@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 from slipway.cli.terminal import screen
+from slipway.clock import TOLERANCE
 from slipway.context import Context
-from slipway.deployment.clock import TOLERANCE
 from slipway.season import Season
 from tests.checkouts.shell import Done
 

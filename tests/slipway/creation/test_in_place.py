@@ -132,6 +132,16 @@ def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: 
     assert story.vertex.sent == [] and story.bucket.content == PUBLISHED
 
 
+def test_the_ways_out_are_of_all_its_jobs() -> None:
+    """Who typed the one command that was named met the same refusal for the other job."""
+    two = Use((JOB, VertexJob("j/2", "lora", "JOB_STATE_RUNNING", {}, persistent_resource_id=ALIVE.id)))
+    error = Story([RUNS], uses=[two]).fails(PolicyError)
+    assert error.fix == (
+        "slipway jobs wait tune, or slipway jobs cancel tune\n"
+        "slipway jobs wait lora, or slipway jobs cancel lora; then pulumi up again"
+    )
+
+
 @pytest.mark.parametrize(
     ("deletion", "offered"), [(refused(403, "denied"), {"cpu"}), (unanswered(), set())], ids=["refused", "unanswered"]
 )

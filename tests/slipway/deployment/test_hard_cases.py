@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.clock import right_time, wrong_clock
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cluster import ClusterSpec
-from slipway.deployment.clock import right_time, wrong_clock
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan

@@ -61,6 +61,8 @@ def test_one_in_use_is_not_replaced_and_up_says_so_while_preview_goes_on(old, jo
     assert why in refused.value.why
     assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu.replacement" in refused.value.why
     assert "`replacement: rollover`" in str(refused.value.fix)
+    for one in jobs:  # Who typed the one command that was named met the same refusal for the other job.
+        assert f"slipway jobs wait {one.typed}, or slipway jobs cancel {one.typed}" in str(refused.value.fix)
 
 
 def test_one_that_retired_before_may_have_its_jobs_and_goes_when_it_is_idle() -> None:  # N1

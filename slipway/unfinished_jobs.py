@@ -27,12 +27,12 @@ def cancelled(names: Iterable[str]) -> str:
     return f"{', '.join(names)}: deleting the cluster would cancel what runs on it"
 
 
-def ways_out(jobs: Sequence[VertexJob]) -> str:
-    """The commands for all of them, a line for each job: either verb takes one."""
+def ways_out(jobs: Sequence[VertexJob], then: str = "then again") -> str:
+    """The commands for all of them, a line for each job: either verb takes one. `then`: what to do after that."""
     lines = [f"slipway jobs wait {job.typed}, or slipway jobs cancel {job.typed}" for job in jobs[:_MOST_COMMANDS]]
     more = len(jobs) - len(lines)
     lines += [f"and so on for {more:,} more: slipway jobs list"] if more else []
-    return "\n".join(lines) + "; then again"
+    return "\n".join(lines) + f"; {then}"
 
 
 def _on_cluster(job: VertexJob, use: Use) -> bool:
