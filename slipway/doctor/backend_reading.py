@@ -6,8 +6,9 @@ import gzip
 import json
 import os
 import socket
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -19,6 +20,7 @@ from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.deployment.live_reader import unanswered
 from slipway.doctor.picture import Backend, Lock
+from slipway.errors import ConfigError
 from slipway.live import Unknown
 from slipway.state import State, read
 
@@ -96,14 +98,9 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
     if not url.startswith(("file://", "gs://")):
         return f"the state: it is in {url.partition('?')[0]}, which pulumi alone can read"
     plain = url.partition("?")[0]
-    files: _Files
-    if plain.startswith("file://"):
-        folder = Path(unquote(plain.removeprefix("file://")) or ".").expanduser()
-        if not folder.is_dir():
-            return Backend(plain, Unknown("there is no such folder", plain, "a folder that is there"))
-        files = _Folder(plain, folder)
-    else:
-        files = _Bucket(plain, Location.parse(plain), storage)
+    files = _files(plain, storage)
+    if isinstance(files, Unknown):
+        return Backend(plain, files)
     locks = _locks(files, project, stack, identity)
     try:
         cut_off, latest = files.cut_off, _latest(files, project, stack)
@@ -111,7 +108,28 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
         return Backend(plain, _unread(problem, plain, identity), locks=locks)
     if latest is None:
         return Backend(plain, None, locks=locks, cut_off=cut_off)
-    return Backend(plain, _state(latest), _pending(latest), locks, cut_off)
+    try:
+        return Backend(plain, _state(latest), _pending(latest), locks, cut_off)
+    except MISREAD as problem:
+        other = Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
+        return Backend(plain, other, locks=locks, cut_off=cut_off)
+
+
+def _files(address: str, storage: Storage) -> _Files | Unknown:
+    """What is at an address without its parameters, or why nothing can be there."""
+    if address.startswith("gs://"):
+        try:
+            return _Bucket(address, Location.parse(address), storage)
+        except ConfigError as problem:
+            return Unknown(problem.why, address, "an address such as gs://BUCKET/FOLDER")
+    nowhere = Unknown("there is no such folder", address, "a folder that is there")
+    try:
+        folder = Path(unquote(address.removeprefix("file://")) or ".").expanduser()
+        return _Folder(address, folder) if folder.is_dir() else nowhere
+    except RuntimeError:  # A home that nobody has.
+        return nowhere
+    except OSError as problem:
+        return replace(nowhere, why=problem.strerror or str(problem))
 
 
 def _settings(checkout: Path, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -128,10 +146,10 @@ def _settings(checkout: Path, environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _logged_in(environ: Mapping[str, str]) -> str:
-    home = environ.get("PULUMI_HOME", "").strip() or str(Path(environ.get("HOME", "~")).expanduser() / ".pulumi")
     try:
+        home = environ.get("PULUMI_HOME", "").strip() or str(Path(environ.get("HOME", "~")).expanduser() / ".pulumi")
         current = json.loads((Path(home) / "credentials.json").read_text(encoding="utf-8")).get("current")
-    except (OSError, *MISREAD):
+    except (OSError, RuntimeError, *MISREAD):
         return ""
     return current if isinstance(current, str) else ""
 
@@ -144,17 +162,22 @@ def _latest(files: _Files, project: str, stack: str) -> Mapping[str, Any] | None
         packed = files.content(f"{name}.gz")
         if packed is None:
             return None
-        content = gzip.decompress(packed)
+        content = _unpacked(packed)
     latest = json.loads(content)["checkpoint"].get("latest")
     return latest if isinstance(latest, dict) else {}
 
 
-def _state(latest: Mapping[str, Any]) -> State | Unknown:
+def _unpacked(packed: bytes) -> bytes:
+    """Raises ValueError for what is not whole: an EOFError is a person's end of the input elsewhere."""
     try:
-        living = (one for one in latest.get("resources") or () if not one.get("delete"))
-        return read({one["urn"]: one for one in living})
-    except MISREAD as problem:
-        return Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
+        return gzip.decompress(packed)
+    except (EOFError, OSError, zlib.error) as problem:
+        raise ValueError(f"it is not a whole gzip file: {problem}") from problem
+
+
+def _state(latest: Mapping[str, Any]) -> State:
+    living = (one for one in latest.get("resources") or () if not one.get("delete"))
+    return read({one["urn"]: one for one in living})
 
 
 def _pending(latest: Mapping[str, Any]) -> tuple[str, ...]:
@@ -184,7 +207,7 @@ def _lock(file: str, content: bytes) -> Lock:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
@@ -153,3 +154,44 @@ def test_backends_that_are_not_there_or_not_to_be_read(checkout: Path) -> None:
     assert "pulumi alone" in str(look(checkout, home, storage(), STACK, "ada"))
     (checkout / "Pulumi.yaml").write_text(f"name: slipway\nbackend: {{url: 'file://{checkout}/none'}}\n")
     assert isinstance(look(checkout, home, storage(), STACK, "ada"), Backend)
+
+
+@pytest.mark.parametrize("url", ["gs://", "file://~nosuchuser/x", f"file:///{'x' * 300}"])
+def test_an_address_that_nothing_can_have_is_a_backend_that_can_not_be_read(checkout: Path, url: str) -> None:
+    """It ended the whole doctor."""
+    one = looked(checkout, url)
+    assert isinstance(one, Backend) and isinstance(one.state, Unknown)
+    assert found(backend=one)["unread"].sentence.startswith(f"the state can't be read: {url}: ")
+
+
+def stacks(checkout: Path) -> Path:
+    folder = checkout / "state" / ".pulumi" / "stacks" / "slipway"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.parametrize("pending", [[{"resource": None}], [{"resource": 5}], 5, [{"resource": {"urn": None}}]])
+def test_pending_operations_of_another_form_end_no_doctor(checkout: Path, pending: object) -> None:
+    body = {"checkpoint": {"latest": {"resources": [], "pending_operations": pending}}}
+    (stacks(checkout) / f"{STACK}.json").write_text(json.dumps(body))
+    one = looked(checkout, f"file://{checkout}/state")
+    assert isinstance(one, Backend) and isinstance(one.state, State | Unknown)
+
+
+def test_a_lock_of_a_process_that_can_not_be_is_a_stale_one(checkout: Path) -> None:
+    locks = checkout / "state" / ".pulumi" / "locks" / "organization" / "slipway" / STACK
+    locks.mkdir(parents=True)
+    (locks / "a.json").write_text(json.dumps({"hostname": socket.gethostname(), "pid": 2**70}))
+    one = looked(checkout, f"file://{checkout}/state")
+    assert isinstance(one, Backend) and isinstance(one.locks, tuple) and one.locks[0].alive is False
+
+
+WHOLE = json.dumps({"version": 3, "checkpoint": {"stack": STACK, "latest": {"resources": []}}}).encode()
+
+
+@pytest.mark.parametrize("left", [0, 5, 60])
+def test_a_compressed_state_that_was_cut_off_ends_no_doctor(checkout: Path, left: int) -> None:
+    """Its error passed for somebody's Ctrl-C, so nothing was said at all."""
+    (stacks(checkout) / f"{STACK}.json.gz").write_bytes(gzip.compress(WHOLE)[:left])
+    one = looked(checkout, f"file://{checkout}/state")
+    assert isinstance(one, Backend) and isinstance(one.state, Unknown)
