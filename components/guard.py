@@ -5,7 +5,8 @@ The state keeps the hook's name with every cluster: a program that does not regi
 registered always, first of all, and its name never changes; a new behaviour under a new name keeps this one as well.
 
 What was just accepted is in no list yet: a cluster is deleted when some time has passed since it was offered last, and
-all questions are asked again at the end of it.
+all questions are asked again at the end of it. The cloud refuses to delete what it deletes already, as a killed run
+asked for, and what it reboots: that is waited for. What is gone then is as good as deleted to the provider.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ Moved = Callable[[str], bool]
 """Whether this deployment has another bucket to publish in, or another account, than the one of this name."""
 
 _LOOK_EVERY_S = 10.0
+_UNREADY_S = 2 * 3600.0  # It takes minutes. Of one that hangs the cloud's refusal tells more.
 
 
 def guard(
@@ -110,7 +112,17 @@ async def hold(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Comes back when the deletion may begin. Raises what `check` raises, as soon as it does."""
-    await asyncio.to_thread(check, subject, use_of)
+    use, state, waited = await asyncio.to_thread(check, subject, use_of), "", 0.0
+    while subject is not None and use.unready and waited < _UNREADY_S:
+        (state,) = use.unready.values()
+        what = _words(subject)
+        going, rebooted = f"{what} is being deleted already: waiting until it is gone", f"{what} is being rebooted"
+        say(going if state == "STOPPING" else f"{rebooted}: waiting until it can be deleted")
+        await sleep(_LOOK_EVERY_S)
+        waited += _LOOK_EVERY_S
+        use = await asyncio.to_thread(check, subject, use_of)
+    if state == "STOPPING":
+        return
     names = [re.split("[/:]", word)[-1] for word in (subject or "").split()]
     wait = min(map(left, names), default=0.0)
     if wait:
@@ -124,8 +136,9 @@ async def hold(
         wait = min(map(left, names))
 
 
-def check(subject: str | None, use_of: UseOf) -> None:
-    """Raises RuntimeError, whose message the engine shows, when jobs need the subject or when that can't be told."""
+def check(subject: str | None, use_of: UseOf) -> Use:
+    """What lives of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when one
+    does or when that can't be told."""
     found, what = use_of(subject), _words(subject)
     if isinstance(found, Unknown):
         raise RuntimeError(
@@ -146,6 +159,7 @@ def check(subject: str | None, use_of: UseOf) -> None:
             f"  why: the service says so of {join(found.unlisted)}; deleting it would cancel what runs on it\n"
             "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
         )
+    return found
 
 
 def _losses(subject: str | None, use: Use) -> str:

@@ -35,11 +35,13 @@ class Unknown:
 @dataclass(frozen=True)
 class Use:
     """What a deletion would end: `jobs` that have not ended, and the ids of `unlisted` clusters, whose machines are in
-    use although no list has a job on them. `clusters`: the ids of all that the stack made, None where only one thing
-    was asked for."""
+    use although no list has a job on them. `unready`: by id the states of those that the cloud does not delete now, as
+    it deletes or reboots them. `clusters`: the ids of all that the stack made, None where only one thing was asked
+    for."""
 
     jobs: tuple[VertexJob, ...] = ()
     unlisted: tuple[str, ...] = ()
+    unready: Mapping[str, str] = field(default_factory=dict)
     clusters: frozenset[str] | None = field(default=None, compare=False)
 
 

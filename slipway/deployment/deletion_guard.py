@@ -14,6 +14,7 @@ from slipway.live import Unknown, Use
 from slipway.state import State
 
 _AT_ONCE = 8
+_UNREADY = frozenset({"STOPPING", "REBOOTING"})  # What is being made is waited for before anything is planned.
 _NOTHING = State()
 
 
@@ -63,13 +64,15 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     if isinstance(found, Unknown):
         return found
     listed = {job.persistent_resource_id for job in found}
-    unlisted: list[str] = []
+    unlisted, unready = list[str](), dict[str, str]()
     for cluster in read:
         if isinstance(cluster, Unknown):
             return cluster
         if cluster is not None and cluster.in_use and cluster.id not in listed:
             unlisted.append(cluster.id)
-    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted), frozenset(ids))
+        if cluster is not None and cluster.state in _UNREADY:
+            unready[cluster.id] = cluster.state
+    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted), unready, frozenset(ids))
 
 
 def guarded_use(
@@ -105,6 +108,6 @@ def guarded_use(
             jobs += [job for job in use.jobs if job.persistent_resource_id not in spared]
             unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
             clusters |= use.clusters or frozenset()
-        return Use(tuple(jobs), tuple(unlisted), frozenset(clusters))
+        return Use(tuple(jobs), tuple(unlisted), clusters=frozenset(clusters))
 
     return ask

@@ -136,10 +136,17 @@ class Checkout:
 
     def make_clusters_now(self) -> None:
         """Let the time be over that the clusters which are being made still need."""
+        self._due_now("create")
+
+    def delete_clusters_now(self) -> None:
+        """Let the time be over that the clusters which are being deleted still need."""
+        self._due_now("delete")
+
+    def _due_now(self, change: str) -> None:
         store = Store(self.cloud.state / "cloud.sqlite")
         with store.transaction():
             for cluster in clusters.every(store):
-                if cluster.change == "create":
+                if cluster.change == change:
                     clusters.put(store, replace(cluster, due=timestamp(datetime.fromtimestamp(0, UTC))))
         store.close()
 

@@ -206,6 +206,40 @@ def test_a_busy_cluster_does_not_wait() -> None:
     assert waiting.slept == 0
 
 
+class Unready(Waiting):
+    """A cluster that the cloud does not delete for so many questions, and what it is then."""
+
+    def __init__(self, state: str, questions: int, wait: float = 0.0) -> None:
+        super().__init__(wait)
+        self.state, self.questions = state, questions
+
+    def use_of(self, _: str | None) -> Use:
+        self.asked += 1
+        return Use(unready={"cpu-1a2b3c4": self.state} if self.asked <= self.questions else {})
+
+
+def test_a_cluster_that_is_being_deleted_already_is_waited_for() -> None:  # N1
+    """A run that was killed asked for its end. It is gone afterwards: nothing can be sent to it any more."""
+    waiting = Unready("STOPPING", 5, wait=120)
+    waiting.hold()
+    assert (waiting.asked, waiting.slept) == (6, 50)
+    assert waiting.said[0] == "cluster cpu-1a2b3c4 is being deleted already: waiting until it is gone"
+    assert set(waiting.said) == {waiting.said[0]}
+
+
+def test_a_cluster_that_is_being_rebooted_is_waited_for_and_then_held_as_any_other() -> None:  # N1
+    waiting = Unready("REBOOTING", 2, wait=30)
+    waiting.hold()
+    assert waiting.slept == 30, "the time in which it was not offered goes on"
+    assert waiting.said[0] == "cluster cpu-1a2b3c4 is being rebooted: waiting until it can be deleted"
+
+
+def test_a_deletion_that_hangs_is_left_to_the_cloud_to_explain() -> None:
+    waiting = Unready("STOPPING", 10_000)
+    waiting.hold()
+    assert waiting.slept == 2 * 3600
+
+
 def test_the_catalog_of_a_stack_does_not_wait() -> None:
     """It goes first in a destruction, and from then on nobody is sent anywhere."""
     waiting = Waiting(120)

@@ -73,9 +73,18 @@ def test_killed_again_and_again_the_same_command_runs_through(
     assert checkout.clusters() == {cluster: "RUNNING"}
     whole(checkout)
 
-    # It took the cluster over, so the engine deletes it, by a destruction that does not even say what it is.
-    done = checkout.pulumi("destroy")
-    assert done.code == 0, done.said
+    # It took the cluster over, so the engine deletes it, by a destruction that does not even say what it is. Killed
+    # while the cluster goes, the same command waits until it is gone.
+    settings(delete_seconds=600.0)
+    killed = checkout.start(*checkout.command("destroy"), role="deployer")
+    killed.until(lambda: checkout.clusters() == {cluster: "STOPPING"}, "the cluster goes")
+    killed.kill_tree()
+    checkout.clear_after_a_kill()
+    again = checkout.start(*checkout.command("destroy"), role="deployer")
+    words = f"cluster {cluster} is being deleted already: waiting until it is gone"
+    again.until(lambda: words in again.said, "it says what it waits for")
+    checkout.delete_clusters_now()
+    assert again.process.wait() == 0, again.said
     assert checkout.clusters() == {}
 
 

@@ -36,6 +36,14 @@ def test_the_guard_asks_the_cluster_itself(connection: Connection, service: Serv
     assert [job.display_name for job in found.jobs] == ["mine"] and found.unlisted == ()
 
 
+@pytest.mark.parametrize(("state", "unready"), [("STOPPING", True), ("REBOOTING", True), ("UPDATING", False)])
+def test_the_guard_tells_what_the_cloud_does_not_delete_now(
+    connection: Connection, service: Service, state: str, unready: bool
+) -> None:
+    service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": state})
+    assert use_of_cluster(connection, CLUSTER) == Use(unready={"cpu-1a2b3c4": state} if unready else {})
+
+
 @pytest.mark.parametrize("status", [403, 500])
 def test_the_guard_can_not_tell_when_the_cluster_can_not_be_read(
     connection: Connection, service: Service, status: int
