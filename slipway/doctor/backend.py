@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from slipway.doctor.commands import always_quoted, remove
 from slipway.doctor.finding import KINDS, Finding
-from slipway.doctor.picture import WAITS, Backend, Lock, Picture
+from slipway.doctor.picture import WAITS, Backend, Damage, Lock, Picture
 from slipway.formatting import counted, join, size, span
 from slipway.live import Unknown
 
@@ -30,6 +30,8 @@ def backend(picture: Picture) -> Iterator[Finding]:
         words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
         mend = f"find {always_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
         yield KINDS["state-damaged"].of("backend", words, mend, "while no pulumi runs; nothing in them is needed")
+    if found.damage:
+        yield _damage(found.damage, picture)
     if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
         words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
         does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
@@ -40,6 +42,19 @@ def backend(picture: Picture) -> Iterator[Finding]:
             yield from _lock(lock, picture)
     if found.pending and not found.busy:
         yield _pending(found, picture)
+
+
+def _damage(damage: Damage, picture: Picture) -> Finding:
+    file = always_quoted(damage.file)
+    words = f"the state {damage.file} was cut off in the writing, as on a disk that is full: no command can load it"
+    if damage.copy:
+        mend = f"cp {always_quoted(damage.copy)} {file}"
+        does = "once there is room, and while no pulumi runs; pulumi up then takes over what the copy lacks"
+    else:
+        mend = f"mv {file} {always_quoted(f'{damage.file}.damaged')}"
+        does = f"no copy of it is whole: once there is room, then pulumi stack init {picture.stack}, "
+        does += "and pulumi up adopts what lives"
+    return KINDS["state-damaged"].of(f"state {picture.stack}", words, mend, does)
 
 
 def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:

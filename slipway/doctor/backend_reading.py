@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import socket
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +17,8 @@ from slipway.cloud.answers import MISREAD, parse_timestamp
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.deployment.live_reader import unanswered
-from slipway.doctor.picture import Backend, Lock
+from slipway.doctor import state_file
+from slipway.doctor.picture import Backend, Damage, Lock
 from slipway.errors import ConfigError
 from slipway.live import Unknown
 from slipway.state import State, read
@@ -41,6 +40,9 @@ class _Files(Protocol):
     def content(self, name: str) -> bytes | None:
         """None for what is not there. Raises OSError or CloudError."""
 
+    def damage(self, project: str, stack: str) -> Damage | None:
+        """Of the stack's state, where it was cut off in the writing. Raises OSError."""
+
 
 @dataclass(frozen=True)
 class _Folder:
@@ -56,6 +58,9 @@ class _Folder:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
             return None
+
+    def damage(self, project: str, stack: str) -> Damage | None:
+        return state_file.damage(self.path, project, stack)
 
     @property
     def cut_off(self) -> str:
@@ -85,6 +90,9 @@ class _Bucket:
                 raise
             return None
 
+    def damage(self, project: str, stack: str) -> Damage | None:
+        return None
+
     def _name(self, name: str) -> str:
         prefix = self.at.name.strip("/")
         return f"{prefix}/{name}" if prefix else name
@@ -103,7 +111,11 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
         return Backend(plain, files)
     locks = _locks(files, project, stack, identity)
     try:
-        cut_off, latest = files.cut_off, _latest(files, project, stack)
+        cut_off, damage = files.cut_off, files.damage(project, stack)
+        if damage:
+            unread = Unknown("it was cut off in the writing", plain, "a copy that is whole")
+            return Backend(plain, unread, locks=locks, cut_off=cut_off, damage=damage)
+        latest = _latest(files, project, stack)
     except (CloudError, OSError, *MISREAD) as problem:
         return Backend(plain, _unread(problem, plain, identity), locks=locks)
     if latest is None:
@@ -156,23 +168,12 @@ def _logged_in(environ: Mapping[str, str]) -> str:
 
 def _latest(files: _Files, project: str, stack: str) -> Mapping[str, Any] | None:
     """What the engine knows of the stack; None where it has none. Raises what reading it raises."""
-    name = f".pulumi/stacks/{project}/{stack}.json"
-    content = files.content(name)
-    if content is None:
-        packed = files.content(f"{name}.gz")
-        if packed is None:
-            return None
-        content = _unpacked(packed)
-    latest = json.loads(content)["checkpoint"].get("latest")
-    return latest if isinstance(latest, dict) else {}
-
-
-def _unpacked(packed: bytes) -> bytes:
-    """Raises ValueError for what is not whole: an EOFError is a person's end of the input elsewhere."""
-    try:
-        return gzip.decompress(packed)
-    except (EOFError, OSError, zlib.error) as problem:
-        raise ValueError(f"it is not a whole gzip file: {problem}") from problem
+    for name in state_file.names(project, stack):
+        content = files.content(name)
+        if content is not None:
+            latest = state_file.parsed(name, content)["checkpoint"].get("latest")
+            return latest if isinstance(latest, dict) else {}
+    return None
 
 
 def _state(latest: Mapping[str, Any]) -> State:

@@ -81,7 +81,9 @@ _ALL = (
     Kind("catalog-dirty", _NOTE, "what is published was deployed with changes that no commit has"),
     Kind("deployment-unfinished", _WARNING, "state and catalog differ: the last deployment ended before it published"),
     Kind("state-missing", _BROKEN, "a catalog is published, and the backend has no such stack"),
-    Kind("state-damaged", _BROKEN, "a killed run left files in a backend that make every command fail"),
+    Kind(
+        "state-damaged", _BROKEN, "a killed run, or a full disk, left files in a backend that make every command fail"
+    ),
     Kind("operation-pending", _WARNING, "a killed run left something that the engine began to make or delete"),
     Kind("lock-stale", _BROKEN, "a lock whose holder is gone, so that every deployment is refused"),
     Kind("lock-old", _WARNING, "a lock older than any deployment takes, whose holder can't be seen from here"),

@@ -38,15 +38,26 @@ class Lock:
 
 
 @dataclass(frozen=True)
+class Damage:
+    """A state's `file` that was cut off in the writing, and the newest `copy` of it that is whole; empty where none
+    is."""
+
+    file: str
+    copy: str
+
+
+@dataclass(frozen=True)
 class Backend:
     """What the engine keeps. `state` is None where it has no such stack. `pending`: names of what a killed run was
-    making or deleting. `cut_off`: a folder with empty files in it that make the engine fail."""
+    making or deleting. `cut_off`: a folder with empty files in it that make the engine fail. `damage`: why the state
+    can't be read, where that is known."""
 
     address: str
     state: State | Unknown | None
     pending: tuple[str, ...] = ()
     locks: tuple[Lock, ...] | Unknown = ()
     cut_off: str = ""
+    damage: Damage | None = None
 
     @property
     def busy(self) -> bool:

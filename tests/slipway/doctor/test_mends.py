@@ -15,7 +15,7 @@ from slipway.catalog.model import Parameter
 from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
 from slipway.doctor.finding import KINDS, Finding
-from slipway.doctor.picture import Backend, Gap, Lock, Package, Picture, Policy, Submission
+from slipway.doctor.picture import Backend, Damage, Gap, Lock, Package, Picture, Policy, Submission
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.quota.published import judge
@@ -24,7 +24,7 @@ from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, picture, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
 
-COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find"})
+COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find", "cp", "mv"})
 WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free|leave) ")
 PLACEHOLDER = re.compile(r"…|<[^>]*>|\b[A-Z]{4,}\b(?!_)")
 CPUS = "custom_model_training_cpus"
@@ -78,6 +78,8 @@ def pictures() -> Iterator[Picture]:
     yield picture(backend=Backend("gs://s", state(CPU.id, OLD.id)))
     yield picture(backend=Backend("gs://s", None))
     yield picture(backend=Backend("file:///s", state(CPU.id), cut_off="/it's here/.pulumi", pending=("work",)))
+    for copy in ("/it's here/x.json.bak", ""):
+        yield picture(backend=Backend("file:///s", DENIED, damage=Damage("/it's here/x.json", copy)))
     held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
     yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
     sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), "", False, ("-p", "name=my run"))
