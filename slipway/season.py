@@ -85,6 +85,6 @@ def why_dormant(
     if since is None and season.begins is not None:
         if now is not None and season.begins <= now:
             ago = span((now - season.begins).total_seconds())
-            return f"cluster {name} is made with the next deployment: its season began {ago} ago"
+            return f"cluster {name} comes with the next deployment: its season began {ago} ago"
         return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
     return f"cluster {name} is out of season{f' since {moment_in_words(since)}' if since else ''}"

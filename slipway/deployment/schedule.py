@@ -11,6 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan
@@ -22,9 +23,10 @@ from slipway.live import Live, Unknown
 from slipway.prices import Price, dollars, hourly, price_in_words, total
 from slipway.season import moment_in_words
 
-What = Literal["create", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
+What = Literal["create", "take-back", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
 _BY_ITSELF = {
     "create": "is made",
+    "take-back": "is taken back",
     "delete": "is deleted",
     "retire": "retires",
     "unfinished": "is unfinished",
@@ -119,7 +121,16 @@ def _current(
     if not current.import_:
         why = f"{price_in_words(total((current.spec,), region))} from then on"
         yield Due(current.spec.name, current.id, "create", why, now=True)
+    elif _was_out_of_season(current, live):
+        why = "it is in its season again, and still lives"
+        yield Due(current.spec.name, current.id, "take-back", why, now=True)
     yield from dates(current, cluster, live, region, now)
+
+
+def _was_out_of_season(current: CurrentCluster, live: Live) -> bool:
+    whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
+    was = whole.dormant.get(current.spec.name) if whole else None
+    return was is not None and was.why == "season"
 
 
 def dates(

@@ -65,9 +65,9 @@ def test_pools_say_that_a_date_has_come(over: Stack) -> None:
     over.publish()
     said = over.run("pools").err
     assert "cluster cpu: season ended 1 h ago: $0.25/h, goes with the next deployment that finds no job on it" in said
-    assert "cluster later is made with the next deployment: its season began 1 h ago" in said
+    assert "cluster later comes with the next deployment: its season began 1 h ago" in said
     (one,) = over.run("pools", "--output", "json").json["dormant"]
-    assert one["words"] == "cluster later is made with the next deployment: its season began 1 h ago"
+    assert one["words"] == "cluster later comes with the next deployment: its season began 1 h ago"
 
 
 def test_a_season_that_goes_on_takes_jobs(stack: Stack) -> None:

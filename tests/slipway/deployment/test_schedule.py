@@ -10,12 +10,13 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import ClusterSpec
 from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule
+from slipway.generations.dormant import DormantCluster
 from slipway.live import Live
 from slipway.prices import Price
 from slipway.season import Season
 from tests.slipway.generations.test_dormant import CPU, HASH, HOUR, ID, LIMITED, NOW, alive, in_season
 
-from .world import PROJECT, REGION, STACK, cluster, job, live
+from .world import PROJECT, REGION, STACK, cluster, job, live, remembering
 
 EACH = Price(Decimal("0.463786"))
 
@@ -51,6 +52,17 @@ def test_an_idle_limit_comes_near() -> None:
         "is given up 2026-11-20 15:00 UTC, in 3 h: $0.46/h, $1.39 until then (no job for 1 h, unless one comes)"
     )
     assert due(LIMITED, alive(job(ID), ended=1)) == []
+
+
+def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
+    """Nothing was said of it but when its season ends, and its jobs seemed to keep an old cluster."""
+    declared = in_season(begins=-1, ends=9)
+    whole = replace(remembering(DormantCluster(declared, ID, "season")), retiring=(ID,))
+    seen = alive(job(ID), catalog=PublishedCatalog({}, (ID,), whole=whole))
+    back, ends = due(declared, seen)
+    assert (back.what, back.now, back.id, ends.what) == ("take-back", True, ID, "season-ends")
+    assert back.words(NOW) == "is taken back: it is in its season again, and still lives"
+    assert [one.what for one in due(declared, alive(job(ID)))] == ["season-ends"], "it is offered as it is"
 
 
 def test_a_date_that_has_come_is_in_the_past() -> None:
