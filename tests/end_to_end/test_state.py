@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import pytest
 
 from slipway.state import State
@@ -65,3 +68,41 @@ def test_it_is_told_by_a_backend_in_a_bucket_and_by_a_destruction_too(checkout: 
         known = told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
         assert f"StateResource(logical='{cluster}', name='{cluster}'" in known
     assert checkout.clusters() == {}
+
+
+def mended(checkout: Checkout) -> None:
+    """The engine can't load the state; what the doctor names mends it, and `up` takes over what lives."""
+    before = checkout.clusters()
+    broken = checkout.pulumi("preview")
+    assert broken.code != 0 and "failed to load checkpoint: place 1: unexpected end of JSON input" in broken.said
+    looked = checkout.slipway("doctor", "--stack", checkout.stack, "--output", "json", role="deployer")
+    (found,) = [one for one in looked.json["findings"] if one["id"] == "state-damaged"]
+    done = checkout.run(*shlex.split(found["mend"]), role="deployer")
+    assert done.code == 0, done.said
+    if f"pulumi stack init {checkout.stack}" in found["means"]:
+        made = checkout.run("pulumi", "stack", "init", checkout.stack, role="deployer")
+        assert made.code == 0, made.said
+    checkout.up()
+    assert checkout.clusters() == before
+
+
+def cut_off(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:400])
+
+
+def test_a_state_that_a_full_disk_cut_off_is_mended_by_what_the_doctor_names(checkout: Checkout) -> None:  # N10
+    checkout.up()
+    state = checkout.state_file
+    cut_off(state)
+    mended(checkout)
+
+    cut_off(state)
+    cut_off(state.with_name(f"{state.name}.bak"))
+    mended(checkout)
+
+    for copy in (state, *state.parents[2].rglob(f"{checkout.stack}.*")):
+        if copy.is_file():
+            cut_off(copy)
+    mended(checkout)
+    done = checkout.pulumi("preview", "--expect-no-changes")
+    assert done.code == 0, done.said
