@@ -88,6 +88,13 @@ class DormantCluster(Cluster):
         return self.why == "season" and self.since is None
 
     @property
+    def edit(self) -> str:
+        """What its entry needs to have it back; empty where it comes by itself, or with the deployment under way."""
+        if self.comes or self.why == "in-place":
+            return ""
+        return "a later `until`" if self.why == "season" else "a higher `generation`"
+
+    @property
     def words(self) -> str:
         return why_dormant(self.name, self.season, self.why, self.since, self.lacks or ())
 

@@ -42,7 +42,8 @@ class Candidate:
     """An offer that the submission may take. `make` makes its request, once, when somebody first looks at it.
 
     `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order. `region`:
-    that of its cluster, or the stack's own for machines beside the pools.
+    that of its cluster, or the stack's own for machines beside the pools. `edit`: what the stack file needs to have its
+    dormant cluster back, where that does not come by itself.
     """
 
     offer: Offer
@@ -51,6 +52,7 @@ class Candidate:
     wait: float | None = None
     roles: tuple[str, ...] = ()
     region: str = ""
+    edit: str = ""
 
     @cached_property
     def request(self) -> Request:
@@ -114,6 +116,7 @@ class PreparedSubmission:
                 wait,
                 offer.roles or self.template.roles,
                 self.catalog.region_of(offer.cluster),
+                self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
             )
             for offer, wait in self.offers
         )

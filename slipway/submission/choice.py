@@ -200,14 +200,15 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 def _other(template: str, seen: list[JudgedCandidate]) -> str:
     """What to do where nothing would help but other parameters, another pool or more quota."""
-    fix = f"ask for less, or for something else: slipway templates show {template}"
-    dormant = dict.fromkeys(one.candidate.offer.dormant for one in seen)
-    if all(dormant):
-        fix = (
-            f"wait until it is there again: slipway pools\nor ask for something else: slipway templates show {template}"
-        )
-    elif any(dormant):
-        fix = f"wait until {join(filter(None, dormant), 'or')} is there again: slipway pools\nor {fix}"
+    dormant = {one.candidate.offer.dormant: one.candidate.edit for one in seen if one.candidate.offer.dormant}
+    alone = all(one.candidate.offer.dormant for one in seen)
+    coming = [name for name, edit in dormant.items() if not edit]
+    it = "it" if alone and len(dormant) == 1 else join(coming, "or")
+    ways = [f"wait until {it} is there again: slipway pools"] if coming else []
+    ways += [f"have {edit} of {name} put into the stack file" for name, edit in dormant.items() if edit]
+    less = "" if alone else "less, or for "
+    ways.append(f"ask for {less}something else: slipway templates show {template}")
+    fix = "\nor ".join(ways)
     if any(reason.startswith("quota") for one in seen for reason in one.reasons):
         fix += "".join(f"\nor for more quota{what}" for what in _more_quota(seen))
     if any(one.candidate.offer.cluster for one in seen):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from slipway.catalog.clusters import Cluster
+import pytest
+
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.catalog.withdrawal import ended_between, in_season
 from slipway.prices import UNKNOWN
-from slipway.season import Season
+from slipway.season import Reason, Season
 
 ENDS = datetime(2026, 11, 22, 9, 18, 30, tzinfo=UTC)
 POOL = Offer("pool", True, "", "big", ("workers",), UNKNOWN, {})
@@ -41,3 +43,16 @@ def test_a_season_that_ends_meanwhile_is_told_from_a_new_deployment() -> None:
     assert ended_between(CATALOG, over) == ("big",)
     assert ended_between(CATALOG, CATALOG) == ended_between(over, over) == ()
     assert ended_between(CATALOG, replace(over, commit="b" * 40)) == ()
+
+
+@pytest.mark.parametrize(
+    ("why", "since", "edit"),
+    [
+        ("season", None, ""),
+        ("in-place", ENDS, ""),
+        ("season", ENDS, "a later `until`"),
+        ("idle", ENDS, "a higher `generation`"),
+    ],
+)
+def test_what_brings_a_dormant_cluster_back(why: Reason, since: datetime | None, edit: str) -> None:
+    assert DormantCluster("big", "big-1", {}, why=why, since=since).edit == edit

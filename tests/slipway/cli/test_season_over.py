@@ -12,7 +12,7 @@ from slipway.season import Season, moment_in_words, moment_text
 from .stack import Stack
 from .test_schedule import deployed
 
-ENDED = (datetime.now(UTC) - timedelta(hours=1)).replace(microsecond=0)
+ENDED = (datetime.now(UTC) - timedelta(days=30)).replace(microsecond=0)
 WHY = f"cluster cpu is out of season since {moment_in_words(ENDED)}"
 
 
@@ -30,6 +30,7 @@ def test_a_job_is_not_sent_to_a_cluster_whose_season_has_ended(over: Stack) -> N
     assert f"pool cpu passed over: {WHY}" in done.err
     done = over.run("submit", "hello", "--capacity", "pool")
     assert done.code == 5 and "hello can't run now on cpu" in done.err and WHY in done.err
+    assert "fix: have a later `until` of cpu put into the stack file" in done.err and "wait until" not in done.err
     assert over.jobs() == []
 
 
@@ -64,10 +65,12 @@ def test_pools_say_that_a_date_has_come(over: Stack) -> None:
     over.catalog["dormant"] = {"later": later}
     over.publish()
     said = over.run("pools").err
-    assert "cluster cpu: season ended 1 h ago: $0.25/h, goes with the next deployment that finds no job on it" in said
-    assert "cluster later comes with the next deployment: its season began 1 h ago" in said
+    assert (
+        "cluster cpu: season ended 30 days ago: $0.25/h, goes with the next deployment that finds no job on it" in said
+    )
+    assert "cluster later comes with the next deployment: its season began 30 days ago" in said
     (one,) = over.run("pools", "--output", "json").json["dormant"]
-    assert one["words"] == "cluster later comes with the next deployment: its season began 1 h ago"
+    assert one["words"] == "cluster later comes with the next deployment: its season began 30 days ago"
 
 
 def test_a_season_that_goes_on_takes_jobs(stack: Stack) -> None:

@@ -149,6 +149,23 @@ def test_a_cluster_that_comes_back_is_waited_for_whatever_else_there_is() -> Non
     assert error.value.fix.splitlines()[:1] == ["wait until it is there again: slipway pools"]
 
 
+def test_a_cluster_that_only_an_edit_brings_back_is_not_waited_for() -> None:  # B6, N3
+    """`wait until it is there again` was said of a season that has ended and has no later one."""
+    offer = Offer("pool", False, "out of season since …", "", (), UNKNOWN, {}, dormant="big")
+    over = replace(judged("pool", NEVER), verdict=Verdict(Outcome.NEVER, "can't run now on big", (offer.why,)))
+    over = replace(over, candidate=replace(over.candidate, offer=offer, edit="a later `until`"))
+    coming = replace(over, candidate=replace(over.candidate, offer=replace(offer, dormant="cpu"), edit=""))
+    edit = "have a later `until` of big put into the stack file"
+    for seen, ways in (
+        ([over], [edit, "or ask for something else: slipway templates show t"]),
+        ([over, judged("spot", NEVER)], [edit, "or ask for less, or for something else: slipway templates show t"]),
+        ([coming, over], ["wait until cpu is there again: slipway pools", f"or {edit}"]),
+    ):
+        with pytest.raises(PolicyError) as error:
+            choose("t", seen)
+        assert error.value.fix.splitlines()[:2] == ways
+
+
 def test_a_broken_cluster_is_the_news_where_no_other_offer_is_left() -> None:
     gone = broken(judged("pool", FULL).candidate, ResourceError("cluster h100 is gone", why="404", fix="pulumi up"))
     with pytest.raises(ResourceError, match="cluster h100 is gone") as error:
