@@ -9,6 +9,7 @@ from datetime import timedelta
 from slipway.doctor.commands import always_quoted, remove
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import WAITS, Backend, Damage, Lock, Picture
+from slipway.doctor.taking_down import ways
 from slipway.formatting import counted, join, size, span
 from slipway.live import Unknown
 
@@ -77,11 +78,14 @@ def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
 
 def _pending(found: Backend, picture: Picture) -> Finding:
     names = join(_CALLED.get(one, one) for one in found.pending)
+    subject = f"state {picture.stack}"
+    if found.deletes:
+        words = f"a killed run was deleting {names}, and nobody knows whether it was done"
+        return KINDS["operation-pending"].of(subject, words, *ways(picture))
     words = f"a killed run was at work on {names}, and nobody knows whether it was done"
     does = "clears that; then pulumi up takes over what was made"
-    return KINDS["operation-pending"].of(
-        f"state {picture.stack}", words, f"pulumi refresh --clear-pending-creates --stack {picture.stack}", does
-    )
+    mend = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
+    return KINDS["operation-pending"].of(subject, words, mend, does)
 
 
 def submissions(picture: Picture) -> Iterator[Finding]:

@@ -121,7 +121,10 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
     if latest is None:
         return Backend(plain, None, locks=locks, cut_off=cut_off)
     try:
-        return Backend(plain, _state(latest), _pending(latest), locks, cut_off)
+        pending = _pending(latest)
+        names = tuple(str(one.get("resource", {}).get("urn", "")).rpartition("::")[2] for one in pending)
+        deletes = bool(pending) and all(one.get("type") == "deleting" for one in pending)
+        return Backend(plain, _state(latest), names, locks, cut_off, deletes=deletes)
     except MISREAD as problem:
         other = Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
         return Backend(plain, other, locks=locks, cut_off=cut_off)
@@ -181,9 +184,8 @@ def _state(latest: Mapping[str, Any]) -> State:
     return read({one["urn"]: one for one in living})
 
 
-def _pending(latest: Mapping[str, Any]) -> tuple[str, ...]:
-    found = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
-    return tuple(str(one.get("resource", {}).get("urn", "")).rpartition("::")[2] for one in found)
+def _pending(latest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
 
 
 def _locks(files: _Files, project: str, stack: str, identity: str) -> tuple[Lock, ...] | Unknown:

@@ -49,8 +49,8 @@ class Damage:
 @dataclass(frozen=True)
 class Backend:
     """What the engine keeps. `state` is None where it has no such stack. `pending`: names of what a killed run was
-    making or deleting. `cut_off`: a folder with empty files in it that make the engine fail. `damage`: why the state
-    can't be read, where that is known."""
+    making or deleting; `deletes`: all of that was being deleted. `cut_off`: a folder with empty files in it that make
+    the engine fail. `damage`: why the state can't be read, where that is known."""
 
     address: str
     state: State | Unknown | None
@@ -58,6 +58,7 @@ class Backend:
     locks: tuple[Lock, ...] | Unknown = ()
     cut_off: str = ""
     damage: Damage | None = None
+    deletes: bool = False
 
     @property
     def busy(self) -> bool:

@@ -10,6 +10,7 @@ from math import ceil
 from slipway.catalog.document import PublishedCatalog
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
+from slipway.doctor.taking_down import broke_off, destroys, ways
 from slipway.formatting import join, short, span
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.quota.by_hand import by_gcloud
@@ -26,7 +27,13 @@ def catalog(picture: Picture) -> Iterator[Finding]:
         return
     if published is None:
         words = f"stack {picture.stack} has no catalog: nobody can submit"
-        yield KINDS["catalog-missing"].of(subject, words, picture.up, "it publishes one")
+        mend, does = picture.up, "it publishes one"
+        if broke_off(picture):
+            words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
+            mend, does = ways(picture)
+        elif picture.backend is not None and isinstance(known := picture.backend.state, State) and known != State():
+            does += f"; {destroys(picture)}"
+        yield KINDS["catalog-missing"].of(subject, words, mend, does)
         return
     if published.whole is None:
         why = published.damage or "another version wrote it"

@@ -20,7 +20,7 @@ from slipway.doctor.finding import Grade
 from slipway.doctor.picture import Backend, Lock, Package, Submission
 from slipway.live import Unknown
 from slipway.state import State
-from tests.slipway.doctor.picture import BUSY, CPU, found, published, state
+from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, template
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,6 +65,48 @@ def test_an_object_whose_name_only_the_engine_knows_is_called_as_in_the_bucket()
     """ "a killed run was at work on creation" was all that somebody read."""
     pending = found(backend=Backend("file:///s", state(CPU.id), pending=(NAME, "work")))["operation-pending"]
     assert f"at work on {OBJECT} (the object whose writing makes the clusters) and work, and" in pending.sentence
+
+
+DESTROY = f"to take the stack down: SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {STACK}"
+KEEP = f"to keep it: pulumi up --stack {STACK}, which makes what its file asks for"
+
+
+def test_a_killed_run_that_was_deleting_is_not_told_to_make_it_anew() -> None:  # N1, N4
+    """After `kill -9` of a destroy both findings led with commands that bring clusters back, and their price."""
+    killed = Backend("file:///s", state(CPU.id), pending=(CPU.id, "work"), deletes=True)
+    one = found(backend=killed)["operation-pending"]
+    assert one.sentence == f"a killed run was deleting {CPU.id} and work, and nobody knows whether it was done"
+    assert (one.mend, one.means) == ("type again what was killed, which goes on from there", f"{DESTROY}; {KEEP}")
+    stopping = found(lives(state="STOPPING"), backend=killed, published=None, jobs=(), recent=())
+    for kind in ("operation-pending", "catalog-missing"):
+        assert stopping[kind].mend == f"type again what was killed, once the cloud has deleted {CPU.id}"
+        assert stopping[kind].means == f"{DESTROY}; {KEEP}"
+    held = replace(killed, locks=(replace(HELD, since=NOW),))
+    going_on = found(lives(state="STOPPING"), backend=held, published=None, jobs=())["catalog-missing"]
+    assert going_on.mend == "type again what was killed, unless it is still at work"
+
+
+def test_where_no_catalog_is_published_the_way_down_is_named_beside_the_way_up() -> None:  # N1
+    """A destroy that the cloud refused to go on with has cleared what was pending, and left clusters."""
+    refused = found(lives(state="STOPPING"), backend=Backend("gs://s", state(CPU.id)), published=None, jobs=())
+    assert refused["catalog-missing"].sentence == (
+        f"stack {STACK} has no catalog, as a run that takes it down has not come to its end"
+    )
+    assert refused["catalog-missing"].mend.endswith(f"once the cloud has deleted {CPU.id}")
+    made = found(backend=Backend("gs://s", state(CPU.id)), published=None)["catalog-missing"]
+    assert (made.mend, made.means) == (f"pulumi up --stack {STACK}", f"it publishes one; {DESTROY}")
+    new = found(backend=Backend("gs://s", state()), published=None)
+    assert new["catalog-missing"].means == "it publishes one", "there is nothing to take down"
+
+
+@pytest.mark.parametrize(("types", "deletes"), [(["deleting"], True), (["creating", "deleting"], False), ([], False)])
+def test_a_run_that_did_anything_but_delete_was_no_destroy(checkout: Path, types: list[str], deletes: bool) -> None:
+    stacks = checkout / "state" / ".pulumi" / "stacks" / "slipway"
+    stacks.mkdir(parents=True)
+    latest = {"pending_operations": [{"resource": {"urn": f"urn::a::b::{one}"}, "type": one} for one in types]}
+    (stacks / f"{STACK}.json").write_text(json.dumps({"checkpoint": {"latest": latest}}))
+    read = looked(checkout, f"file://{checkout}/state")
+    assert isinstance(read, Backend) and (read.pending, read.deletes) == (tuple(types), deletes)
 
 
 def test_submissions_that_nobody_waits_for() -> None:

@@ -25,7 +25,7 @@ from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives
 from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
 
 COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find", "cp", "mv"})
-WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free|leave) ")
+WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free|leave|type again) ")
 PLACEHOLDER = re.compile(r"…|<[^>]*>|\b[A-Z]{4,}\b(?!_)")
 CPUS = "custom_model_training_cpus"
 OFF = Unknown("Vertex AI API has not been used in project acme-prod before", "aiplatform.googleapis.com x", "role")
@@ -80,6 +80,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(backend=Backend("file:///s", state(CPU.id), cut_off="/it's here/.pulumi", pending=("work",)))
     for copy in ("/it's here/x.json.bak", ""):
         yield picture(backend=Backend("file:///s", DENIED, damage=Damage("/it's here/x.json", copy)))
+    yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",), deletes=True), published=None)
     held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
     yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
     sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), "", False, ("-p", "name=my run"))
