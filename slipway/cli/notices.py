@@ -23,7 +23,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, output_option
 from slipway.errors import ConfigError
-from slipway.formatting import quoted
+from slipway.formatting import join, quoted
 
 if TYPE_CHECKING:
     from slipway.notices.issues import Issue
@@ -63,10 +63,10 @@ def command(
         ]
         screen.out_json("notices", document(told) | ({"steps": asked} if issues else {}))
     else:
-        _show(told)
+        _show(told, [*files, *filter(None, (up, run))])
 
 
-def _show(told: Notices) -> None:
+def _show(told: Notices, named: list[str]) -> None:
     sign = screen.styled("!", sys.stdout, fg="yellow", bold=True)
     for notice in told.notices:
         screen.out(f"{sign} {notice.title}")
@@ -76,10 +76,15 @@ def _show(told: Notices) -> None:
                 screen.out(f"      mend: {line.mend}")
                 if line.means:
                     screen.out(f"            {line.means}")
-    if not told.notices:
-        screen.note(
-            "✓ nothing to tell" if told.looked else "nothing was looked at: name a file (slipway notices --help)"
-        )
+    if told.notices:
+        return
+    if told.looked:
+        screen.note("✓ nothing to tell")
+    elif named:
+        why = "it is of a run that was killed or stopped for another reason, or of what could not be read"
+        screen.note(f"nothing can be told from {join(named)}: {why}; what was told before stays as it is")
+    else:
+        screen.note("nothing was looked at: name a file (slipway notices --help)")
 
 
 def _of_run(file: str, told: Notices) -> Notices:

@@ -29,7 +29,24 @@ def test_notices_are_lines_for_people_and_a_document_with_requests_for_issues(
     assert main(["notices", str(tmp_path / "told.json")]) == 0
     assert "h100 can't be made" in capsys.readouterr().out
     assert main(["notices"]) == 0
-    assert "nothing was looked at" in capsys.readouterr().err
+    assert "nothing was looked at: name a file" in capsys.readouterr().err
+    (tmp_path / "up.txt").write_text("Resources:\n    4 unchanged\n\nDuration: 4s\n")
+    assert main(words) == 0
+    assert capsys.readouterr().err == "✓ nothing to tell\n"
+
+
+def test_a_file_that_was_named_and_tells_nothing_is_not_said_to_be_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An `up` that stopped for another reason, or was killed, says nothing of machines: what was told of them stays."""
+    up = tmp_path / "up.txt"
+    up.write_text("error: a template is wrong\nDuration: 4s\n")
+    unread = {"kind": "doctor", "stack": "prod", "findings": [{"id": "unread", "grade": "broken"}]}
+    (tmp_path / "doctor.json").write_text(json.dumps(unread))
+    assert main(["notices", "--up", str(up), "--stack", "prod"]) == 0
+    assert capsys.readouterr().err.startswith(f"nothing can be told from {up}: it is of a run that was killed or")
+    assert main(["notices", str(tmp_path / "doctor.json"), "--up", str(up), "--stack", "prod"]) == 0
+    assert f"nothing can be told from {tmp_path}/doctor.json and {up}: " in capsys.readouterr().err
 
 
 def test_the_condition_of_a_mend_stands_below_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
