@@ -212,6 +212,26 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
     )
 
 
+def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
+    """Raises ConfigError when clusters of the stack bear another's name. `alive`: by id the stack whose label a cluster
+    bears, "" without one; its labels never change."""
+    called = {alive.get(one.name, "") for one in known.clusters} - {"", stack}
+    if called:
+        raise renamed(min(called), stack)
+
+
+def renamed(old: str, new: str) -> ConfigError:
+    """For a stack that was deployed under another name, as a state can be renamed and what it made can't."""
+    return ConfigError(
+        f"stack {new} was called {old} and can't be renamed, so nothing was changed",
+        why=f"what it made bears the name {old} for good: as {new} it would delete that, protected clusters too, and "
+        "make it anew",
+        fix=f"pulumi stack rename {old} --stack {new}, with the stack file called stacks/Pulumi.{old}.yaml again\n"
+        f"or, after that, a stack of its own beside it: a file stacks/Pulumi.{new}.yaml, then pulumi stack init {new} "
+        "and pulumi up",
+    )
+
+
 def stack_locations(
     known: State | None, project: str, region: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:

@@ -20,9 +20,10 @@ from slipway.formatting import join
 from slipway.generations.dormant import made_since
 from slipway.generations.protection import Refusal
 from slipway.generations.retiring import CATALOG, TRAINER, WORK
+from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack
-from slipway.state import State
+from slipway.state import State, refuse_rename, renamed
 
 _NOTHING = State()
 _NONE: Waits = {}
@@ -53,6 +54,8 @@ def read_and_plan(
     def live(time: datetime) -> Live:
         regions = regions_beside(stack, before)
         found = _live(stack, environ, metrics, before, time, regions, preview=preview, warn=warn)
+        if not isinstance(found.clusters, Unknown):
+            refuse_rename(before, {one.id: one.labels.get(STACK_LABEL, "") for one in found.clusters}, stack.name)
         # A state that was lost does not tell where clusters are, and a stack file not where they were.
         more = [one for one in _published_in(found, stack) if one not in (stack.region, *regions)]
         if not more:
@@ -80,7 +83,7 @@ def read_and_plan(
 
     found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
     decided = wait_for_quota(decided, found, stack, before, lambda waits: planned(found, waits))
-    taken = [*_taken(found, stack), *_lent(found, stack, before)]
+    taken = [*_taken(found, stack, before), *_lent(found, stack, before)]
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
@@ -171,8 +174,9 @@ def _published_in(found: Live, stack: Stack) -> tuple[str, ...]:
     return whole.regions if whole and whole.stack == stack.name else ()
 
 
-def _taken(found: Live, stack: Stack) -> list[str]:
-    """Whether the catalog bucket that is asked for is another stack's."""
+def _taken(found: Live, stack: Stack, known: State) -> list[str]:
+    """Whether the catalog bucket that is asked for is another stack's. Raises ConfigError where the catalog that this
+    one published bears another's name."""
     there = found.catalog if found.beside is None else found.beside
     if isinstance(found.beside, Unknown):
         return _unread(found.beside)
@@ -180,6 +184,8 @@ def _taken(found: Live, stack: Stack) -> list[str]:
     if whose in ("", stack.name):
         return []
     bucket = stack.workspace.catalog_bucket
+    if known.catalog_bucket and (found.beside is None or known.catalog_bucket == bucket):
+        raise renamed(whose, stack.name)
     problem = (
         f"bucket gs://{bucket} has the catalog of stack {whose}: publishing there would send its submitters to the "
         f"clusters of {stack.name}, and destroying {stack.name} would delete it; give {stack.name} another "

@@ -133,6 +133,7 @@ def nothing_moves_or_is_destroyed_while_it_runs(checkout: Checkout, job: Any) ->
     (cluster,), buckets = checkout.clusters(), checkout.buckets()
     refused_to_move(checkout, "up", "gcp:region", REGION, ELSEWHERE)
     refused_to_move(checkout, "preview", "gcp:project", PROJECT, "slipway-elsewhere")
+    refused_under_another_name(checkout)
 
     edit(checkout, "gcp:region", ELSEWHERE)
     refused = checkout.destroy()
@@ -156,4 +157,18 @@ def refused_to_move(checkout: Checkout, verb: str, key: str, old: str, new: str)
     assert f"put {key}: {old} back into stacks/Pulumi.{checkout.stack}.yaml" in refused.said
     assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in refused.said
     assert "to be created" not in refused.said
+    assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)
+
+
+def refused_under_another_name(checkout: Checkout) -> None:
+    """The engine renames a state; what was made bears the name for good."""
+    clusters, buckets, old, new = checkout.clusters(), checkout.buckets(), checkout.stack, f"{checkout.stack}-new"
+    renamed = checkout.run("pulumi", "stack", "rename", new, "--stack", old, role="deployer")
+    assert renamed.code == 0, renamed.said
+    refused = checkout.run("pulumi", "up", "--stack", new, "--yes", "--skip-preview", role="deployer")
+    back = checkout.run("pulumi", "stack", "rename", old, "--stack", new, role="deployer")
+    assert back.code == 0, back.said
+    assert refused.code != 0, refused.said
+    assert f"stack {new} was called {old} and can't be renamed, so nothing was changed" in refused.said
+    assert f"fix: pulumi stack rename {old} --stack {new}" in refused.said
     assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from slipway.errors import ConfigError
-from slipway.state import State, StateResource, refuse_move, stack_locations
+from slipway.state import State, StateResource, refuse_move, refuse_rename, stack_locations
 
 CLUSTER = StateResource("cpu-1a2b3c4", "cpu-1a2b3c4", "acme", "us-central1")
 BUCKET = StateResource("work", "acme-work", "acme", "us-central1")
@@ -46,6 +46,22 @@ def test_both_edited_are_both_named() -> None:
     refused = refusal(WHOLE, project="acme-new", region="europe-west4")
     assert "lives in acme and us-central1 and can't move to acme-new and europe-west4" in refused.what
     assert "put gcp:project: acme and gcp:region: us-central1 back" in refused.fix
+
+
+def test_a_stack_that_was_renamed_is_refused_with_the_way_back() -> None:  # B1
+    """Its clusters bear the old name for good, and protected ones among them would be deleted."""
+    with pytest.raises(ConfigError) as refused:
+        refuse_rename(WHOLE, {CLUSTER.name: "trial"}, "prod")
+    assert refused.value.what == "stack prod was called trial and can't be renamed, so nothing was changed"
+    assert "protected clusters too" in refused.value.why
+    back, another = refused.value.fix.splitlines()
+    assert back == "pulumi stack rename trial --stack prod, with the stack file called stacks/Pulumi.trial.yaml again"
+    assert "pulumi stack init prod" in another
+
+
+@pytest.mark.parametrize("alive", [{}, {CLUSTER.name: "prod"}, {CLUSTER.name: ""}, {"cpu-9f8e7d6": "trial"}])
+def test_others_clusters_and_what_is_gone_are_no_sign_of_another_name(alive: dict[str, str]) -> None:
+    refuse_rename(WHOLE, alive, "prod")
 
 
 @pytest.mark.parametrize("known", [State(buckets=(BUCKET,)), State(clusters=(CLUSTER,))])

@@ -130,6 +130,24 @@ def test_another_stacks_catalog_is_not_overwritten(
     assert expected in error.value.why
 
 
+@pytest.mark.parametrize("beside", [None, PublishedCatalog(stack="prod")])
+@pytest.mark.parametrize("bucket", ["prod-catalog", STACK.workspace.catalog_bucket])
+def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(
+    monkeypatch: pytest.MonkeyPatch, beside: PublishedCatalog | None, bucket: str
+) -> None:  # B1
+    """It is the stack's own, and tells which clusters are protected."""
+    live = Live(clusters=(), jobs=(), limits={}, catalog=PublishedCatalog(stack="prod"), beside=beside)
+    monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
+    environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+    known = State(catalog_bucket=bucket)
+    if beside and bucket == "prod-catalog":
+        with pytest.raises(ResourceError, match=r"delete gs://acme-catalog/catalog\.json"):
+            read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        return
+    with pytest.raises(ConfigError, match="stack dev was called prod and can't be renamed"):
+        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+
+
 @pytest.mark.parametrize(
     ("called", "ours", "fails"),
     [
