@@ -33,6 +33,7 @@ def more_quota(request: Request, message: str) -> str:
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
     """What passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is being
     made or rebooted is tried all the same, as no document says that it takes no jobs."""
-    if not problem.not_accepted or taken.verdict.outcome is not Outcome.WAITS:
+    cluster = taken.candidate.offer.cluster
+    if not problem.not_accepted or not cluster or taken.verdict.outcome is not Outcome.WAITS:
         return ""
-    return f"wait until cluster {taken.candidate.offer.cluster} is RUNNING (slipway pools), then submit it again"
+    return f"wait until cluster {cluster} is RUNNING (slipway pools), then submit it again"

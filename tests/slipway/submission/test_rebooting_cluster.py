@@ -14,6 +14,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.kinds import Kind
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.journal import EntryState
+from slipway.submission.refusal import way_on
 
 from .service import CALL, Service
 from .test_fallback import Told, command
@@ -64,3 +65,12 @@ def test_what_a_running_cluster_refuses_does_not_pass_by_waiting() -> None:
     with pytest.raises(Refused) as refused:
         command(Rebooting(launcher=True, state="RUNNING"), again=False, asked=ON_POOL)
     assert not refused.value.fix
+
+
+def test_machines_of_its_own_that_wait_for_quota_wait_for_no_cluster() -> None:
+    show = Told()
+    command(Rebooting(launcher=True, refuses=False, starts=[0]), again=False, asked=ON_POOL, show=show)
+    on_pool = show.choices[0].taken
+    beside = replace(on_pool, candidate=replace(on_pool.candidate, offer=replace(on_pool.candidate.offer, cluster="")))
+    refused = failure(CALL, Answer(400, "INVALID_ARGUMENT", "no"))
+    assert way_on(refused, on_pool) and not way_on(refused, beside)
