@@ -181,7 +181,7 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
 
 def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None) -> Facts | None:
     of_type: dict[str, dict[str, Fact]] = {}
-    for type_, name, inputs in components:
+    for type_, name, inputs in sorted(components, key=lambda one: one[:2]):
         of_type.setdefault(type_, {})[name] = inputs
     declared = next(iter(of_type.get(CATALOG, {}).values()), None)
     workspace = next(iter(of_type.get(WORKSPACE, {}).values()), None)

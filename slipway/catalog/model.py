@@ -83,6 +83,11 @@ class Parameter:
         return self.default is None
 
 
+def case_in_words(when: Mapping[str, Values]) -> str:
+    """`accelerator=L4, model=2b or 9b`, by name: a catalog that was published has no other order."""
+    return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in sorted(when.items()))
+
+
 @dataclass(frozen=True)
 class Offer:
     """A template compiled for one capacity type and one case of its parameters.
@@ -115,7 +120,7 @@ class Offer:
 
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
         """The capacity type, told from the template's other offers: `spot (model=2b or 9b) as training-pipeline`."""
-        when = ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
+        when = case_in_words(self.when)
         kind = f"as {self.kind}" if self.kind != usual_kind else ""
         where = (self.cluster or self.dormant) if with_cluster else ""
         words = (self.capacity_type, where, f"({when})" if when else "", kind)

@@ -105,8 +105,10 @@ class _Stream:
 
     def preview(self) -> Preview:
         why = "; ".join(self._missing())
-        steps, errors = tuple(self.steps.values()), tuple(self.errors)
-        return Preview(steps, self.standing, errors, complete=not why, why=why, hooks=self.hooks, stack=self.stack)
+        # By name: the engine tells each when its turn has come, which no two runs have in the same order.
+        steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
+        standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
+        return Preview(steps, standing, errors, complete=not why, why=why, hooks=self.hooks, stack=self.stack)
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):

@@ -20,6 +20,9 @@ from slipway.review.review import review
 from slipway.review.templates.usage import UNASKED
 from slipway.state import State
 
+UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
+"""What the program can tell. The engine may have steps all the same, which stand below."""
+
 
 def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
     """Messages, one after the other. Where nothing is deployed, or nobody can tell what is, the summary of what will
@@ -33,7 +36,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     before = replace(before, quota=replace(before.quota, requests=_asked(deployment, known)))
     found = review(Change(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(deployment.plan, now, deployment.catalog.catalog_bucket)
-    said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found), *old))
+    said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found, UNTOUCHED), *old))
     idle = found.silent and found.quota == "ok"
     return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 

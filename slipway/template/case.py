@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from slipway.catalog.model import case_in_words
 from slipway.template.declaration import Declaration, Value, Variant
 from slipway.template.worker_pool import WorkerPool
 
@@ -32,7 +33,7 @@ class Case:
 
     def __str__(self) -> str:
         """`accelerator=L4, model=2b or 9b`, empty when it always applies."""
-        return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in self.when.items())
+        return case_in_words(self.when)
 
 
 def cases(template: Declaration) -> tuple[Case, ...]:

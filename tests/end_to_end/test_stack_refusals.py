@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from slipway.review.preview_text import UNTOUCHED
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.shell import Done
 
@@ -136,7 +137,7 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     for told in (told_at_deployment, preview.said):
         assert f"{metric}, makes offers unavailable: nap needs 4 with spot" in told
     assert "pool cpu · spot unavailable" in told_at_deployment
-    assert "✓ nothing changes" in preview.said
+    assert f"✓ {UNTOUCHED}" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")
     assert refusal.code == 5, refusal.said
     assert "nap can never run on spot machines" in refusal.err

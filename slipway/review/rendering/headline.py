@@ -63,15 +63,15 @@ class Row:
 HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "policy")
 
 
-def headline(reviews: Sequence[Review]) -> str:
+def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     """`⚠ prod: h100 becomes a new generation · +$202.02/h at most · quota ok now, short at most`"""
     unknown = [one for review in reviews for one in review.incomplete]
     first = f"incomplete: {_clause(unknown[0])} · " if unknown else ""
     if not reviews:
-        return NOTHING
+        return nothing
     worst = max(reviews, key=lambda one: (bool(one.yours), _grade(one), sum(each.grade for each in _told(one))))
     if not worst.consequences:
-        return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {NOTHING}"
+        return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {nothing}"
     sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.CHANGE)]
     whose = "" if worst.yours else "on main already, not deployed yet: "
     return f"{sign} {first}{worst.stack}: {whose}{' · '.join(_parts(worst))}"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.review.consequence import Consequence, gravest_first
-from slipway.review.rendering.headline import SIGNS, headline
+from slipway.review.rendering.headline import NOTHING, SIGNS, headline
 from slipway.review.review import Review
 
 _DETAILS = 6
 
 
-def plain_text(review: Review) -> str:
-    """Lines without a final newline; names as they are, to be copied."""
-    lines = [_plain(headline((review,))), *(f"incomplete: {_plain(one)}" for one in review.incomplete)]
+def plain_text(review: Review, nothing: str = NOTHING) -> str:
+    """Lines without a final newline; names as they are, to be copied. `nothing`: the words for no consequence."""
+    lines = [_plain(headline((review,), nothing)), *(f"incomplete: {_plain(one)}" for one in review.incomplete)]
     for section, listed in gravest_first(review.consequences):
         lines += [section.value, *(line for one in listed for line in _lines(review, one))]
     if review.standing:

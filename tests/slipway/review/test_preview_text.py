@@ -12,7 +12,7 @@ from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.quota.report import QuotaReport
 from slipway.quota.request import QuotaRequest
-from slipway.review.preview_text import preview_text
+from slipway.review.preview_text import UNTOUCHED, preview_text
 from slipway.season import Season, moment_in_words
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.state import State, StatePreference
@@ -61,7 +61,7 @@ def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN) -> 
 
 
 def test_nothing_changes() -> None:
-    assert said(facts(OLD), facts(OLD)) == "prod @ 3f9c2e1\n✓ nothing changes"
+    assert said(facts(OLD), facts(OLD)) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
 
 
 def test_consequences_in_place_of_the_state_after() -> None:
@@ -89,7 +89,7 @@ def test_who_may_submit_is_the_engine_s_knowledge() -> None:
 
 
 def test_a_state_that_was_lost_takes_nobody_s_access() -> None:
-    assert said(facts(OLD), facts(OLD), State()) == "prod @ 3f9c2e1\n✓ nothing changes"
+    assert said(facts(OLD), facts(OLD), State()) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
 
 
 def test_nobody_is_said_not_to_have_used_what_a_deployment_does_not_look_at() -> None:  # N5
@@ -139,4 +139,4 @@ def test_more_quota_is_told_of_once() -> None:  # Z2
     assert "Google is asked for 16 N1/E2 vCPUs in us-central1" in says(KNOWN)
     before = replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 8),))
     assert "Google is asked for 16 N1/E2 vCPUs" in says(before), "it was 8"
-    assert "nothing changes" in says(replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 16),)))
+    assert UNTOUCHED in says(replace(KNOWN, preferences=(StatePreference("cpus", "CPUs", REGION, 16),)))

@@ -50,11 +50,11 @@ def test_a_variant_brings_its_machines_and_capacity_types_and_leaves_the_rest_to
         ("flex-start",),
     )
     assert (str(gpu), gpu.worker_pools(asked), gpu.capacity_types(asked)) == (
-        "size=2b or 9b, gpu=H100",
+        "gpu=H100, size=2b or 9b",
         (CHIEF,),
         ("on-demand",),
     )
-    assert (str(own), own.worker_pools(asked)) == ("size=2b or 9b, gpu=L4", (CHIEF,))
+    assert (str(own), own.worker_pools(asked)) == ("gpu=L4, size=2b or 9b", (CHIEF,))
 
 
 def test_the_templates_own_machines_stand_in_no_case_when_the_variants_leave_none() -> None:

@@ -1,0 +1,96 @@
+"""Every template that ships, reviewed: deployed again nothing of it changes, and a comment has one order. # N5 # D7"""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from slipway import facts
+from slipway.catalog import document
+from slipway.catalog.document import PublishedCatalog
+from slipway.deployment.deployment import Deployment
+from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
+from slipway.live import Live
+from slipway.review import deployed
+from slipway.review.change import Change
+from slipway.review.consequence import Consequence
+from slipway.review.preview import Preview, Resource, Step
+from slipway.review.preview_text import preview_text
+from slipway.review.review import review
+from slipway.state import State
+from tests.slipway.deployment.test_shipped_stacks import NOW, ROOT, STACKS, deployment
+from tests.slipway.review.builders import living
+
+
+def published(one: Deployment) -> PublishedCatalog:
+    """As people find it: written and read."""
+    return PublishedCatalog(whole=document.read(document.write(one.catalog).encode(), "catalog.json"))
+
+
+def steps(of: Facts) -> tuple[Step, ...]:
+    """Components as the engine's events tell them: JSON whose keys are sorted."""
+    components = (
+        (WORKSPACE, "workspace", of.workspace),
+        (QUOTA, "quota", of.quota_check),
+        *((CLUSTER, id_, one) for id_, one in of.clusters.items()),
+        *((TEMPLATE, name, one) for name, one in of.templates.items()),
+        (CATALOG, "catalog", of.published),
+    )
+    said = [(type_, name, json.loads(json.dumps(one, sort_keys=True))) for type_, name, one in components]
+    return tuple(
+        Step("same", f"urn:pulumi:s::slipway::{type_}::{name}", type_, name, old=Resource(one), new=Resource(one))
+        for type_, name, one in said
+    )
+
+
+def previewed(one: Deployment, live: Live) -> list[str]:
+    """What is told of changes, without the stack's name."""
+    known = State(submitters=tuple(one.facts.submitters), catalog_bucket=one.catalog.catalog_bucket)
+    return preview_text(replace(one, live=live), known, NOW, preview=True)[0].splitlines()[1:]
+
+
+def reviewed(one: Deployment, live: Live) -> tuple[Consequence, ...]:
+    preview = Preview((), {step.urn: step for step in steps(one.facts)})
+    after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
+    before = deployed.read(preview, live.catalog, after).facts
+    return review(Change(one.stack.name, before, after, live, NOW, preview=preview)).consequences
+
+
+def test_the_stacks_that_ship_have_every_template() -> None:
+    there = {path.stem.replace("_", "-") for path in Path(ROOT, "templates").glob("[a-z]*.py")}
+    assert {name for stack in STACKS for name in deployment(stack).catalog.templates} == there
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_nothing_of_it_changes(stack: str) -> None:
+    one = deployment(stack)
+    live = Live(tuple(map(living, one.catalog.clusters.values())), (), {}, published(one))
+    assert reviewed(one, live) == ()
+    assert [line for line in previewed(one, live) if not line.startswith("✓")] == []
+
+
+def test_a_comment_is_the_same_in_whatever_order_the_engine_and_the_process_go(tmp_path: Path) -> None:
+    """The engine writes events as resources come to their turn, and sets have another order in each process."""
+    whole = deployment("dev").facts
+    events = [
+        json.dumps(
+            {"resourcePreEvent": {"metadata": {"op": "create", "urn": one.urn, "new": {"inputs": one.new.inputs}}}}
+        )
+        for one in steps(whole)
+        if one.new
+    ]
+    comments = set()
+    for seed in range(4):
+        Random(seed).shuffle(events)
+        (tmp_path / "events.jsonl").write_text("\n".join((*events, json.dumps({"summaryEvent": {}}))))
+        command = (sys.executable, "-m", "slipway", "review", "events.jsonl", "--no-live", "--output", "markdown")
+        environ = {"PATH": "/usr/bin", "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": str(seed)}
+        done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
+        comments.add(done.stdout)
+    assert len(comments) == 1
+    assert re.findall("• `([a-z-]+)` can be submitted", comments.pop()) == sorted(whole.templates)
