@@ -7,7 +7,8 @@ Each SOURCE is what a preview of one stack wrote on stdout, or what this command
   slipway review prod.events
 
 Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
-is 5 while something needs an approval; with --scheduled, while there is anything that was not announced.
+is 5 while something needs an approval, and with --github while it has none; with --scheduled, while there is anything
+that was not announced.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.sources import text_of
 from slipway.errors import ConfigError
-from slipway.formatting import counted
+from slipway.formatting import counted, join
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slipway.review.gate import Obstacle
+    from slipway.review.approval import MergeResult
     from slipway.review.reading import Files
     from slipway.review.review import Review
 
 EXIT_SHUT = 5
-_SHUT = {
-    False: ("not approved", "have the pull request approved, or mend it"),
-    True: ("not announced", "deploy main by hand, or put back what was changed by hand"),
+_FIX = {
+    False: "have the pull request approved, or mend it",
+    True: "deploy main by hand, or put back what was changed by hand",
 }
-"""By --scheduled: what is wrong, and what to do."""
+"""By --scheduled."""
 
 
 class Dollars(click.ParamType[Decimal]):
@@ -69,7 +70,11 @@ class Dollars(click.ParamType[Decimal]):
 @click.option(
     "--scheduled", is_flag=True, help="Exit code 5 for all that was not announced, which nobody asked to deploy."
 )
-@click.option("--approved", metavar="FILE", help="The comment or review that was approved: --gate asks for no more.")
+@click.option(
+    "--github",
+    type=click.Choice(["ask", "comment"]),
+    help="In a workflow: have --gate ask GitHub who approved this tree, or write the pull request's comment as well.",
+)
 @click.option(
     "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
 )
@@ -87,7 +92,7 @@ def command(
     mains: tuple[str, ...],
     gate: bool,
     scheduled: bool,
-    approved: str | None,
+    github: str | None,
     tolerance: Decimal,
     tree: str,
     base: str,
@@ -95,7 +100,9 @@ def command(
     no_live: bool,
 ) -> None:
     from slipway.context import Clock
-    from slipway.review.gate import unannounced
+    from slipway.review.approval import obstacles
+    from slipway.review.gate import unannounced, unapproved
+    from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
     from slipway.review.rendering.document import write_all
     from slipway.review.rendering.places import located
@@ -105,45 +112,41 @@ def command(
     now = Clock().now()  # The same for all, so that what is alike is told alike.
     reviews = _reviews(sources, _files(files, head), now, live=not no_live)
     reviews = _beside(reviews, _reviews(mains, _files(None, None), now, live=not no_live))
-    shut = list(unannounced(reviews)) if scheduled else _obstacles(reviews, approved, tolerance, tree)
+    shut = unannounced(reviews) if scheduled else unapproved(reviews)
+    why, fix = "", _FIX[scheduled]
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
+    result = _commented(shown, base) if github == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
     elif output == "markdown":
-        screen.out(comment(shown, Place(tree, base)).rstrip("\n"))
+        screen.out(comment(shown, Place(result.tree if result else tree, base)).rstrip("\n"))
     else:
         screen.out("\n\n".join(plain_text(one) for one in shown))
-    if (gate or scheduled) and shut:
-        for one in shut:
+    if github and not scheduled:  # Asked when the review is told: who can't be asked hides nothing of it.
+        result = result or GitHub(os.environ).merge_result()
+        shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
+    if (gate or scheduled) and (listed := list(shut)):
+        for one in listed:
             screen.note(f"{one.stack}: {one.sentence.replace('`', '')}")
-        words, fix = _SHUT[scheduled]
-        screen.note(f"{counted(len(shut), 'consequence')} {words}\n  fix: {fix}")
+        words = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
+        screen.note("\n".join((words, *([f"  why: {why}"] if why else []), f"  fix: {fix}")))
         context.exit(EXIT_SHUT)
+    if gate and result and result.approvers:
+        screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
 
 
-def _obstacles(reviews: list[Review], approved: str | None, tolerance: Decimal, tree: str) -> list[Obstacle]:
-    from slipway.review import gate
+def _commented(shown: list[Review], base: str) -> MergeResult:
+    """Without a comment where nothing changes."""
+    from slipway.review.github import GitHub
+    from slipway.review.rendering.comment import Place, comment
 
-    if approved is None:
-        return list(gate.unapproved(reviews))
-    known, of_tree = _approved(approved)
-    if tree and of_tree and tree != of_tree:
-        raise ConfigError(
-            f"{approved} is of another tree than this one",
-            why=f"it is of {of_tree[:12]}, this is {tree[:12]}: something else was merged than what was approved",
-            fix="have the pull request's merge result reviewed anew",
-        )
-    return list(gate.worse(reviews, known, tolerance))
-
-
-def _approved(file: str) -> tuple[tuple[Review, ...], str]:
-    from slipway.review.rendering.comment import approved
-
-    text = text_of(file)
-    if text.lstrip().startswith("{"):
-        return _written(text, file) or approved(text, file)[0], ""
-    return approved(text, file)
+    github = GitHub(os.environ)
+    result = github.merge_result()
+    there = result.pull_request and result.pull_request.comment
+    if there or not all(one.silent for one in shown):
+        return github.tell(result, comment(shown, Place(result.tree, base)))
+    return result
 
 
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
@@ -157,11 +160,11 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """The reviews that a document or a comment of ours has; None for anything else."""
-    from slipway.review.rendering.comment import MARKER, approved
+    from slipway.review.rendering.comment import MARKER, contents
     from slipway.review.rendering.document import KIND, KINDS, read, read_all
 
     if text.startswith(MARKER):
-        return approved(text, source)[0]
+        return contents(text, source)[0]
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The workflows' scripts around the gate, a stand-in for GitHub's command: whose word counts, what stops. # N14"""
+"""The workflows' scripts around the gate, with a stand-in for GitHub's API: whose word counts, what stops. # N14"""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,90 +16,70 @@ import pytest
 from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.rendering.comment import Place, comment
 from slipway.review.rendering.document import write
-from slipway.review.review import Review
-from tests.ci.conftest import ROOT, Workflow
+from slipway.review.review import Review as Told
+from tests.ci.conftest import ROOT, STACKS, Workflow
+from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served
 
-HEAD, OLDER, TREE = "a" * 40, "b" * 40, "c" * 40
 GONE = Consequence(Section.CLUSTERS, "cluster-deleted", "cluster h100", Grade.BLOCKING, "`h100` goes")
-BAD, GOOD = Review("prod", (GONE,)), Review("prod")
+BAD, GOOD = Told("prod", (GONE,)), Told("prod")
+BASE = "b" * 40
 
-# `gh` answers each path from a file, through the same language as the real one.
+# `gh` asks as the real one does, page by page, and picks answers through the same language.
 GH = """
-import json, os, sys
+import json, os, re, sys, urllib.request
 import jq
-words, query, method, fields = sys.argv[1:], None, "GET", []
+_, *words = sys.argv[1:]
+query, method, paginate = ".", "GET", "--paginate" in words
 while words:
     word = words.pop(0)
     if word == "--jq": query = words.pop(0)
     elif word == "--method": method = words.pop(0)
-    elif word == "-F": fields.append(words.pop(0))
-    elif word.startswith("repos/"): path = word
-answers = json.load(open(os.environ["ANSWERS"]))
-with open(os.environ["ASKED"], "a") as asked:
-    asked.write(f"{method} {path} {' '.join(fields)}\\n")
-body = json.dumps(answers.get(path.split("repos/acme/ml/")[1], []))
-for found in jq.compile(query or ".").input_text(body):
-    print(found if isinstance(found, str) else json.dumps(found))
-"""
-JQ = """
-import json, sys
-import jq
-_, slurp, arg, name, value, query = sys.argv
-print(json.dumps(jq.compile(query, args={name: value}).input(json.loads("[" + ",".join(sys.stdin) + "]")).first()))
+    elif word.startswith("repos/"): url = os.environ["GITHUB_API_URL"] + "/" + word
+while url:
+    headers = {"Authorization": "Bearer " + os.environ["GH_TOKEN"]}
+    with urllib.request.urlopen(urllib.request.Request(url, method=method, headers=headers)) as answer:
+        for found in jq.compile(query).input_text(answer.read().decode()):
+            print(found if isinstance(found, str) else json.dumps(found))
+        following = re.search('<([^>]+)>; rel="next"', answer.headers.get("Link", ""))
+    url = following[1] if following and paginate else None
 """
 
 
 @dataclass
-class GitHub:
-    """A runner with `gh`; `answers` by path."""
+class Runner:
+    """A machine of GitHub's in a folder of its own."""
 
     folder: Path
-    answers: dict[str, Any] = field(default_factory=dict)
+    github: GitHub
 
-    def run(self, step: dict[str, Any], **variables: str) -> subprocess.CompletedProcess[str]:
-        for name, code in (("gh", GH), ("jq", JQ)):
-            (self.folder / name).write_text(f"#!{sys.executable}{code}")
-            (self.folder / name).chmod(0o755)
-        (self.folder / "answers").write_text(json.dumps(self.answers))
+    def run(self, step: dict[str, Any], *, merged: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
+        (self.folder / "gh").write_text(f"#!{sys.executable}{GH}")
+        (self.folder / "gh").chmod(0o755)
         bins = [str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]
         environ = {
             "PATH": os.pathsep.join(bins),
             "PYTHONPATH": str(ROOT),
-            "GITHUB_REPOSITORY": "acme/ml",
             "RUNNER_TEMP": str(self.folder),
-            "ANSWERS": str(self.folder / "answers"),
-            "ASKED": str(self.folder / "asked"),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
-            "GITHUB_ACTOR": "ada",
-            "GITHUB_SHA": HEAD,
+            "GITHUB_OUTPUT": str(self.folder / "output"),
+            **self.github.variables(merged=merged),
             **variables,
         }
-        return subprocess.run(
-            ["bash", "-e", "-c", step["run"]], cwd=self.folder, env=environ, capture_output=True, text=True
-        )
+        command = ["bash", "-e", "-c", step["run"]]
+        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
 
-    @property
-    def asked(self) -> str:
-        return (self.folder / "asked").read_text()
-
-
-def said(body: str, login: str = "github-actions[bot]") -> dict[str, Any]:
-    return {"id": 7, "body": body, "user": {"login": login}}
-
-
-def word(state: str, commit: str = HEAD, user: int = 1, who: str = "MEMBER") -> dict[str, Any]:
-    return {"state": state, "commit_id": commit, "user": {"id": user}, "author_association": who}
+    def reviewed(self, told: Told) -> None:
+        """The artifacts that the job `review` left, of each stack."""
+        for stack in STACKS:
+            at = self.folder / "reviews" / f"review-{stack}" / f"review-{stack}.json"
+            at.parent.mkdir(parents=True, exist_ok=True)
+            at.write_text(json.dumps(write(told if stack == told.stack else Told(stack))))
 
 
 @pytest.fixture
-def github(tmp_path: Path) -> GitHub:
-    return GitHub(tmp_path)
-
-
-@pytest.fixture
-def gate(workflows: dict[str, Workflow]) -> dict[str, Any]:
-    (step,) = workflows["actions/gate"].steps()
-    return step
+def runner(tmp_path: Path) -> Iterator[Runner]:
+    with served() as github:
+        yield Runner(tmp_path, github)
 
 
 def named(workflows: dict[str, Workflow], workflow: str, name: str) -> dict[str, Any]:
@@ -106,132 +87,228 @@ def named(workflows: dict[str, Workflow], workflow: str, name: str) -> dict[str,
     return step
 
 
-@pytest.mark.parametrize(
-    ("words", "opens"),
-    [
-        ([word("APPROVED")], True),
-        ([], False),
-        ([word("COMMENTED")], False),
-        ([word("APPROVED", OLDER)], False),
-        ([word("APPROVED"), word("DISMISSED")], False),
-        ([word("APPROVED"), word("CHANGES_REQUESTED")], False),
-        ([word("CHANGES_REQUESTED"), word("APPROVED")], True),
-        ([word("CHANGES_REQUESTED"), word("APPROVED", user=2)], True),
-        ([word("APPROVED", who="NONE")], False),
-        ([word("APPROVED", who="FIRST_TIME_CONTRIBUTOR")], False),
-        ([word("APPROVED", who="COLLABORATOR")], True),
-    ],
-    ids=[
-        *("approved", "nobody", "a remark", "an older commit", "taken back", "changed mind", "convinced"),
-        *("another one", "a stranger", "a newcomer", "a collaborator"),
-    ],
-)
-def test_the_newest_word_of_each_reviewer_of_the_newest_commit_counts(
-    github: GitHub, gate: dict[str, Any], words: list[dict[str, Any]], opens: bool
-) -> None:
-    github.answers = {"issues/3/comments": [said(comment([BAD]))], "pulls/3/reviews": words}
-    done = github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t")
-    assert (done.returncode == 0) is opens, done.stdout + done.stderr
-    assert "cluster-deleted, cluster h100" in done.stderr
-    assert ("needs an approval" in done.stdout) is not opens
+class TestPullRequest:
+    @pytest.fixture
+    def gate(self, workflows: dict[str, Workflow]) -> dict[str, Any]:
+        return named(workflows, "preview", "Comment and gate")
+
+    @pytest.fixture
+    def asked(self, runner: Runner, gate: dict[str, Any]) -> GitHub:
+        """It was asked, and the comment stands."""
+        runner.reviewed(BAD)
+        assert self.ask(runner, gate).returncode == 5
+        assert runner.github.written == ["added"]
+        (written,) = runner.github.comments
+        written.at = "2026-11-21T09:05:00Z"
+        return runner.github
+
+    def ask(self, runner: Runner, gate: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE)
+
+    @pytest.mark.parametrize(
+        ("reviews", "why"),
+        [
+            ([Review()], ""),
+            ([Review("CHANGES_REQUESTED", by="alan"), Review()], ""),
+            ([], "nobody else who may write has approved #3"),
+            ([Review("CHANGES_REQUESTED")], "nobody else"),
+            ([Review("DISMISSED")], "nobody else"),
+            ([Review(may_write=False)], "nobody else"),
+            ([Review(by="github-actions", kind="Bot")], "nobody else"),
+            ([Review(by="ada")], "nobody else"),
+            ([Review(by=None)], "nobody else"),
+            ([Review(tree=OTHER)], f"grace approved #3 as another tree, {OTHER[:12]}, than this one, {TREE[:12]}"),
+            ([Review(tree=None)], "as another tree, one that is gone"),
+            ([Review(at="2026-11-21T09:04:59Z")], "the comment of #3 was changed after grace approved it"),
+        ],
+        ids=[
+            *("approved", "another one", "nobody", "changed mind", "taken back", "a reader", "a workflow", "their own"),
+            *("an account that is gone", "another tree", "a commit that is gone", "before the comment"),
+        ],
+    )
+    def test_a_writer_s_newest_word_on_this_tree_counts_and_nobody_s_own(
+        self, runner: Runner, asked: GitHub, gate: dict[str, Any], reviews: list[Review], why: str
+    ) -> None:
+        asked.reviews = reviews
+        done = self.ask(runner, gate)
+        assert done.returncode == (5 if why else 0), done.stdout + done.stderr
+        assert why in done.stderr
+        assert ("needs an approval" in done.stdout) is bool(why)
+        assert asked.written == ["added"], "a comment that says the same is not written again"
+
+    def test_somebody_s_edit_of_the_comment_is_undone_and_what_was_approved_before_is_not(
+        self, runner: Runner, asked: GitHub, gate: dict[str, Any]
+    ) -> None:
+        asked.reviews = [Review()]
+        asked.comments[0] = Comment(comment([GOOD], Place(TREE, BASE)), at=LATER)
+        done = self.ask(runner, gate)
+        assert done.returncode == 5
+        assert asked.written == ["added", "replaced"]
+        assert "`h100` goes" in asked.comments[0].body
+        asked.reviews = [Review(at="2026-11-21T09:41:00Z")]
+        assert self.ask(runner, gate).returncode == 0
+
+    def test_what_counts_is_what_was_reviewed_and_no_comment(self, runner: Runner, gate: dict[str, Any]) -> None:
+        """Neither somebody's that looks like it, nor the lack of one that was deleted."""
+        runner.reviewed(BAD)
+        forged = comment([GOOD], Place(TREE, BASE))
+        runner.github.comments = [Comment(forged, "mallory", "User"), Comment(forged, "github-actions", "User")]
+        assert self.ask(runner, gate).returncode == 5
+        assert runner.github.written == ["added"]
+
+    def test_an_artifact_that_nobody_asked_for_is_no_review(self, runner: Runner, gate: dict[str, Any]) -> None:
+        """The pull request's program runs before, in the same run, and may upload what it likes."""
+        runner.reviewed(GOOD)
+        forged = runner.folder / "reviews" / "review-x" / "review-prod.json"
+        forged.parent.mkdir()
+        forged.write_text(json.dumps(write(BAD)))
+        assert self.ask(runner, gate).returncode == 0
+
+    @pytest.mark.parametrize(
+        ("told", "there", "does"),
+        [
+            (GOOD, None, []),
+            (GOOD, BAD, ["replaced"]),
+            (Told("prod", (replace(GONE, grade=Grade.WARNING),)), None, ["added"]),
+        ],
+        ids=["nothing to say", "nothing any more", "the first"],
+    )
+    def test_one_comment_and_none_where_nothing_changes(
+        self, runner: Runner, gate: dict[str, Any], told: Told, there: Told | None, does: list[str]
+    ) -> None:
+        runner.reviewed(told)
+        runner.github.comments = [Comment(comment([there], Place(OTHER)))] if there else []
+        done = self.ask(runner, gate)
+        assert done.returncode == 0, done.stderr
+        assert runner.github.written == does
+        assert f"the tree `{TREE[:12]}`" in (runner.folder / "summary").read_text()
+
+    def test_who_approves_has_it_asked_again(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
+        again = named(workflows, "gate", "Ask again")
+        jobs = [{"id": 7, "name": "review (dev)", "status": "completed"}]
+        reviewed = {"id": 8, "name": "reviewed", "status": "completed"}
+        runner.github.rest = {
+            "/repos/acme/ml/actions/workflows/preview.yaml/runs": [{"workflow_runs": [{"id": 99}, {"id": 98}]}],
+            "/repos/acme/ml/actions/runs/99/jobs": [{"jobs": jobs}, {"jobs": [reviewed]}],
+        }
+        assert runner.run(again, HEAD=HEAD).returncode == 0
+        assert runner.github.written == ["/repos/acme/ml/actions/jobs/8/rerun"]
+        reviewed["status"] = "in_progress"
+        assert "asks by itself" in runner.run(again, HEAD=HEAD).stdout
+        assert len(runner.github.written) == 1
+
+    def test_more_files_than_github_lists_are_not_reviewed(
+        self, runner: Runner, workflows: dict[str, Workflow]
+    ) -> None:
+        step = named(workflows, "preview", "Review")
+        files = [{"status": "modified", "filename": f"a/{n}"} for n in range(3000)]
+        pages = [files[at : at + 30] for at in range(0, len(files), 30)]
+        runner.github.rest = {"/repos/acme/ml/pulls/3/files": pages}
+        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE)
+        assert done.returncode == 1
+        assert "too many files" in done.stdout
 
 
-def test_nothing_that_blocks_needs_nobody(github: GitHub, gate: dict[str, Any]) -> None:
-    github.answers = {"issues/3/comments": [said(comment([GOOD]))]}
-    assert github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t").returncode == 0
-    github.answers = {"issues/3/comments": []}
-    assert github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t").returncode == 0
+class TestDeployment:
+    """`up` asks GitHub itself: neither the comment nor a check is an approval."""
 
+    @pytest.fixture
+    def step(self, runner: Runner, workflows: dict[str, Workflow]) -> dict[str, Any]:
+        (runner.folder / "events.json").write_text(json.dumps(write(BAD)))
+        runner.github.comments = [Comment(comment([BAD], Place(TREE)))]
+        runner.github.reviews = [Review()]
+        return named(workflows, "up-stack", "Approved")
 
-def test_somebody_else_s_comment_is_no_review(github: GitHub, gate: dict[str, Any]) -> None:
-    github.answers = {"issues/3/comments": [said(comment([GOOD]), "mallory"), said(comment([BAD]))]}
-    assert github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t").returncode == 1
+    def deploy(
+        self, runner: Runner, step: dict[str, Any], insist: str = "false", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        return runner.run(step, merged=True, EVENTS="events.json", INSIST=insist, WHO="ada", **variables)
 
+    def test_what_was_approved_is_deployed(self, runner: Runner, step: dict[str, Any]) -> None:
+        done = self.deploy(runner, step)
+        assert done.returncode == 0, done.stdout
+        told = (runner.folder / "summary").read_text()
+        assert "h100 goes" in told and f"approved by grace, of this tree ({TREE[:12]})" in told
+        record = "record=https://github.com/acme/ml/actions/runs/4711\n"
+        assert (runner.folder / "output").read_text() == record
 
-def test_the_comment_that_is_written_anew_counts(github: GitHub, gate: dict[str, Any]) -> None:
-    github.answers = {"issues/3/comments": [said(comment([BAD])), said(comment([GOOD]))]}
-    assert github.run(gate, NUMBER="3", HEAD=HEAD, GH_TOKEN="t").returncode == 1
+    @pytest.mark.parametrize(
+        ("reviews", "why"),
+        [
+            ([], "nobody else who may write has approved #3"),
+            ([Review("DISMISSED")], "nobody else"),
+            ([Review(by="github-actions", kind="Bot")], "nobody else"),
+            ([Review(by="ada")], "nobody else"),
+            ([Review(tree=OTHER)], "grace approved #3 as another tree"),
+            ([Review(at="2026-11-21T09:04:59Z")], "was changed after grace approved it"),
+        ],
+        ids=["the comment alone", "taken back", "a workflow", "their own", "another tree", "before the comment"],
+    )
+    def test_the_bot_s_comment_is_no_approval(
+        self, runner: Runner, step: dict[str, Any], reviews: list[Review], why: str
+    ) -> None:
+        runner.github.reviews = reviews
+        done = self.deploy(runner, step)
+        assert done.returncode == 5
+        assert "nothing of it was approved" in done.stdout and why in done.stdout
+        assert not (runner.folder / "output").exists()
 
+    def test_what_blocks_nobody_needs_nobody(self, runner: Runner, step: dict[str, Any]) -> None:
+        warned = Told("prod", (replace(GONE, grade=Grade.WARNING),))
+        (runner.folder / "events.json").write_text(json.dumps(write(warned)))
+        runner.github.comments, runner.github.reviews = [Comment(comment([warned], Place(TREE)))], []
+        assert self.deploy(runner, step).returncode == 0
 
-def test_more_files_than_github_lists_are_not_reviewed(github: GitHub, workflows: dict[str, Workflow]) -> None:
-    step = named(workflows, "preview", "Review")
-    github.answers = {"pulls/3/files": [{"status": "modified", "filename": f"a/{n}"} for n in range(3000)]}
-    done = github.run(step, NUMBER="3", STACK="dev", BASE=OLDER, GH_TOKEN="t")
-    assert done.returncode == 1
-    assert "too many files" in done.stdout
+    @pytest.mark.parametrize(
+        "comments",
+        [
+            [Comment(comment([GOOD], Place(TREE)))],
+            [Comment(comment([BAD], Place(OTHER)))],
+            [Comment(comment([BAD], Place(TREE)), "mallory", "User")],
+            [Comment("<!-- slipway-review -->\n### ✓ trust me")],
+            [],
+        ],
+        ids=["less", "of another tree", "somebody else's", "damaged", "deleted"],
+    )
+    def test_what_no_comment_told_is_not_deployed_though_somebody_approved(
+        self, runner: Runner, step: dict[str, Any], comments: list[Comment]
+    ) -> None:
+        runner.github.comments = comments
+        done = self.deploy(runner, step)
+        assert done.returncode == 5
+        assert "grace approved #3, and its comment tells less" in done.stdout
 
+    @pytest.mark.parametrize("merged_as", ["", OTHER], ids=["pushed", "of another commit"])
+    def test_a_push_that_nobody_reviewed_is_not(self, runner: Runner, step: dict[str, Any], merged_as: str) -> None:
+        runner.github.merged_as = merged_as
+        done = self.deploy(runner, step)
+        assert done.returncode == 5
+        assert "no pull request was merged as this commit" in done.stdout
 
-@pytest.fixture
-def deploying(github: GitHub, workflows: dict[str, Workflow]) -> tuple[GitHub, dict[str, Any], str]:
-    """A merged commit, what its deployment would do, and its tree."""
-    git = ["git", "-c", "user.name=ci", "-c", "user.email=ci@slipway.example"]
-    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "merged"]):
-        subprocess.run([*git, *words], cwd=github.folder, check=True)
-    command = ["git", "rev-parse", "HEAD^{tree}"]
-    tree = subprocess.run(command, cwd=github.folder, check=True, capture_output=True, text=True).stdout.strip()
-    (github.folder / "events.json").write_text(json.dumps(write(BAD)))
-    return github, named(workflows, "up-stack", "Approved"), tree
+    @pytest.mark.parametrize("trouble", ["token", "rights", "repository"])
+    def test_who_can_t_be_asked_has_approved_nothing(self, runner: Runner, step: dict[str, Any], trouble: str) -> None:
+        runner.github.forbidden = trouble == "rights"
+        runner.github.failing = [404] if trouble == "repository" else []
+        done = self.deploy(runner, step, **({"GH_TOKEN": "stale"} if trouble == "token" else {}))
+        assert done.returncode == 4
+        why = {"token": "Unauthorized", "rights": "Resource not accessible by integration", "repository": "Not Found"}
+        assert why[trouble] in done.stdout and "pull-requests: read" in done.stdout
+        assert "h100 goes" in done.stdout, "what it would do is told all the same"
 
+    def test_a_busy_moment_of_github_s_is_waited_out(self, runner: Runner, step: dict[str, Any]) -> None:
+        runner.github.failing = [502]
+        assert self.deploy(runner, step).returncode == 0
 
-def deploy(
-    deploying: tuple[GitHub, dict[str, Any], str], bodies: list[str] | None, insist: str = "false"
-) -> subprocess.CompletedProcess[str]:
-    github, step, _ = deploying
-    numbers = [] if bodies is None else [{"number": 3}]
-    comments = [said(body) for body in bodies or ()]
-    github.answers = {f"commits/{HEAD}/pulls": numbers, "issues/3/comments": comments}
-    return github.run(step, EVENTS="events.json", INSIST=insist, GH_TOKEN="t")
+    def test_somebody_may_insist_and_that_is_recorded(self, runner: Runner, step: dict[str, Any]) -> None:
+        runner.github.reviews = []
+        done = self.deploy(runner, step, insist="true")
+        assert done.returncode == 0
+        assert "ada insisted" in done.stdout
+        record = "record=ada insisted: https://github.com/acme/ml/actions/runs/4711\n"
+        assert (runner.folder / "output").read_text() == record
 
-
-def test_what_was_approved_is_deployed(deploying: tuple[GitHub, dict[str, Any], str]) -> None:
-    done = deploy(deploying, [comment([BAD], Place(deploying[2]))])
-    assert done.returncode == 0, done.stderr
-    assert "h100 goes" in (deploying[0].folder / "summary").read_text()
-
-
-def test_what_has_become_worse_is_not(deploying: tuple[GitHub, dict[str, Any], str]) -> None:
-    done = deploy(deploying, [comment([GOOD], Place(deploying[2]))])
-    assert done.returncode == 5
-    assert "nothing of it was approved" in done.stderr
-
-
-def test_another_tree_than_the_approved_one_is_not(deploying: tuple[GitHub, dict[str, Any], str]) -> None:
-    done = deploy(deploying, [comment([BAD], Place(TREE))])
-    assert done.returncode == 2
-    assert "is of another tree" in done.stderr
-
-
-def test_a_push_that_nobody_reviewed_is_not(deploying: tuple[GitHub, dict[str, Any], str]) -> None:
-    assert deploy(deploying, None).returncode == 5
-    assert deploy(deploying, []).returncode == 5
-
-
-def test_somebody_may_insist_and_that_is_recorded(deploying: tuple[GitHub, dict[str, Any], str]) -> None:
-    done = deploy(deploying, None, insist="true")
-    assert done.returncode == 0
-    assert "ada insisted" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("reviews", "there", "asks"),
-    [
-        ([GOOD], [], None),
-        ([GOOD], [said(comment([BAD]))], "PATCH repos/acme/ml/issues/comments/7 body=@comment.md"),
-        ([BAD], [], "POST repos/acme/ml/issues/3/comments body=@comment.md"),
-        ([BAD], [said(comment([BAD]))], "PATCH repos/acme/ml/issues/comments/7 body=@comment.md"),
-        ([BAD], [said(comment([BAD]), "mallory")], "POST repos/acme/ml/issues/3/comments body=@comment.md"),
-    ],
-    ids=["nothing to say", "nothing any more", "the first", "written anew", "beside somebody's"],
-)
-def test_one_comment_and_none_where_nothing_changes(
-    github: GitHub, workflows: dict[str, Workflow], reviews: list[Review], there: list[dict[str, Any]], asks: str | None
-) -> None:
-    for review in reviews:
-        (github.folder / f"review-{review.stack}.json").write_text(json.dumps(write(review)))
-    github.answers = {f"git/commits/{HEAD}": {"tree": {"sha": TREE}}, "issues/3/comments": there}
-    step = named(workflows, "preview", "Comment")
-    done = github.run(step, NUMBER="3", MERGE=HEAD, BASE=OLDER, GH_TOKEN="t")
-    assert done.returncode == 0, done.stderr
-    written = [line for line in github.asked.splitlines() if not line.startswith("GET")]
-    assert written == ([asks] if asks else [])
-    assert f"the tree `{TREE[:12]}`" in (github.folder / "comment.md").read_text()
+    def test_the_record_lies_with_the_state(self, workflows: dict[str, Workflow]) -> None:
+        up = named(workflows, "up-stack", "Up")
+        assert up["env"]["RECORD"] == "${{ steps.approved.outputs.record }}"
+        assert '--message "$RECORD"' in up["run"]
+        assert named(workflows, "up-stack", "Approved")["env"]["WHO"] == "${{ github.triggering_actor }}"

@@ -89,7 +89,7 @@ class TestReview:
             assert workflows["preview"].jobs()[job]["concurrency"]["cancel-in-progress"] is True
 
     def test_addresses_are_hidden_in_the_comment(self, workflows: All) -> None:
-        (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment"]
+        (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
         assert "--redact" in step["run"]
 
     @pytest.mark.parametrize(("review", "code"), [("success", 0), ("failure", 1), ("cancelled", 1), ("skipped", 1)])
@@ -103,13 +103,18 @@ class TestReview:
         assert (done.returncode, set(first["env"])) == (code, {"REVIEW"})
 
     def test_one_job_decides_whether_it_is_approved(self, workflows: All) -> None:
+        """Of a pull request; a deployment asks for itself."""
         gated = [
             f"{name}.{job_name}"
             for name, workflow in workflows.items()
             for job_name, job in workflow.jobs().items()
-            if "./.github/actions/gate" in [step.get("uses") for step in job.get("steps", ())]
+            if any(" --gate" in step.get("run", "") for step in job.get("steps", ()))
         ]
-        assert gated == ["preview.reviewed"]
+        assert gated == ["preview.reviewed", "up-stack.up"]
+
+    def test_every_stack_s_review_is_read(self, workflows: All) -> None:
+        (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
+        assert step["env"]["STACKS"].split() == STACKS
 
     def test_a_deployment_asks_anew_before_it_begins(self, workflows: All) -> None:
         names = [step.get("name", step.get("uses")) for step in workflows["up-stack"].steps()]

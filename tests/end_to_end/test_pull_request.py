@@ -6,13 +6,13 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from slipway.review.events import STREAMING
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.shell import Done
+from tests.ci.github import Comment, GitHub, Review, served
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
@@ -53,23 +53,24 @@ class Repository:
         self.git("merge", "-q", "--squash", branch)
         self.commit(branch)
 
-    def gate(self, approved: Path) -> Done:
+    def gate(self, github: GitHub) -> Done:
         """As the deployment asks once more, right before it begins."""
         events = self.checkout.state / "gate.jsonl"
         preview = self.checkout.pulumi("preview", "--json", role="previewer", **STREAMING)
         events.write_text(preview.out)
-        tree = self.git("rev-parse", "HEAD^{tree}")
-        flags = ("--gate", "--approved", str(approved), "--tree", tree)
-        return self.checkout.slipway("review", str(events), *flags, role="previewer")
+        github.tree = self.git("rev-parse", "HEAD^{tree}")
+        flags = ("--gate", "--github", "ask")
+        return self.checkout.slipway("review", str(events), *flags, role="previewer", **github.variables(merged=True))
 
 
-def test_pull_requests_from_the_branch_to_the_deployment(checkout: Checkout, tmp_path: Path) -> None:
+def test_pull_requests_from_the_branch_to_the_deployment(checkout: Checkout) -> None:
     repository = Repository(checkout)
     repository.begin()
     checkout.up()
     a_pool_grows(repository)
-    somebody_is_shut_out(repository, tmp_path)
-    what_was_not_approved_is_not_deployed(repository, tmp_path / "comment.md")
+    with served() as github:
+        somebody_is_shut_out(repository, github)
+        what_was_not_approved_is_not_deployed(repository, github)
 
 
 def a_pool_grows(repository: Repository) -> None:
@@ -105,7 +106,7 @@ def going_back_is_reviewed(repository: Repository) -> None:
     repository.git("checkout", "-q", "main")
 
 
-def somebody_is_shut_out(repository: Repository, folder: Path) -> None:
+def somebody_is_shut_out(repository: Repository, github: GitHub) -> None:
     checkout = repository.checkout
     repository.git("checkout", "-qb", "out")
     checkout.write(
@@ -116,17 +117,19 @@ def somebody_is_shut_out(repository: Repository, folder: Path) -> None:
     shut = repository.reviewed("--output", "markdown", "--gate")
     assert shut.code == 5, shut.said
     assert "`group:ml-engineers@slipway.example` can't submit any more" in shut.out
-    (folder / "comment.md").write_text(shut.out)
+    github.comments = [Comment(shut.out)]
     repository.merged("out")
-    approved = repository.gate(folder / "comment.md")
+    commented = repository.gate(github)
+    assert commented.code == 5, "a comment is no approval"
+    github.reviews = [Review(tree=github.tree)]
+    approved = repository.gate(github)
     assert approved.code == 0, approved.said
 
 
-def what_was_not_approved_is_not_deployed(repository: Repository, comment: Path) -> None:
+def what_was_not_approved_is_not_deployed(repository: Repository, github: GitHub) -> None:
     checkout = repository.checkout
-    tree = repository.git("rev-parse", "HEAD^{tree}")
     checkout.write(persistentResources={"other": {"pools": {"all": {**MACHINE, "replicas": 1}}}}, templates=[])
     repository.commit("and something else")
-    stopped = repository.gate(comment)
-    assert stopped.code == 2
-    assert f"it is of {tree[:12]}" in stopped.err
+    stopped = repository.gate(github)
+    assert stopped.code == 5
+    assert f"another tree, {str(github.reviews[0].tree)[:12]}, than this one, {github.tree[:12]}" in stopped.err

@@ -68,7 +68,7 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     return whole
 
 
-def approved(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
+def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
     """The reviews that a comment was made of, and the tree they are of. Raises ConfigError where it has none.
 
     The last remark is the comment's own: before it stand names that anybody may have chosen, such as a forged one.

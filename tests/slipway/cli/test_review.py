@@ -66,15 +66,19 @@ def test_a_checkout_that_is_not_there(review: Review) -> None:
     assert review(EDIT, "--head", "nosuch").code == 2
 
 
-def test_the_gate_is_shut_until_it_is_approved(review: Review, tmp_path: Path) -> None:
+def test_the_gate_is_shut_whatever_a_comment_says(review: Review, tmp_path: Path) -> None:
+    """Who approved is GitHub's to say: tests/ci/test_gate.py."""
     shut = review(EDIT, "--gate")
     assert shut.code == 5
     assert "not approved" in shut.err
     (tmp_path / "comment.md").write_text(review(EDIT, "--output", "markdown", "--tree", "a" * 40).out)
-    assert review(EDIT, "--gate", "--approved", "comment.md", "--tree", "a" * 40).code == 0
-    other = review(EDIT, "--gate", "--approved", "comment.md", "--tree", "c" * 40)
-    assert other.code == 2
-    assert "is of another tree than this one" in other.err
+    assert review("comment.md", "--gate").code == 5
+
+
+def test_github_can_t_be_asked_outside_of_a_workflow(review: Review) -> None:
+    done = review(EDIT, "--gate", "--github", "ask")
+    assert done.code == 2
+    assert "GITHUB_SHA and GH_TOKEN are not set" in done.err
 
 
 def test_the_base_branch_s_own_changes_are_not_yours(review: Review) -> None:
@@ -106,7 +110,7 @@ def test_files_of_templates_are_read_and_not_run(review: Review, tmp_path: Path)
     ("arguments", "said"),
     [
         (("missing.jsonl",), "'missing.jsonl' can't be read"),
-        (("--approved", "missing", EDIT), "'missing' can't be read"),
+        (("--main", "missing", EDIT), "'missing' can't be read"),
         (("--tolerance", "-1", EDIT), "not an amount of USD"),
         (("--tolerance", "nan", EDIT), "not an amount of USD"),
         ((), "Missing argument"),

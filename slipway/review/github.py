@@ -1,0 +1,152 @@
+"""GitHub, asked from a workflow: which pull request this is, who approved it, and its one comment.
+
+It is asked by GraphQL, which says whose reviews are a writer's; REST's `author_association` knows public members alone.
+https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from slipway.cloud.answers import Json, shaped
+from slipway.cloud.failures import Call, CloudError
+from slipway.cloud.session import Session
+from slipway.cloud.transport import Transport
+from slipway.errors import ConfigError, ResourceError
+from slipway.formatting import join
+from slipway.review.approval import Approval, Comment, MergeResult, PullRequest
+from slipway.review.rendering.comment import MARKER, contents
+
+_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
+_OPEN = re.compile(r"refs/pull/(\d+)/merge")
+_BOT = {"__typename": "Bot", "login": "github-actions"}
+_ASK = """
+query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
+  repository(owner: $owner, name: $name) {
+    object(oid: $commit) {
+      ... on Commit {
+        tree { oid }
+        associatedPullRequests(first: 20) @include(if: $merged) { nodes { ...asked } }
+      }
+    }
+    pullRequest(number: $number) @skip(if: $merged) { ...asked }
+  }
+}
+fragment asked on PullRequest {
+  id
+  number
+  author { login }
+  mergeCommit { oid }
+  latestOpinionatedReviews(first: 100, writersOnly: true) {
+    nodes { state submittedAt author { __typename login } commit { tree { oid } } }
+  }
+  comments(first: 100) { nodes { id body updatedAt author { __typename login } } }
+}
+"""
+_ADD = """
+mutation($to: ID!, $body: String!) {
+  written: addComment(input: {subjectId: $to, body: $body}) { edge: commentEdge { node { id body updatedAt } } }
+}
+"""
+_REPLACE = """
+mutation($to: ID!, $body: String!) {
+  written: updateIssueComment(input: {id: $to, body: $body}) { node: issueComment { id body updatedAt } }
+}
+"""
+
+
+class GitHub:
+    """`environ` is a workflow's. Raises ConfigError where it is not."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        if missing := [name for name in _VARIABLES if not environ.get(name)]:
+            raise ConfigError(
+                "GitHub can't be asked who approved this",
+                why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
+                fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
+            )
+        self._url, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        found = _OPEN.fullmatch(ref)
+        self._open = int(found[1]) if found else 0
+        self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
+
+    def merge_result(self) -> MergeResult:
+        """Of the commit that the workflow runs for. Raises ResourceError where GitHub does not tell."""
+        owner, _, name = self._repository.partition("/")
+        of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
+        call = Call("ask GitHub who approved this")
+        return shaped(call, self._read, self._asked(_ASK, of, call, again=True))
+
+    def tell(self, result: MergeResult, body: str) -> MergeResult:
+        """Makes this the pull request's one comment; what it says already is left alone, as approvals are older."""
+        pull = result.pull_request
+        if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
+            return result
+        call = Call(f"write the comment of #{pull.number}")
+        query, to = (_REPLACE, pull.comment.id) if pull.comment else (_ADD, pull.id)
+        written = shaped(call, _written, self._asked(query, {"to": to, "body": body}, call))
+        return replace(result, pull_request=replace(pull, comment=written))
+
+    def _asked(self, query: str, variables: Json, call: Call, *, again: bool = False) -> Json:
+        fix = "give the job `contents: read` and `pull-requests: read` (write, to comment), then run it again"
+        try:
+            found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
+        except CloudError as error:
+            raise ResourceError(error.what, why=error.message, fix=fix) from error
+        if errors := found.get("errors"):  # Beside whatever could be told without them.
+            raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=fix)
+        return shaped(call, lambda body: dict(body["data"]), found)
+
+    def _read(self, body: Json) -> MergeResult:
+        repository = body["repository"]
+        commit, pull = repository["object"], repository.get("pullRequest")
+        if commit is None:
+            why = f"{self._repository} has no commit {self._commit} any more"
+            raise ResourceError("GitHub can't be asked who approved this", why=why, fix="push again, or run it anew")
+        if not self._open:
+            nodes = commit["associatedPullRequests"]["nodes"]
+            pull = next((one for one in nodes if (one["mergeCommit"] or {}).get("oid") == self._commit), None)
+        return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull), merged=not self._open)
+
+
+def _pull_request(body: Json) -> PullRequest:
+    reviews = (one for one in body["latestOpinionatedReviews"]["nodes"] if one["state"] == "APPROVED")
+    comments = (one for one in body["comments"]["nodes"] if one["author"] == _BOT and one["body"].startswith(MARKER))
+    return PullRequest(
+        id=body["id"],
+        number=body["number"],
+        author=_login(body),
+        # An app may approve as well, and a workflow of any branch can be one.
+        approvals=tuple(_approval(one) for one in reviews if (one["author"] or {}).get("__typename") == "User"),
+        comment=next(map(_comment, comments), None),
+    )
+
+
+def _approval(body: Json) -> Approval:
+    commit: Mapping[str, Any] = body["commit"] or {"tree": {"oid": ""}}
+    return Approval(_login(body), commit["tree"]["oid"], body["submittedAt"])
+
+
+def _comment(body: Json) -> Comment:
+    try:
+        reviews, tree = contents(body["body"], "the comment")
+    except ConfigError:
+        reviews, tree = (), ""
+    return Comment(body["id"], body["body"], body["updatedAt"], tree, reviews)
+
+
+def _written(body: Json) -> Comment:
+    written = body["written"]
+    return _comment((written.get("edge") or written)["node"])
+
+
+def _message(error: object) -> str:
+    return str(error.get("message") if isinstance(error, dict) else error)
+
+
+def _login(body: Json) -> str:
+    """Empty for an account that is gone."""
+    return str((body["author"] or {}).get("login", ""))

@@ -1,0 +1,185 @@
+"""A stand-in for GitHub's API on loopback. GraphQL is answered by the schema that GitHub documents (`github.graphql`),
+so that a field which it does not have is refused; REST by what is given for a path. What is written is there then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from graphql import build_schema, graphql_sync
+
+SCHEMA = build_schema(Path(__file__).with_name("github.graphql").read_text())
+HEAD, TREE, OTHER = "a" * 40, "c" * 40, "d" * 40
+OWNER, NAME, NUMBER, TOKEN = "acme", "ml", 3, "t"
+WRITTEN, APPROVED, LATER = (f"2026-11-21T09:{minute}:00Z" for minute in ("05", "20", "40"))
+
+
+@dataclass
+class Comment:
+    body: str
+    by: str = "github-actions"
+    kind: str = "Bot"
+    at: str = WRITTEN
+
+
+@dataclass(frozen=True)
+class Review:
+    """A reviewer's newest opinion. `tree` None: its commit is gone."""
+
+    state: str = "APPROVED"
+    by: str | None = "grace"
+    tree: str | None = TREE
+    at: str = APPROVED
+    kind: str = "User"
+    may_write: bool = True
+
+
+@dataclass
+class GitHub:
+    """A repository with one pull request, of ada's. `merged_as` is the commit that it became. `rest`: pages by path.
+    `failing`: statuses that the next calls are answered with. `written`: what was asked to be changed."""
+
+    tree: str = TREE
+    comments: list[Comment] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
+    merged_as: str = HEAD
+    forbidden: bool = False
+    failing: list[int] = field(default_factory=list)
+    rest: dict[str, list[Any]] = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)
+    url: str = ""
+
+    def variables(self, *, merged: bool) -> dict[str, str]:
+        """What GitHub sets in a workflow, and the token."""
+        return {
+            "GITHUB_GRAPHQL_URL": f"{self.url}/graphql",
+            "GITHUB_API_URL": self.url,
+            "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_REPOSITORY": f"{OWNER}/{NAME}",
+            "GITHUB_REF": "refs/heads/main" if merged else f"refs/pull/{NUMBER}/merge",
+            "GITHUB_SHA": HEAD,
+            "GITHUB_RUN_ID": "4711",
+            "GH_TOKEN": TOKEN,
+        }
+
+    def answer(self, sent: Any) -> Any:
+        done = graphql_sync(SCHEMA, sent["query"], self, variable_values=sent["variables"])
+        return done.formatted
+
+    def repository(self, _: Any, owner: str, name: str, followRenames: bool) -> Any:  # noqa: N803 - the schema's
+        assert (owner, name) == (OWNER, NAME)
+        return {"object": self._object, "pullRequest": lambda _, number: self._pull if number == NUMBER else None}
+
+    def addComment(self, _: Any, input: Any) -> Any:  # noqa: N802
+        assert input["subjectId"] == "PR_3"
+        self.written.append("added")
+        self.comments.append(Comment(input["body"], at=LATER))
+        return {"commentEdge": {"node": self._comment(len(self.comments) - 1)}}
+
+    def updateIssueComment(self, _: Any, input: Any) -> Any:  # noqa: N802
+        self.written.append("replaced")
+        number = int(input["id"].removeprefix("IC_"))
+        self.comments[number] = Comment(input["body"], at=LATER)
+        return {"issueComment": self._comment(number)}
+
+    def _object(self, _: Any, oid: str) -> Any:
+        assert oid == HEAD
+        nodes = [self._pull] if self.merged_as else []
+        pulls = {"nodes": nodes}
+        return {"__typename": "Commit", "tree": {"oid": self.tree}, "associatedPullRequests": lambda _, first: pulls}
+
+    @property
+    def _pull(self) -> Any:
+        comments = {"nodes": [self._comment(number) for number in range(len(self.comments))]}
+        return {
+            "id": f"PR_{NUMBER}",
+            "number": NUMBER,
+            "author": {"__typename": "User", "login": "ada"},
+            "mergeCommit": {"oid": self.merged_as} if self.merged_as else None,
+            "latestOpinionatedReviews": self._reviews,
+            "comments": lambda _, first: comments,
+        }
+
+    def _reviews(self, _: Any, first: int, writersOnly: bool) -> Any:  # noqa: N803
+        if self.forbidden:
+            raise PermissionError("Resource not accessible by integration")
+        return {"nodes": [_review(one) for one in self.reviews if one.may_write or not writersOnly]}
+
+    def _comment(self, number: int) -> Any:
+        one = self.comments[number]
+        who = {"__typename": one.kind, "login": one.by}
+        return {"id": f"IC_{number}", "body": one.body, "updatedAt": one.at, "author": who}
+
+
+def _review(one: Review) -> Any:
+    return {
+        "state": one.state,
+        "submittedAt": one.at,
+        "author": one.by and {"__typename": one.kind, "login": one.by},
+        "commit": one.tree and {"tree": {"oid": one.tree}},
+    }
+
+
+def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            if self._refused():
+                return
+            if self.path == "/graphql":
+                self._send(200, github.answer(json.loads(sent)))
+            else:
+                github.written.append(self.path)
+                self._send(201, {})
+
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            page = int(parse_qs(parts.query).get("page", ["1"])[0])
+            if not self._refused():
+                pages = github.rest.get(parts.path, [[]])
+                after = f"{github.url}{parts.path}?page={page + 1}"
+                self._send(200, pages[page - 1], {"Link": f'<{after}>; rel="next"'} if page < len(pages) else {})
+
+        def _refused(self) -> bool:
+            known = self.headers["Authorization"] == f"Bearer {TOKEN}"
+            if known and not github.failing:
+                return False
+            status, why = (github.failing.pop(0), "Server Error") if known else (401, "Bad credentials")
+            self._send(status, {"message": why, "documentation_url": "https://docs.github.com/rest"})
+            return True
+
+        def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(content)), **(headers or {})}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+@contextlib.contextmanager
+def served() -> Iterator[GitHub]:
+    github = GitHub()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(github))
+    github.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield github
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
