@@ -72,9 +72,11 @@ its own beside those that follow from it; a cluster that it adds is known by its
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
-    """What a scheduled deployment has no business to do: what main has and nobody deployed, what somebody changed by
+    """What a scheduled deployment has no business to do: another commit than the deployed one, what somebody changed by
     hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with."""
     for review in reviews:
+        if review.stray:
+            yield Obstacle(review.stack, review.stray)
         for sentence in review.incomplete:
             yield Obstacle(review.stack, f"Incomplete: {sentence}")
         for one in review.consequences:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from slipway.catalog.withdrawal import replacing
+from slipway.catalog.withdrawal import UNCOMMITTED, replacing
+from slipway.deployment.checkout import UNKNOWN
 from slipway.formatting import short
+from slipway.labels import Revision
 from slipway.review.announced import added
 from slipway.review.change import Change
 from slipway.review.clusters.adoption import adoption
@@ -74,7 +76,8 @@ class Review:
     line each. `notes`: what else a reader should know of how the review was made.
     `on_main`: the keys of consequences that come with what main has and nobody has deployed yet. `begun`: where a
     deployment of the same commit did not come to its end, the names of clusters that it was replacing in place.
-    `added`: names of clusters that nobody has deployed yet.
+    `added`: names of clusters that nobody has deployed yet. `stray`: why it is of no commit that is deployed, or was
+    begun to be, in words; empty where it is.
     """
 
     stack: str
@@ -89,6 +92,7 @@ class Review:
     on_main: frozenset[tuple[str, str]] = frozenset()
     begun: frozenset[str] | None = None
     added: frozenset[str] = frozenset()
+    stray: str = ""
 
     @property
     def yours(self) -> tuple[Consequence, ...]:
@@ -143,6 +147,7 @@ def review(change: Change) -> Review:
         notes=change.notes,
         begun=begun,
         added=added(change),
+        stray=_stray(change),
     )
 
 
@@ -156,6 +161,18 @@ def _begun(change: Change) -> frozenset[str] | None:
     if published is None or new is None or new.dirty or not new.commit or published.under_way != new.commit:
         return None
     return replacing(published)
+
+
+def _stray(change: Change) -> str:
+    published, new = change.published, change.new
+    if published is None or new is None:
+        return ""
+    deployed = Revision(published.under_way, dirty=False) if published.under_way else published.revision
+    if published.under_way == UNCOMMITTED:
+        return "A deployment of what is in no commit was begun, and did not come to its end"
+    if new.dirty or new.commit == UNKNOWN:
+        return f"This is {new.revision}, which nobody else has"
+    return "" if new.revision == deployed else f"This is {new.revision}, and {deployed} is deployed"
 
 
 def _amounts(change: Change) -> Iterator[Money]:

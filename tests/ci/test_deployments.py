@@ -65,8 +65,10 @@ class TestSchedule:  # B6
         assert concurrency == {"group": "schedule-${{ matrix.stack }}", "cancel-in-progress": False}
 
     def test_one_that_has_waited_does_not_take_a_later_merge_back(self, workflows: All) -> None:  # N2
+        """What is deployed is looked up in the job that has had its turn; which commit that is: test_schedule.py."""
+        assert list(workflows["schedule-stack"].jobs()) == ["up"]
         (checkout,) = [s for s in workflows["schedule-stack"].steps() if "actions/checkout@" in s.get("uses", "")]
-        assert checkout["with"]["ref"] == "main"
+        assert (checkout["with"]["ref"], checkout["with"]["fetch-depth"]) == ("main", 0)
 
     def test_it_does_what_was_announced_and_says_when_it_can_t(self, workflows: All) -> None:
         names = [step.get("name", step.get("uses")) for step in workflows["schedule-stack"].jobs()["up"]["steps"]]

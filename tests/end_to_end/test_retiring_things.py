@@ -3,6 +3,7 @@ easily, and nothing can move: refused in words, before anything is declared. # N
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -71,6 +72,7 @@ def end(checkout: Checkout, job: Any) -> None:
 
 def test_a_job_keeps_the_account_that_it_runs_as_and_the_buckets_that_it_reads_and_writes(checkout: Checkout) -> None:
     """All three are renamed at once while it runs, and back when it has ended."""
+    checkout = replace(checkout, variables={**checkout.variables, "SLIPWAY_COMMIT": "3f9c2e1"})
     base = f"{PROJECT}-{checkout.stack}"
     trainer, catalog, work = f"slipway-{checkout.stack}-trainer", f"{base}-catalog", f"{base}-work"
     new = {"trainer": f"{checkout.stack}-new", "catalogBucket": f"{base}-other", "workBucket": f"{base}-results"}

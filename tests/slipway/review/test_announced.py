@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.withdrawal import begun
 from slipway.facts import Facts
 from slipway.review.change import Change
 from slipway.review.consequence import Grade
@@ -48,6 +50,43 @@ TUNE = job("tune-27b-x1", on=OLD, buckets=frozenset({CATALOG_BUCKET, WORK_BUCKET
 def stopped_by(one: Change) -> list[str]:
     """Kinds of what stops the scheduled deployment."""
     return [shut.kind for shut in unannounced([review(one)])]
+
+
+@pytest.mark.parametrize(
+    ("deployed", "under_way", "now", "why"),
+    [
+        (("3f9c2e1", False), None, ("3f9c2e1", False), ""),
+        (("3f9c2e1", False), "81c0ff3", ("81c0ff3", False), ""),
+        (("3f9c2e1", False), None, ("81c0ff3", False), "This is 81c0ff3, and 3f9c2e1 is deployed"),
+        (("3f9c2e1", False), "81c0ff3", ("3f9c2e1", False), "This is 3f9c2e1, and 81c0ff3 is deployed"),
+        (("3f9c2e1", True), None, ("3f9c2e1", False), "and 3f9c2e1 with local changes is deployed"),
+        (("3f9c2e1", True), None, ("3f9c2e1", True), "This is 3f9c2e1 with local changes, which nobody else has"),
+        (("unknown", False), None, ("unknown", False), "This is unknown, which nobody else has"),
+        (("3f9c2e1", False), "", ("3f9c2e1", False), "A deployment of what is in no commit was begun"),
+    ],
+    ids=[
+        "deployed",
+        "begun",
+        "main's",
+        "before what was begun",
+        "dirty",
+        "still dirty",
+        "unknown",
+        "begun uncommitted",
+    ],
+)
+def test_only_the_commit_that_is_deployed_or_was_begun_is_deployed_by_itself(
+    deployed: tuple[str, bool], under_way: str | None, now: tuple[str, bool], why: str
+) -> None:  # B6
+    """Of main's, the stack's reviewers may have rejected some."""
+    plain = facts(NEW)
+    before, after = (
+        replace(plain, catalog=replace(plain.catalog, commit=commit, dirty=dirty)) for commit, dirty in (deployed, now)
+    )
+    published = before.catalog if under_way is None else begun(before.catalog, under_way)
+    same = change(before, after, clusters=[living(NEW)])
+    same = replace(same, live=replace(same.live, catalog=PublishedCatalog(whole=published)))
+    assert [why in one.sentence for one in unannounced([review(same)])] == [True] * bool(why)
 
 
 def test_a_job_that_runs_longer_than_retire_within_is_told_and_stops_nothing() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slipway.errors import ConfigError
 from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.preview import Preview, Step
-from slipway.review.rendering.comment import LIMIT, MARKER, Place, approved, comment
+from slipway.review.rendering.comment import LIMIT, MARKER, Place, comment, contents
 from slipway.review.rendering.document import read, write
 from slipway.review.rendering.markdown import code, text
 from slipway.review.rendering.plain_text import plain_text
@@ -140,13 +140,13 @@ def test_more_than_a_comment_holds_can_t_be_approved() -> None:
     some = (consequence(f"`{long}` goes", subject=f"template {long}", section=Section.TEMPLATES, field=long), *many)
     told = comment([replace(QUIET, consequences=some)], Place("a" * 40))
     assert len(told) <= LIMIT
-    (held,), tree = approved(told, "comment")
+    (held,), tree = contents(told, "comment")
     assert (held.consequences, tree) == ((), "a" * 40)
     assert held.incomplete == ("20001 consequences are more than a comment can hold",)
 
 
 def test_an_approval_finds_what_was_approved_in_the_comment() -> None:
-    (found,), tree = approved(comment([ROLLS], Place("abc", "def")), "comment")
+    (found,), tree = contents(comment([ROLLS], Place("abc", "def")), "comment")
     assert tree == "abc"
     assert [(one.key, one.grade) for one in found.consequences] == [(one.key, one.grade) for one in ROLLS.consequences]
     assert found.money == ROLLS.money
@@ -157,7 +157,7 @@ def test_an_approval_finds_what_was_approved_in_the_comment() -> None:
 )
 def test_a_comment_without_a_review(broken: str) -> None:
     with pytest.raises(ConfigError, match="has no review in it"):
-        approved(broken, "comment")
+        contents(broken, "comment")
 
 
 def test_a_document_and_back() -> None:
@@ -253,6 +253,6 @@ def test_a_template_without_offers() -> None:
 def test_a_name_that_looks_like_the_remark_at_the_end_is_a_name() -> None:
     forged = comment([QUIET], Place("f" * 40)).rpartition("\n<!-- ")[2]
     named = replace(QUIET, consequences=(consequence(f"`<!-- {forged}` goes"),), plan=(f"create x:y:Z <!-- {forged}",))
-    found, tree = approved(comment([named], Place("a" * 40)), "comment")
+    found, tree = contents(comment([named], Place("a" * 40)), "comment")
     assert [one.kind for one in found[0].consequences] == ["cluster-deleted"]
     assert tree == "a" * 40

@@ -1,0 +1,170 @@
+"""The scheduled deployment's choice of a commit, played with a repository of git's and a published catalog. # B6"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway.catalog import document
+from slipway.catalog.model import Catalog
+from slipway.catalog.withdrawal import UNCOMMITTED
+from tests.ci.conftest import ROOT, All
+
+CATALOG = "gs://acme-prod-catalog/catalog.json"
+TOOLS = {
+    "pulumi": """
+assert sys.argv[1:] == ["stack", "output", "--json", "--stack", "prod"]
+print(json.dumps(json.loads(os.environ["OUTPUTS"])))
+""",
+    "gcloud": f"""
+assert sys.argv[1:] == ["storage", "cat", {CATALOG!r}]
+print(open(os.environ["CATALOG"]).read())
+""",
+    "jq": """
+import jq
+*_, raw, query = sys.argv
+assert raw == "-r"
+for found in jq.compile(query).input_text(sys.stdin.read()):
+    print(found if isinstance(found, str) else json.dumps(found))
+""",
+}
+"""What is on a runner, as far as it is asked here."""
+
+
+@dataclass
+class Main:
+    """A checkout of main; its commits, oldest first. `step`: the workflow's."""
+
+    folder: Path
+    commits: list[str]
+    step: dict[str, Any]
+
+    def git(self, *words: str) -> str:
+        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+        done = subprocess.run(["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def commit(self, why: str) -> str:
+        (self.folder / "program").write_text(why)
+        self.git("add", "program")
+        self.git("commit", "-qm", why)
+        self.commits.append(self.git("rev-parse", "HEAD"))
+        return self.commits[-1]
+
+    def published(self, commit: str, *, dirty: bool = False, under_way: str | None = None) -> None:
+        whole = Catalog("prod", "acme", "us-central1", commit, dirty, "w", "t", {}, (), {}, under_way=under_way)
+        (self.folder.parent / "catalog.json").write_text(document.write(whole))
+
+    def choose(self, outputs: str = f'{{"catalog": "{CATALOG}"}}') -> subprocess.CompletedProcess[str]:
+        bin_ = self.folder.parent / "bin"
+        bin_.mkdir(exist_ok=True)
+        for name, code in TOOLS.items():
+            (bin_ / name).write_text(f"#!{sys.executable}\nimport json, os, sys{code}")
+            (bin_ / name).chmod(0o755)
+        environ = {
+            "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
+            "STACK": "prod",
+            "OUTPUTS": outputs,
+            "CATALOG": str(self.folder.parent / "catalog.json"),
+            "GITHUB_OUTPUT": str(self.folder.parent / "output"),
+        }
+        command = ["bash", "-e", "-c", self.step["run"]]
+        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+
+    @property
+    def chosen(self) -> str:
+        output = self.folder.parent / "output"
+        return output.read_text().strip().removeprefix("commit=") if output.exists() else ""
+
+
+@pytest.fixture
+def main(tmp_path: Path, workflows: All) -> Main:
+    (step,) = [one for one in workflows["schedule-stack"].steps() if one.get("name") == "Deployed commit"]
+    made = Main(tmp_path / "checkout", [], step)
+    made.folder.mkdir()
+    made.git("init", "-q", "-b", "main")
+    for why in ("first", "deployed", "merged since"):
+        made.commit(why)
+    return made
+
+
+def test_it_takes_what_is_deployed_and_not_what_main_has(main: Main) -> None:
+    _, deployed, _ = main.commits
+    main.published(deployed[:7])
+    done = main.choose()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert main.chosen == deployed == main.git("rev-parse", "HEAD")
+    assert (main.folder / "program").read_text() == "deployed"
+
+
+def test_it_goes_on_with_what_somebody_began_to_deploy(main: Main) -> None:
+    first, deployed, _ = main.commits
+    main.published(first[:7], under_way=deployed[:7])
+    main.choose()
+    assert main.chosen == deployed
+
+
+STRAY: dict[str, Callable[[Main], None]] = {
+    "local changes": lambda main: main.published(main.commits[0][:7], dirty=True),
+    "no git": lambda main: main.published("unknown"),
+    "untold": lambda main: main.published(""),
+    "begun from local changes": lambda main: main.published(main.commits[0][:7], under_way=UNCOMMITTED),
+    "of a branch": lambda main: of_a_branch(main),
+}
+
+
+def of_a_branch(main: Main) -> None:
+    main.git("switch", "-qc", "mine")
+    main.published(main.commit("never merged")[:7])
+    main.git("switch", "-q", "main")
+
+
+@pytest.mark.parametrize("why", STRAY)
+def test_what_is_no_commit_of_main_stops_it_in_words(main: Main, why: str) -> None:
+    STRAY[why](main)
+    done = main.choose()
+    assert done.returncode == 1
+    assert "::error title=what is deployed of prod is no commit of main::" in done.stdout
+    assert "Deploy main: Actions → up → Run workflow" in done.stdout
+    assert main.chosen == "" and main.git("branch", "--show-current") == "main"
+
+
+def test_where_nothing_is_deployed_nothing_is_due(main: Main) -> None:
+    done = main.choose("{}")
+    assert done.returncode == 0 and "nothing is deployed of prod" in done.stdout
+    assert main.chosen == ""
+
+
+def test_a_catalog_that_can_t_be_read_is_not_none(main: Main) -> None:
+    assert main.choose().returncode != 0
+    assert main.chosen == ""
+
+
+def test_nothing_of_main_s_runs_before_that_with_the_deployer_s_rights(workflows: All) -> None:
+    steps = workflows["schedule-stack"].jobs()["up"]["steps"]
+    names = [step.get("name", step.get("uses", "")) for step in steps]
+    before, after = steps[: names.index("Deployed commit")], steps[names.index("Deployed commit") + 1 :]
+    assert all("run" not in step and not step["uses"].startswith("./") for step in before)
+    run = steps[names.index("Deployed commit")]["run"]
+    assert not re.search(r"python|make|pip |\./", run)
+    for step in after:
+        only = str(step.get("if", ""))
+        assert "steps.deployed.outputs.commit" in only or "steps.up.outcome" in only or "machines" in only, step
+
+
+def test_the_tools_of_the_runner_are_those_that_the_stack_s_are(workflows: All) -> None:
+    """The same actions, with the same values, as ready the runner for everything else."""
+    theirs = yaml.safe_load((ROOT / ".github/actions/stack/action.yaml").read_text())["runs"]["steps"]
+    pinned = {step["uses"].partition("@")[0]: step["with"] for step in theirs if "uses" in step and "with" in step}
+    own = workflows["schedule-stack"].jobs()["up"]["steps"]
+    (pulumi,) = [step for step in own if step.get("uses", "").startswith("pulumi/actions@")]
+    assert pulumi["with"] == pinned["pulumi/actions"]
