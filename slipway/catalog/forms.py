@@ -106,6 +106,7 @@ def _write_season(season: Season) -> Mapping[str, Any]:
 PLAIN_NAME = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
 PROJECT = _form(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]*[a-z0-9]", "a project's id")
 PARAMETER_NAME = _form(r"[a-z][a-z0-9_]{0,39}", "a parameter's name")
+QUOTA_ID = _form(r"[A-Za-z0-9-]+", "a quota's id")
 BUCKET = _form(r"[a-z0-9][a-z0-9_.-]*", "a bucket's name")
 Text = Annotated[str, Else("")]
 Texts = Annotated[tuple[str, ...], Else(())]

@@ -16,6 +16,7 @@ from slipway.catalog.forms import (
     PARAMETER_NAME,
     PLAIN_NAME,
     PROJECT,
+    QUOTA_ID,
     Count,
     Hourly,
     Metrics,
@@ -173,7 +174,8 @@ class Catalog:
     names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`:
     declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
     `other_regions`: where clusters of the stack are or may come to be, besides `region`; `former_regions`: where some
-    were before, so that their jobs are found there, and one that outlived a deployment. No deployment needs those."""
+    were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of
+    the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -193,6 +195,7 @@ class Catalog:
     under_way: str | None = None
     other_regions: Regions | None = None
     former_regions: Regions | None = None
+    quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

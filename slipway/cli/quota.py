@@ -109,7 +109,7 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
         and 0 <= line.limit < line.enough
         and line.increase == INCREASABLE
         and line.requested is None
-        and (asked := by_gcloud(catalog.project, line, line.enough))
+        and (asked := by_gcloud(catalog.project, line, line.enough, catalog.quotas))
     ]
 
 

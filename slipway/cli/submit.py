@@ -27,7 +27,7 @@ from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import never_runs, passed_over
-from slipway.submission.preflight import Preflight
+from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.submitter import with_code
 
@@ -181,7 +181,7 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
 
     Raises what sending would raise before it sends.
     """
-    with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         try:
             choice = preflight.choice(prepared, prepared.candidates)

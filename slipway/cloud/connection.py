@@ -37,10 +37,10 @@ class Connection:
         """In a region, and for lists in `others` too."""
         return Vertex(self.session, self.endpoints, project, region, others)
 
-    def quotas(self, project: str) -> Quotas:
+    def quotas(self, project: str, ids: Mapping[str, str] | None = None) -> Quotas:
         from slipway.cloud.quotas import Quotas
 
-        return Quotas(self.session, self.endpoints, project)
+        return Quotas(self.session, self.endpoints, project, ids)
 
     @property
     def permissions(self) -> Permissions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +85,12 @@ ReadQuota = Callable[[Json], QuotaInfo]
 
 
 class Quotas:
-    def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
-        self._session, self._project = session, project
+    """`ids` by metric (without the service), as far as a catalog has them."""
+
+    def __init__(
+        self, session: Session, endpoints: Endpoints, project: str, ids: Mapping[str, str] | None = None
+    ) -> None:
+        self._session, self._project, self.ids = session, project, ids
         everywhere = f"{endpoints.quotas}projects/{project}/locations/global"
         self._parent = f"{everywhere}/services/{SERVICE}/quotaInfos"
         self._preferences = f"{everywhere}/quotaPreferences"

@@ -26,6 +26,7 @@ from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rule import ADVISORY, LEVELS, Violation
 from slipway.policy.verdict import refuse as refuse_violations
 from slipway.policy.verdict import violations
+from slipway.quota.published import quota_ids
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage, table
 from slipway.quota.usage import drawn
@@ -172,7 +173,8 @@ def plan_deployment(
     late = (overdue(item) for item in plan.retiring if item.overdue)
     regions = (one for one in regions_of_old(plan, live, known) if one not in ("", stack.region))
     catalog = catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
-    catalog = readable(replace(catalog, former_regions=former_regions(live, catalog.regions) or None))
+    more = {"former_regions": former_regions(live, catalog.regions) or None, "quotas": quota_ids(live)}
+    catalog = readable(replace(catalog, **more))
     told = facts(stack, plan, catalog, report)
     broken = violations(told)
     return Deployment(

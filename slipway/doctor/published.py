@@ -95,13 +95,15 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
 
 
 def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
-    """What is drawn at most, or a quarter more where the limit is enough for that."""
+    """What is drawn at most, or a quarter more, in whole machines, where the limit is enough for that."""
     if line.increase != INCREASABLE:
         return "free some of it, or use machines of another type"
-    more = line.enough if line.enough > limit else ceil(limit * 1.25)
+    more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)
     if line.elsewhere:
         words = f"ask for {more:,} of {line.metric} in {line.region}, on the page of quotas in Google's console"
-        return by_gcloud(picture.project, line, more) or words
+        published = picture.published
+        catalog = published.whole if isinstance(published, PublishedCatalog) else None
+        return by_gcloud(picture.project, line, more, catalog.quotas if catalog else None) or words
     ask = f"slipway quota --request {line.metric}={more}{picture.of_catalog}"
     return (
         f"{ask} --contact {shlex.quote(picture.contact)}" if picture.contact else f"ask for more: {ask}, with --contact"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -212,14 +213,13 @@ def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: date
 
     limits = {}
     try:
-        for metric, id_ in ((need.metric, quota_id(need.metric)) for need in draws(job)):
-            limit = quotas.info(id_).limit(vertex.region) if id_ else None
-            if limit is not None:
-                limits[metric] = limit
-        clusters = () if job.preemptible or not limits else vertex.persistent_resources()
-        return quota_reason(job, limits, clusters, vertex.active_jobs(CUSTOM_JOB) if limits else (), now)
-    except NotFound:
-        return ""
+        for metric, id_ in ((need.metric, quota_id(need.metric, quotas.ids)) for need in draws(job)):
+            with suppress(NotFound):
+                if id_ and (limit := quotas.info(id_).limit(vertex.region)) is not None:
+                    limits[metric] = limit
+        if not limits:
+            return ""
+        return quota_reason(job, limits, vertex.persistent_resources(), vertex.active_jobs(CUSTOM_JOB), now)
     except CloudError as problem:
         return f"{wait_reason(job, None, '', (), now)}; quota not checked: {problem.message}"
 
@@ -246,5 +246,5 @@ def follower_of(
         tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
         clock=context.clock,
         word=lambda waiting: last_word(logging, waiting),
-        quotas=connection.quotas(context.catalog.project),
+        quotas=connection.quotas(context.catalog.project, context.catalog.quotas),
     )

@@ -33,8 +33,8 @@ def quota_reason(
 ) -> str:
     """`preemptible quota full: 16 of 24 vCPUs in use with tune (ada, 14 min), this needs 24`.
 
-    `limits` by metric, -1 for none; `jobs` are those of the region that have not ended. What has no known limit is not
-    looked at. Empty where nothing was.
+    `limits` by metric, -1 for none, without those that were not read; `jobs` are those of the region that have not
+    ended. Empty where nothing was read.
     """
     others, needs = [one for one in jobs if one.id != job.id], draws(job)
     there, full = tuple(clusters), []
@@ -49,8 +49,11 @@ def quota_reason(
             full.append(f"{namespace(need.metric)} quota full: {amounts}, this needs {need.amount:,}")
     if full:
         return f"{'; '.join(full)}{_queue(needs, others)}"
-    checked = any(need.metric in limits for need in needs)
-    return "queued by the service: quota suffices now, machines are not promised" if checked else ""
+    if not any(need.metric in limits for need in needs):
+        return ""
+    unread = [label(need.metric) for need in needs if need.metric not in limits]
+    quota = f"quota of {join(unread)} was not read" if unread else "quota suffices now"
+    return f"queued by the service: {quota}, machines are not promised"
 
 
 def _users(

@@ -99,6 +99,7 @@ def _line(grounds: Grounds, metric: str) -> Line:
         enough=grounds.enough(metric),
         state=state,
         short=grounds.short_by(metric),
+        each=max(one.each for one in grounds.shares(metric)),
         drawn={f"{one.cluster.spec.name}/{one.pool.name}": one.ceiling for one in grounds.shares(metric)},
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from slipway.cloud.quotas import SERVICE, QuotaPreference
@@ -97,9 +97,10 @@ def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
     return _ask(live, metric, value)
 
 
-def by_gcloud(project: str, line: Line, value: int) -> str:
-    """The command that asks for a limit in the line's region; empty where nobody knows the quota's id."""
-    id_ = quota_id(line.metric)
+def by_gcloud(project: str, line: Line, value: int, ids: Mapping[str, str] | None) -> str:
+    """The command that asks for a limit in the line's region; empty where nobody knows the quota's id. `ids`: those
+    that are published, by metric."""
+    id_ = quota_id(line.metric, ids)
     if not id_:
         return ""
     return (

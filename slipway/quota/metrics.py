@@ -57,6 +57,20 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
     return (*found, _cpus(shape, replicas, preemptible), *_disks(disk, replicas))
 
 
+def unmetered(groups: Iterable[MachineGroup], *, preemptible: bool) -> tuple[str, ...]:
+    """What they draw of which no metric is known: disks and, where they are preemptible, accelerators. Raises
+    MachineError as `needs` does."""
+    found: list[str] = []
+    for one in groups:
+        shape = _shape(one.machine)
+        kind = shape.accelerator or (shape.family if is_tpu(shape.type) else "")
+        if preemptible and kind and (is_tpu(shape.type) or not accelerator(kind).preemptible):
+            found.append(f"preemptible {accelerator(kind).label}")
+        if one.machine.disk.type not in _DISKS:
+            found.append(one.machine.disk.type)
+    return tuple(dict.fromkeys(found))
+
+
 def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
     if disk.type in _DISKS:
         slug, _, documented = _DISKS[disk.type]
@@ -111,8 +125,11 @@ def label(metric: str) -> str:
     return f"{rest.removesuffix('_cpus').upper()} vCPUs" if rest.endswith("_cpus") else metric
 
 
-def quota_id(metric: str) -> str | None:
-    """The quota's id in the Cloud Quotas API, where its pattern is known: GPUs, TPUs, and the preemptible CPUs."""
+def quota_id(metric: str, listed: Mapping[str, str] | None = None) -> str | None:
+    """The quota's id in the Cloud Quotas API: as `listed` by the service, by metric, else where its pattern is known:
+    GPUs, TPUs, and the preemptible CPUs."""
+    if listed and metric in listed:
+        return listed[metric]
     kind = "Preemptible" if namespace(metric) == PREEMPTIBLE else ""
     rest = metric.removeprefix(PREFIX).removeprefix("preemptible_")
     every = (one for one in all_accelerators() if one.preemptible or not kind)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from slipway.catalog.clusters import Cluster
+from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.labels import STACK_LABEL
@@ -31,6 +34,13 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...] = ()) -> Qu
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
     """Those whose limits the verdict needs."""
     return drawn(map(spec, catalog.clusters.values()), draws)
+
+
+def quota_ids(live: Live) -> Mapping[str, str] | None:
+    """The ids of the quotas that were read, by metric; where they could not be, those that are published, if any."""
+    if not isinstance(live.limits, Unknown):
+        return {metric: limit.quota_id for metric, limit in live.limits.items() if limit.quota_id}
+    return live.catalog.whole.quotas if isinstance(live.catalog, PublishedCatalog) and live.catalog.whole else None
 
 
 def spec(cluster: Cluster) -> ClusterSpec:

@@ -66,7 +66,8 @@ class Line:
     maximum; for offers, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
     generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
     stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
-    `drawn`: at most, by cluster/pool or by template and offer. `label`, `who`, `verdict` and `increase` are for people.
+    `each`: what one machine draws, of several the one that draws most. `drawn`: at most, by cluster/pool or by template
+    and offer. `label`, `who`, `verdict` and `increase` are for people.
     `requested`: what becomes of a request for more. `elsewhere`: in another region than the stack's own.
     """
 
@@ -85,6 +86,7 @@ class Line:
     enough: int = 0
     state: LineState = "ok"
     short: int = 0
+    each: int = 1
     drawn: Mapping[str, int] = field(default_factory=dict)
     requested: Requested | None = None
     elsewhere: bool = False

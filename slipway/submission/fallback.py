@@ -30,7 +30,7 @@ from slipway.submission.candidates import Candidate
 from slipway.submission.choice import JudgedCandidate, Obstacle, obstacle
 from slipway.submission.fallback_step import AttemptStatus, Step, next_step
 from slipway.submission.later_offers import LaterOffers
-from slipway.submission.preflight import Preflight
+from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import Request, derived_request_id
 from slipway.submission.sender import Attempt, RetryPolicy
 
@@ -187,7 +187,7 @@ class FallbackLoop:
                 if ended
                 else f"a new catalog{commit} was published meanwhile: what is sent next follows that"
             )
-        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             seen: list[JudgedCandidate] = []
             try:
@@ -203,7 +203,7 @@ class FallbackLoop:
         from slipway.jobs.follower import Follower, Polling, Progress
 
         context = self.context
-        quotas = context.connection.quotas(context.catalog.project)
+        quotas = context.connection.quotas(context.catalog.project, context.catalog.quotas)
         name = later.context.cluster_name(job.persistent_resource_id)  # The candidate's may be its successor's.
         polling = Polling(gives_up=self.policy.no_contact)
         follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)

@@ -26,6 +26,8 @@ from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, r
 if TYPE_CHECKING:
     from slipway.submission.limits_reader import LimitsReader
 
+AT_ONCE = 16
+"""Threads that a preflight takes, so that nothing of it waits for another answer."""
 _FIRST_PAGE = 100
 _STARTED = 'state!="JOB_STATE_QUEUED"'
 
@@ -152,12 +154,12 @@ class Preflight:
         return replace(verdict, queue=None) if jobs and len(jobs) >= _FIRST_PAGE else verdict
 
     def _beside(self, candidate: Candidate) -> Verdict:
-        from slipway.submission.quota_verdict import NotChecked, draws, on_own_machines
+        from slipway.submission.quota_verdict import NotRead, draws, on_own_machines
 
         limits = self._read_quota(self._options).limits(candidate)
         clusters = () if self._others is None else _or_none(self._others)
         known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
-        if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotChecked) for limit in known)):
+        if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotRead) for limit in known)):
             return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
         active = _or_none(self._drawing[candidate.region])
         all_read = active is None or self._most is None or len(active) < self._most
@@ -166,7 +168,7 @@ class Preflight:
     def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
         """Begins to read the limits that any of the candidates draws, by their ids, and who draws them, once."""
         from slipway.submission.limits_reader import LimitsReader
-        from slipway.submission.quota_verdict import on_demand
+        from slipway.submission.quota_verdict import as_clusters_do
 
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
         for candidate in beside:
@@ -175,10 +177,10 @@ class Preflight:
                 at = self._vertex.at(candidate.region)
                 self._drawing[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most)
         if self._limits is None:
-            quotas = self._connection.quotas(self._catalog.project)
+            quotas = self._connection.quotas(self._catalog.project, self._catalog.quotas)
             self._limits = LimitsReader(quotas, self._threads, patient=self._patient)
         self._limits.begin(beside)
-        if self._others is None and any(on_demand(candidate) for candidate in beside):
+        if self._others is None and any(as_clusters_do(candidate) for candidate in beside):
             self._others = self._threads.submit(self._vertex.at(self._catalog.region).persistent_resources)
         return self._limits
 

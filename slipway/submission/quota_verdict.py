@@ -11,7 +11,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, join, span
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineGroup
-from slipway.quota.metrics import Need, drawn_by, label
+from slipway.quota.metrics import ON_DEMAND_QUOTA, Need, drawn_by, label, namespace, unmetered
 from slipway.quota.usage import usage
 from slipway.submission.candidates import Candidate
 
@@ -19,24 +19,24 @@ UNLIMITED = -1
 
 
 @dataclass(frozen=True)
-class NotChecked:
+class NotRead:
     """A limit that could not be read, and why."""
 
     why: str
 
 
-Limits = Mapping[str, int | NotChecked]
+Limits = Mapping[str, int | NotRead]
+_NOT_LISTED = NotRead("the service lists no such quota")
 
 
-def on_demand(candidate: Candidate) -> bool:
-    """Whether it draws the quota that clusters draw as well."""
-    return CAPACITY_TYPES[candidate.offer.capacity_type].draws == "on-demand"
+def as_clusters_do(candidate: Candidate) -> bool:
+    """Whether it draws quota that clusters draw as well: that of disks is the same for all."""
+    return any(namespace(need.metric) == ON_DEMAND_QUOTA for need in draws(candidate))
 
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
     """What the job draws of each metric."""
-    groups = (MachineGroup(part.machine, part.machines) for part in candidate.demand.parts)
-    return drawn_by(candidate.offer.capacity_type, groups)
+    return drawn_by(candidate.offer.capacity_type, _machines(candidate))
 
 
 def on_own_machines(
@@ -48,7 +48,7 @@ def on_own_machines(
     *,
     all_read: bool = True,
 ) -> Verdict:
-    """The verdict for a job on machines of its own. A metric that `limits` lacks is not looked at.
+    """The verdict for a job on machines of its own. A metric that `limits` lacks is none of the service's.
 
     `active` and `clusters` are None when they could not be read; the limit alone is held against then. Without
     `all_read` there may be more jobs than `active`: at least so much is in use.
@@ -57,17 +57,16 @@ def on_own_machines(
     used = None
     if active is not None and clusters is not None:
         used = usage(tuple(clusters), tuple(active))
-    never, waits, unread, lacking = [], [], [], []
-    checked = unsure = False
+    never, waits, lacking = [], [], []
+    unread: dict[str, list[str]] = {}
+    unsure = False
     needs = draws(candidate)
     for need in needs:
-        limit = limits.get(need.metric)
-        if isinstance(limit, NotChecked):
-            unread.append(limit.why)
-        elif limit is None:
-            continue
+        limit = limits.get(need.metric, _NOT_LISTED)
+        if isinstance(limit, NotRead):
+            unread.setdefault(limit.why, []).append(label(need.metric))
         elif limit == UNLIMITED:
-            checked = True
+            continue
         elif need.amount > limit:
             never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
             lacking.append((need.metric, need.amount + (used.total(need.metric) if used else 0)))
@@ -75,12 +74,12 @@ def on_own_machines(
             waits.append((need, limit, used.total(need.metric)))
             lacking.append((need.metric, need.amount + used.total(need.metric)))
         else:
-            checked, unsure = True, unsure or used is None or not all_read
+            unsure = unsure or used is None or not all_read
     if never:
         return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never), lacking=tuple(lacking))
     place = _place(candidate)
     if waits:
-        kind = "preemptible" if CAPACITY_TYPES[name].preemptible else "on-demand"
+        kind = join(dict.fromkeys(namespace(need.metric) for need, _, _ in waits))
         least = "" if all_read else "at least "
         busy = join(
             f"{need.amount:,} {label(need.metric)} needed, {least}{have:,} of {limit:,} used"
@@ -91,18 +90,23 @@ def on_own_machines(
             for need, limit, have in waits
         )
         return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why, lacking=tuple(lacking))
-    if unread:
-        return Verdict(Outcome.BESIDE, f"{place}; quota not checked: {unread[0]}")
     if not needs:
         return Verdict(Outcome.BESIDE, f"{place}; which quota it draws is not documented, so none was checked")
-    if not checked:
-        return Verdict(Outcome.BESIDE, f"{place}; cannot tell whether quota suffices: no limit of it is known")
+    if strange := unmetered(_machines(candidate), preemptible=CAPACITY_TYPES[name].preemptible):
+        unread.setdefault("none is known", []).extend(strange)
+    if unread:
+        told = "; ".join(f"quota of {join(what)} not read: {why}" for why, what in unread.items())
+        return Verdict(Outcome.BESIDE, f"{place}; {told}", unread=unsure)
     if unsure:
         unknown = "could not be read" if used is None else "was not all counted: too many jobs run"
         text = f"cannot tell whether quota suffices: the limits do, what is in use {unknown}"
         return Verdict(Outcome.BESIDE, f"{place}; {text}", unread=True)
     promised = "" if candidate.waits_by_itself else ", machines are not promised"
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
+
+
+def _machines(candidate: Candidate) -> tuple[MachineGroup, ...]:
+    return tuple(MachineGroup(part.machine, part.machines) for part in candidate.demand.parts)
 
 
 def _place(candidate: Candidate) -> str:

@@ -24,7 +24,7 @@ from slipway.submission.experiment_run import create_run, end_run, prepare_exper
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.later_offers import LaterOffers
-from slipway.submission.preflight import Preflight
+from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.refusal import way_on
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
@@ -92,7 +92,7 @@ class Submitter:
         sender = Sender(self.context, self.journal, self.show.note, self.policy)
         likely = next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
         request = likely.request
-        with ThreadPoolExecutor(8, thread_name_prefix="preflight") as threads:
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:

@@ -150,6 +150,7 @@ def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: An
         (("otherRegions",), ["evil.example/x"]),
         (("otherRegions",), ["us-east4"] * 10_000),
         (("formerRegions",), ["evil.example/x"]),
+        (("quotas", "custom_model_training_cpus"), "../../elsewhere"),
     ],
 )
 def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
@@ -158,7 +159,7 @@ def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
     """A catalog may come from anybody's bucket: a region with a slash would send the person's token elsewhere."""
     place: Any = body
     for key in path[:-1]:
-        place = place[key]
+        place = place.setdefault(key, {}) if isinstance(place, dict) else place[key]
     place[path[-1]] = value
     with pytest.raises(ConfigError) as error:
         read(json.dumps(body), SOURCE)

@@ -21,6 +21,10 @@ PROJECT, REGION, ADA = "slipway-local", "us-central1", "user:ada@slipway.example
 JOBS = f"/v1/projects/{PROJECT}/locations/{REGION}/customJobs"
 CLUSTERS = f"/v1/projects/{PROJECT}/locations/{REGION}/persistentResources"
 SHAPE = {"machineSpec": {"machineType": "n1-standard-4"}, "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}}
+QUOTAS = {
+    "custom_model_training_cpus": "CustomModelTrainingCPUsPerProjectPerRegion",
+    "custom_model_training_pd_ssd": "CustomModelTrainingPdSsdPerProjectPerRegion",
+}
 SUBMITTER_ROLES = ("roles/aiplatform.user", "roles/cloudquotas.viewer", "roles/logging.viewer")
 
 
@@ -240,6 +244,7 @@ class Stack:
             "trainer": self.trainer,
             "clusters": {"cpu": {"id": self.cluster, "pools": {"workers": pool}, **elsewhere}},
             "otherRegions": [*elsewhere.values()],
+            "quotas": QUOTAS,
             "retiring": [],
             "templates": {"hello": self._template(("main",)), "crew": self._template(("scheduler", "workers"))},
         }

@@ -334,13 +334,32 @@ def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) ->
     assert "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in done.err
 
 
+def test_a_spot_job_beyond_the_quota_of_disks_is_refused_before_it_is_queued_for_ever(stack: Stack) -> None:  # P3, P5
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    limits = {"custom_model_training_preemptible_cpus": 64, "custom_model_training_pd_ssd": 99}
+    with stack.settings(quota={**before, **limits}):
+        done = stack.run("submit", "hello", "--capacity", "spot")
+    assert done.code == 5 and stack.jobs() == []
+    assert "quota custom_model_training_pd_ssd us-central1: needs 100, limit 99" in done.err
+
+
+def test_with_a_catalog_of_an_earlier_version_it_is_said_what_was_not_read(stack: Stack) -> None:  # P5
+    del stack.catalog["quotas"]
+    stack.publish()
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**before, "custom_model_training_preemptible_cpus": 64}):
+        done = stack.run("submit", "hello", "--capacity", "spot")
+    assert done.code == 0, done.err
+    assert "quota of PD SSD GB not read: the catalog lacks its id until the next pulumi up" in done.out
+
+
 def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
     stack.grant("roles/cloudquotas.viewer", False)
     try:
         done = stack.run("submit", "hello", "--capacity", "spot")
     finally:
         stack.grant("roles/cloudquotas.viewer")
-    assert "quota not checked: " in done.out and "roles/cloudquotas.viewer" in done.out
+    assert "quota of vCPUs and PD SSD GB not read: " in done.out and "roles/cloudquotas.viewer" in done.out
     # The service itself refuses what is beyond its limit.
     assert done.code == 5 and "custom_model_training_preemptible_cpus" in done.err
     more = "slipway quota --request custom_model_training_preemptible_cpus=4 --contact EMAIL"

@@ -1,13 +1,17 @@
 """The stack files that ship: one program takes each of them, and each keeps the rules that it sets itself. # D6 # N5"""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
 from slipway.deployment.live_plan import read_and_plan
 from slipway.labels import Revision
+from slipway.live import QuotaLimit, Unknown
 from slipway.policy.rule import LEVELS
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import load
@@ -17,14 +21,14 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STACKS = ("local", "dev", "staging", "prod")
 
 
-def deployment(name: str) -> Deployment:
-    """A preview of the stack where nothing is deployed yet."""
+def deployment(name: str, **lives: Any) -> Deployment:
+    """A preview of the stack where nothing is deployed yet, or with what lives else."""
     stack = parse(load(ROOT / "stacks" / f"Pulumi.{name}.yaml"))
     proven = prove_stack(stack, ROOT / "templates")
     skip = {"SLIPWAY_LIVE": "skip"}
     live, plan = read_and_plan(stack, skip, True, NOW, lambda said: None, lambda said: None, proven.metrics)
-    packages = build_packages(proven, ROOT)
-    return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), live, plan, preview=True, now=NOW)
+    packages, there = build_packages(proven, ROOT), replace(live, **lives)
+    return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), there, plan, preview=True, now=NOW)
 
 
 def test_there_are_no_others() -> None:
@@ -41,3 +45,14 @@ def test_staging_publishes_what_prod_does_and_is_held_to_its_rules() -> None:
     assert staging.stack.templates == prod.stack.templates
     for level in LEVELS:
         assert staging.facts.policy[level].keys() == prod.facts.policy[level].keys()
+
+
+def test_the_ids_of_the_quota_that_jobs_draw_are_published_and_stay_when_they_can_not_be_read() -> None:  # P5
+    """Else a submission knows no id of the quota for disks, and for CPUs on demand."""
+    metrics = ("custom_model_training_cpus", "custom_model_training_pd_ssd")
+    listed = {one: QuotaLimit(one, "us-central1", -1, quota_id=f"Id-of-{one.replace('_', '-')}") for one in metrics}
+    first = deployment("prod", limits=listed).catalog
+    assert first.quotas == {metric: limit.quota_id for metric, limit in listed.items()}
+    denied = Unknown("denied", "cloudquotas.googleapis.com quotaInfos.list", "roles/cloudquotas.viewer")
+    assert deployment("prod", limits=denied, catalog=PublishedCatalog(whole=first)).catalog.quotas == first.quotas
+    assert deployment("prod", limits=denied).catalog.quotas is None

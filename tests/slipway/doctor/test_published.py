@@ -12,7 +12,7 @@ from slipway.doctor.picture import Backend, Lock
 from slipway.live import Live
 from slipway.quota.published import judge
 from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
-from tests.slipway.review.builders import NOW, catalog, cluster, limits
+from tests.slipway.review.builders import H100, NOW, catalog, cluster, limits, pool
 
 CPUS = "custom_model_training_cpus"
 
@@ -69,3 +69,13 @@ def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> Non
     assert one.means == "increase can be requested"
     assert "quota-nearly-used" not in found(quota=report(18))
     assert "quota-nearly-used" not in found(quota=report(-1))
+
+
+def test_more_is_asked_for_in_whole_machines() -> None:  # N6
+    """A quarter more than 16 GPUs is 20, which buys no machine of eight."""
+    two = cluster("h100", pool("workers", H100, 2, None))
+    unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
+    gpus = "custom_model_training_nvidia_h100_gpus"
+    live = Live((lives(two, replicas=2),), (), limits({gpus: 16, **unlimited}), None)
+    told = found(published=published(catalog(two)), quota=judge(catalog(two), live))["quota-nearly-used"]
+    assert told.mend == f"ask for more: slipway quota --request {gpus}=24, with --contact"

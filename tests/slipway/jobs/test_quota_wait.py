@@ -9,6 +9,7 @@ from slipway.machines.spec import MachineSpec
 from tests.slipway.submission.conftest import NOW, cluster, job, pool
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
+DISKS = "custom_model_training_pd_ssd"
 
 
 def spot(name: str, machines: int = 1, minutes: float | None = 14) -> VertexJob:
@@ -46,8 +47,16 @@ def test_clusters_have_on_demand_quota_as_well() -> None:  # D2, N9
 
 def test_with_room_in_its_quota_it_is_not_blamed() -> None:
     said = "queued by the service: quota suffices now, machines are not promised"
-    assert why({CPUS: 32}, spot("tune", 2), waiting=WAITING) == said
-    assert why({CPUS: -1}, spot("tune", 2), waiting=WAITING) == said
+    assert why({CPUS: 32, DISKS: 400}, spot("tune", 2), waiting=WAITING) == said
+    assert why({CPUS: -1, DISKS: -1}, spot("tune", 2), waiting=WAITING) == said
+
+
+def test_quota_suffices_only_where_all_of_it_was_read() -> None:  # N9
+    there = (cluster(pool(replicas=3)),)
+    assert "quota of PD SSD GB was not read" in why({CPUS: 32}, waiting=WAITING)
+    assert why({CPUS: 32, DISKS: 400}, waiting=WAITING, there=there).startswith(
+        "on-demand quota full: 300 of 400 PD SSD GB in use with cluster cpu-1, this needs 200"
+    )
 
 
 def test_what_is_not_known_is_not_told() -> None:

@@ -59,9 +59,9 @@ class Job:
 class Service:
     """`faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
     "denied" (403), "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from
-    lists. `limit` of each quota with a known id, `listed` those of others by metric. `busy` machines of the pool's one,
-    which is in `pool_region`. `published`: the catalog that is there, where that is a newer one; `gone`: clusters that
-    are not there, by id.
+    lists. `limit` of each quota with a known id, `listed` those of others by metric, whose `ids` the catalog may have.
+    `busy` machines of the pool's one, which is in `pool_region`. `published`: the catalog that is there, where that is
+    a newer one; `gone`: clusters that are not there, by id.
     """
 
     launcher: bool
@@ -81,6 +81,7 @@ class Service:
     ended_runs: list[str] = field(default_factory=list)
     published: Catalog | None = None
     gone: frozenset[str] = frozenset()
+    ids: Mapping[str, str] | None = None
 
     # Whoever asks sees these.
 
@@ -168,7 +169,8 @@ class Service:
         return (self.persistent_resource("cpu-1"),)
 
     def info(self, quota_id: str) -> QuotaInfo:
-        return QuotaInfo(quota_id, ((("us-central1",), self.limit),))
+        metric = next((metric for metric, id_ in (self.ids or {}).items() if id_ == quota_id), None)
+        return QuotaInfo(quota_id, (((HOME,), self.listed[metric] if metric else self.limit),))
 
     def infos(self, metrics: Iterable[str]) -> Iterator[QuotaInfo]:
         with self._call("quotas"):
@@ -260,7 +262,8 @@ class Connection:
     def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
         return Vertex(self._service, region, others)
 
-    def quotas(self, project: str) -> Service:
+    def quotas(self, project: str, ids: Mapping[str, str] | None) -> Service:
+        assert ids is self._service.ids
         return self._service
 
     @property

@@ -136,7 +136,8 @@ def command(
         for offer in template.offers
         if offer.capacity_type != lacks
     )
-    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
+    templates = {"digits": replace(template, offers=offers)}
+    context: Any = Context(service, replace(deployed, templates=templates, quotas=service.ids))
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)
     return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)

@@ -1,5 +1,7 @@
 """Whether quota has room for a job beside the pools, by the metrics that its offer draws."""
 
+import pytest
+
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
@@ -7,11 +9,13 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB
 from slipway.prices import UNKNOWN
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
-from slipway.submission.quota_verdict import Limits, NotChecked, on_own_machines
+from slipway.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
 
 from .conftest import N1, cluster, job, pool
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
+DISKS = "custom_model_training_pd_ssd"
+PLENTY = {DISKS: -1}
 SPEC = {"machineSpec": {"machineType": N1.type}, "replicaCount": 3}
 THREE = {"jobSpec": {"workerPoolSpecs": [SPEC], "scheduling": {"maxWaitDuration": "86400s"}}}
 CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
@@ -28,7 +32,7 @@ def verdict(
 ) -> Verdict:
     offer = Offer(by, True, "", "", (), UNKNOWN, THREE)
     prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, wait),), "", ASKED)
-    return on_own_machines(prepared.candidates[0], "us-central1", limits, active, beside_clusters)
+    return on_own_machines(prepared.candidates[0], "us-central1", {**PLENTY, **limits}, active, beside_clusters)
 
 
 def judged(
@@ -77,7 +81,7 @@ def test_trials_wait_for_their_machines_one_by_one() -> None:  # W2, W5
     prepared = PreparedSubmission(CATALOG, TEMPLATE, TUNING_JOB, {}, ((offer, None),), "", ASKED)
 
     def text() -> str:
-        return on_own_machines(prepared.candidates[0], "us-central1", {CPUS: 64}, (), ()).text
+        return on_own_machines(prepared.candidates[0], "us-central1", {**PLENTY, CPUS: 64}, (), ()).text
 
     assert text() == "flex-start: each trial waits up to 24 h for 1 machine of its own, 2 at a time; quota suffices"
 
@@ -108,19 +112,57 @@ def test_jobs_on_a_pool_draw_no_preemptible_quota() -> None:
 
 
 def test_without_the_role_it_is_not_checked_and_never_refused() -> None:  # P5
-    found = verdict({CPUS: NotChecked("denied (needs roles/cloudquotas.viewer)")})
+    found = verdict({CPUS: NotRead("denied (needs roles/cloudquotas.viewer)")})
     assert found.outcome is Outcome.BESIDE
-    assert found.text.endswith("quota not checked: denied (needs roles/cloudquotas.viewer)")
+    assert found.text.endswith("; quota of vCPUs not read: denied (needs roles/cloudquotas.viewer)")
 
 
 def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
-    """Nor is an offer of which no limit is known at all."""
     unread = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
     for active, clusters in ((None, ()), ((), None)):
-        found = judged({CPUS: 24}, active, clusters)
+        found = judged({**PLENTY, CPUS: 24, DISKS: 300}, active, clusters)
         assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; {unread}")
     assert judged({CPUS: 23}, None, None).outcome is Outcome.NEVER
-    assert judged({}, (), ()).text.endswith("; cannot tell whether quota suffices: no limit of it is known")
+
+
+def test_quota_suffices_only_where_all_that_the_job_draws_was_read() -> None:  # P5, N3
+    """It was said of Spot without its disks, and of A2 without its vCPUs: QUEUED for ever, or 429."""
+    no_role = NotRead("denied")
+    for limits, unread in (
+        ({CPUS: 24}, "PD SSD GB not read: the service lists no such quota"),
+        ({CPUS: 24, DISKS: no_role}, "PD SSD GB not read: denied"),
+        ({CPUS: no_role, DISKS: no_role}, "vCPUs and PD SSD GB not read: denied"),
+        ({}, "vCPUs and PD SSD GB not read: the service lists no such quota"),
+    ):
+        found = judged(limits, (), ())
+        assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; quota of {unread}")
+    assert judged({CPUS: 23}, (), ()).outcome is Outcome.NEVER, "what is short is short, whatever else was not read"
+
+
+@pytest.mark.parametrize(
+    ("machine", "disk", "by", "unread"),
+    [
+        ("a3-highgpu-1g", "hyperdisk-balanced", "on-demand", "hyperdisk-balanced"),
+        ("ct5lp-hightpu-1t", "pd-ssd", "spot", "preemptible "),
+    ],
+)
+def test_what_draws_quota_that_nobody_knows_is_not_called_enough(machine: str, disk: str, by: str, unread: str) -> None:
+    spec = {"machineSpec": {"machineType": machine}, "diskSpec": {"bootDiskType": disk}, "replicaCount": 1}
+    offer = Offer(by, True, "", "", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": [spec]}})
+    prepared = PreparedSubmission(CATALOG, TEMPLATE, CUSTOM_JOB, {}, ((offer, None),), "", ASKED)
+    (candidate,) = prepared.candidates
+    limits = {need.metric: -1 for need in draws(candidate)}
+    assert limits, "some of what it draws is known"
+    text = on_own_machines(candidate, "us-central1", limits, (), ()).text
+    assert f"; quota of {unread}" in text and text.endswith("not read: none is known")
+
+
+def test_disks_are_drawn_by_spot_and_clusters_alike() -> None:  # N9, D2
+    three = cluster(pool(replicas=3))
+    assert "quota suffices" in verdict({CPUS: 24, DISKS: 600}, beside_clusters=(three,)).text
+    found = verdict({CPUS: 24, DISKS: 599}, beside_clusters=(three,))
+    assert found.outcome is Outcome.WAITS and found.lacking == ((DISKS, 600),)
+    assert found.text.endswith("waits for on-demand quota: 300 PD SSD GB needed, 300 of 599 used")
 
 
 def test_unlimited_is_enough() -> None:

@@ -21,6 +21,8 @@ from .test_choice import BUSY, FINE, judged
 from .test_fallback import Told, command
 
 AWAY = "europe-west4"
+CPUS, DISKS = "custom_model_training_cpus", "custom_model_training_pd_ssd"
+IDS = {CPUS: "CustomModelTrainingCPUsPerProjectPerRegion", DISKS: "CustomModelTrainingPdSsdPerProjectPerRegion"}
 UNREAD = Verdict(Outcome.UNKNOWN, "cannot tell whether it starts now: busy")
 GUESSED = Verdict(Outcome.BESIDE, "spot: cannot tell whether quota suffices", unread=True)
 
@@ -150,7 +152,8 @@ class Crowded(Service):
 )
 def test_quota_in_use_is_counted_from_the_jobs_that_run(queued: int, spot: int, limit: int, said: str) -> None:  # N9
     """A sweep's queued runs pushed those that run off the page: `quota suffices` where nothing was left of it."""
-    show, service = Told(), Crowded(launcher=True, starts=[1], limit=limit, queued=queued, spot=spot)
+    service = Crowded(launcher=True, starts=[1], limit=limit, queued=queued, spot=spot, listed={DISKS: -1}, ids=IDS)
+    show = Told()
     command(service, again=False, asked=SubmissionRequest("digits", capacity_type="spot"), show=show)
     (choice,) = show.choices
     assert said in choice.taken.verdict.text
@@ -193,6 +196,34 @@ def test_a_place_in_a_queue_is_not_given_up_for_quota_that_only_the_list_of_all_
     done = command(service, again=False, asked=DEMAND, show=show)
     assert done.attempt.job.id == ("7001" if moves else "7000")
     assert any("needs " in note for note in show.notes) is not moves
+
+
+@pytest.mark.parametrize(
+    ("limits", "outcome", "said"),
+    [
+        ({CPUS: 2200, DISKS: 75_000}, Outcome.BESIDE, "; quota suffices, machines are not promised"),
+        ({CPUS: 2200, DISKS: 199}, Outcome.WAITS, "100 PD SSD GB needed, 100 of 199 used"),
+    ],
+)
+def test_the_ids_of_the_catalog_let_each_submission_read_all_that_it_draws(  # P5, N3, S1
+    limits: dict[str, int], outcome: Outcome, said: str
+) -> None:
+    """No id is known of them by a pattern: *no limit of it is known*, where `slipway quota` shows 2,200. The list of
+    all quotas is not read for it."""
+    service = Service(launcher=True, starts=[0], listed=limits, ids=IDS, faults={"quotas": ["killed"]})
+    show = Told()
+    command(service, again=False, asked=SubmissionRequest("digits", capacity_type="on-demand"), show=show)
+    (choice,) = show.choices
+    assert choice.taken.verdict.outcome is outcome and choice.taken.verdict.text.endswith(said)
+    assert service.faults["quotas"] == ["killed"]
+
+
+def test_without_them_it_is_said_what_was_not_read() -> None:
+    show = Told()
+    asked = SubmissionRequest("digits", capacity_type="on-demand")
+    command(Service(launcher=True, starts=[0]), again=False, asked=asked, show=show)
+    unread = "; quota of N1/E2 vCPUs and PD SSD GB not read: the catalog lacks its id until the next pulumi up"
+    assert show.choices[0].taken.verdict.text.endswith(unread)
 
 
 def test_it_stays_where_the_list_of_quota_does_not_answer_and_the_last_deployment_found_too_little() -> None:  # N3
