@@ -70,6 +70,29 @@ def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tu
     return found
 
 
+def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
+    """Those of the usual kind, or of another, that the defaults choose: without them nobody can submit it by its name
+    alone. A parameter that must be given may have any value."""
+    defaults = {one.name: one.default for one in template.parameters}
+    return tuple(
+        offer
+        for offer in template.offers
+        if offer.kind == (kind or template.kind)
+        and all(defaults.get(name) in (None, *wanted) for name, wanted in offer.when.items())
+    )
+
+
+def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer, ...]]:
+    """The offers of each: first those that the defaults choose, in their order; then what only other values have."""
+    usual = usual_offers(template, kind)
+    types = {one.capacity_type for one in usual}
+    others = (one for one in template.offers if one.kind == (kind or template.kind) and one.capacity_type not in types)
+    found: dict[str, tuple[Offer, ...]] = {}
+    for one in (*usual, *others):
+        found[one.capacity_type] = (*found.get(one.capacity_type, ()), one)
+    return found
+
+
 def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: str = "capacity") -> tuple[Offer, ...]:
     """Those of one capacity type: `pool` is there once for each cluster that fits. `argument` asked for it.
 

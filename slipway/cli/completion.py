@@ -14,6 +14,7 @@ import click
 from click.shell_completion import (
     BashComplete,
     CompletionItem,
+    FishComplete,
     add_completion_class,
     get_completion_class,
     split_arg_string,
@@ -79,7 +80,14 @@ class _Bash(BashComplete):
         return f"{item.type},{item.value.removeprefix(typed)}"
 
 
+class _Fish(FishComplete):
+    """click's own has the shell sort what is suggested."""
+
+    source_template = FishComplete.source_template.replace("complete --no-files", "complete --keep-order --no-files")
+
+
 add_completion_class(_Bash)
+add_completion_class(_Fish)
 
 
 @click.command()

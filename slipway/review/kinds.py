@@ -102,7 +102,7 @@ _ALL = (
         ("offer-order", _WARNING, "another capacity type is tried first"),
         ("offer-unavailable", _WARNING, "an offer can't be taken any more, for quota or for want of a pool"),
         ("offer-available", _CHANGE, "an offer can be taken that could not"),
-        ("no-offer-left", _BLOCKING, "a template is published and can't run at all"),
+        ("no-offer-left", _BLOCKING, "a template is published and can't run, at all or with its defaults"),
         ("fallback-wait", _WARNING, "a submission falls back to its next offer sooner or later than before"),
         ("image-changed", _WARNING, "jobs run another container image"),
         ("executor-image-changed", _WARNING, "jobs' code runs in another prebuilt image"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from slipway.catalog.lookup import usual_offers
 from slipway.facts import QuotaFacts, QuotaLine
+from slipway.formatting import join
 from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import quota_id
@@ -54,8 +56,8 @@ def quota(change: Change) -> Iterator[Consequence]:
 
 
 def quota_in_words(change: Change) -> str:
-    """How the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `unknown`, `nothing drawn`; and
-    what becomes of the requests for what is short."""
+    """How the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `ok for pools, short for
+    TEMPLATE`, `unknown`, `nothing drawn`; and what becomes of the requests for what is short."""
     lines = () if change.after is None else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.key.endswith(_OFFERS)]
     if short := [line for line in pools if line.short]:
@@ -64,7 +66,20 @@ def quota_in_words(change: Change) -> str:
         return "unknown"
     if tight := [line for line in pools if line.state == "tight"]:
         return f"ok now, short at most{requests_in_words(change, tight)}"
+    if lacking := _without_quota(change):
+        return f"{'ok for pools, ' if pools else ''}short for {join(lacking)}"
     return "ok" if lines else "nothing drawn" if change.after else "unknown"
+
+
+def _without_quota(change: Change) -> list[str]:
+    """The templates that can't run with their defaults for want of quota."""
+    templates = change.new.templates if change.new else {}
+    usual = {name: usual_offers(one) for name, one in sorted(templates.items())}
+    return [
+        name
+        for name, some in usual.items()
+        if not any(one.available or one.dormant for one in some) and any(one.lacks_quota for one in some)
+    ]
 
 
 def _use(change: Change) -> Mapping[str, Usage]:

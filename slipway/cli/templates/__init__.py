@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from slipway.catalog.lookup import capacity_types
 from slipway.catalog.model import Template
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
@@ -29,12 +30,13 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if not found:
         screen.note(f"catalog {context.catalog.stack} has no templates")
         return
+    types = {one.name: ", ".join(_names(one)) or "–" for one in found}
     screen.table(
         ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
         [
             (
                 one.name,
-                ", ".join(_names(one)) or "–",
+                types[one.name],
                 ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in one.parameters)
                 or "–",
                 one.summary,
@@ -43,16 +45,13 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
         ],
         wraps=("CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
     )
-    if any(not offer.available for one in found for offer in one.offers):
-        screen.note("(type) is not available now; slipway templates show TEMPLATE says why")
+    if any("(" in words for words in types.values()):
+        screen.prose("(type) is not available now with the defaults; slipway templates show TEMPLATE says why")
     if any(parameter.required for one in found for parameter in one.parameters):
-        screen.note("* must be given")
+        screen.prose("* must be given")
 
 
 def _names(template: Template) -> list[str]:
-    """Each capacity type of the usual kind once, in brackets where it is available in no case."""
-    found: dict[str, bool] = {}
-    for offer in template.offers:
-        if offer.kind == template.kind:
-            found[offer.capacity_type] = found.get(offer.capacity_type, False) or offer.available
-    return [name if available else f"({name})" for name, available in found.items()]
+    """Each capacity type of the usual kind once, in brackets where it is not available with the defaults."""
+    found = capacity_types(template).items()
+    return [name if any(one.available for one in offers) else f"({name})" for name, offers in found]

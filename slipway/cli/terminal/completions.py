@@ -125,19 +125,19 @@ def _values(parameter: Parameter) -> list[str]:
 
 
 def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
-    """Those of the template, with why one is not available."""
+    """Those of the template, with what each is for, or why it is not available. All have some help: zsh lists what has
+    none behind the others."""
     from slipway.capacity import CAPACITY_TYPES
-    from slipway.catalog.lookup import reason
+    from slipway.catalog.lookup import capacity_types, reason
 
     template = _template_of(context, ctx)
     if template is None:
-        yield from ((name, "") for name in CAPACITY_TYPES)
+        yield from ((one.name, one.when) for one in CAPACITY_TYPES.values())
         return
-    kind = ctx.params.get("kind") or template.kind
-    offers = [offer for offer in template.offers if offer.kind == kind and offer.capacity_type in CAPACITY_TYPES]
-    can = {offer.capacity_type for offer in offers if offer.available}
-    for offer in offers:
-        yield offer.capacity_type, "" if offer.capacity_type in can else f"not available: {reason(offer)}"
+    for name, offers in capacity_types(template, ctx.params.get("kind") or "").items():
+        if name in CAPACITY_TYPES:
+            can = any(one.available for one in offers)
+            yield name, CAPACITY_TYPES[name].when if can else f"not available: {reason(offers[0])}"
 
 
 def _clusters(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.facts import offers_by_label
@@ -57,14 +58,19 @@ def _added(template: Template, label: str, one: Offer, overtaken: list[str], bec
 
 
 def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Consequence]:
-    if any(one.available for one in new.offers) or (old and not any(one.available for one in old.offers)):
+    """Also where only other values than the defaults leave some."""
+    usual, at_all = usual_offers(new), any(one.available for one in new.offers)
+    before = () if old is None else usual_offers(old) if at_all else old.offers
+    if any(one.available for one in usual) or (old and not any(one.available for one in before)):
         return
-    why = [f"`{label}`: {_why(one, becomes)}" for label, one in offers_by_label(new).items()]
-    rests = any(one.dormant for one in new.offers)
+    lost = usual if at_all else new.offers
+    why = [f"`{label}`: {_why(one, becomes)}" for label, one in offers_by_label(new).items() if one in lost]
+    rests = any(one.dormant for one in lost)
     yield KINDS["no-offer-left"].of(
         f"template {new.name}",
-        f"`{new.name}` can't run by any of its capacity types{' for now' if rests else ''}",
-        grade=Grade.WARNING if rests else None,
+        f"`{new.name}` can't run{' with its defaults' if at_all else ''} by any of its capacity types"
+        f"{' for now' if rests else ''}",
+        grade=Grade.WARNING if rests or at_all else None,
         details=[*why, *([] if old is None else [used.words()])],
         field="capacity_types",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Template
 from slipway.formatting import join
 from slipway.kinds import KINDS as JOB_KINDS
@@ -29,9 +30,9 @@ def templates(change: Change) -> Iterator[Consequence]:
     for name, template in new.templates.items():
         used, was = usage(change, name), before.get(name)
         if was is None:
-            yield KINDS["template-added"].of(
-                f"template {name}", f"`{name}` can be submitted", field="slipway:templates"
-            )
+            can = any(one.available for one in usual_offers(template))
+            words = f"`{name}` {'can be submitted' if can else 'is published'}"
+            yield KINDS["template-added"].of(f"template {name}", words, field="slipway:templates")
         elif old is not None:
             yield from _changed(change, old, new, was, template, used)
         yield from no_offer_left(was, template, new, used)

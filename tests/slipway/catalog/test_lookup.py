@@ -1,12 +1,14 @@
 """Which template, as which kind, and the offers that apply to its parameters."""
 
+from dataclasses import replace
+
 import pytest
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.capacity import CAPACITY_TYPES as TABLE
 from slipway.catalog.clusters import Cluster
-from slipway.catalog.lookup import find_kind, find_template, named, remedy, standing
-from slipway.catalog.model import Catalog, Offer, Scalar, Template
+from slipway.catalog.lookup import capacity_types, find_kind, find_template, named, remedy, standing, usual_offers
+from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
 from slipway.prices import UNKNOWN
@@ -129,3 +131,15 @@ def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13
     catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t", clusters, (), {})
     assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again") == "pulumi up --stack prod, which makes it again"
     assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a, which stack prod")
+
+
+def test_the_defaults_choose_what_is_usual() -> None:  # W6
+    """A case that stands first in a template's file is not what its name alone asks for."""
+    others = offer("flex-start", model=("27b",)), offer("spot", model=("27b",)), offer("pool", "training-pipeline")
+    usual = offer("spot", model=("2b",)), offer("on-demand", model=("2b", "9b"))
+    of = replace(template(*others, *usual), parameters=(Parameter("model", "str", "2b"),))
+    assert usual_offers(of) == usual
+    assert capacity_types(of) == {"spot": (usual[0],), "on-demand": (usual[1],), "flex-start": (others[0],)}
+    assert list(capacity_types(of, "training-pipeline")) == ["pool"]
+    must_be_given = replace(of, parameters=(Parameter("model", "str"),))
+    assert list(capacity_types(must_be_given)) == ["flex-start", "spot", "on-demand"]

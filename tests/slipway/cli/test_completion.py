@@ -10,6 +10,7 @@ from unittest import mock
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 
+from slipway.capacity import CAPACITY_TYPES
 from slipway.cli import completion, slipway
 from tests.slipway.cli.stack import Stack, held
 
@@ -37,11 +38,24 @@ def test_what_the_catalog_has_is_suggested(stack: Stack) -> None:
     )
     assert list(offered(stack, "submit", "hello", "-p", "seeded=t")) == ["seeded=true"]
     assert offered(stack, "submit", "hello", "-p", "none=") == {} == offered(stack, "submit", "nobody", "-p", "")
-    assert offered(stack, "submit", "hello", "--capacity", "") == {"pool": "", "spot": "not available: no quota"}
+    types = offered(stack, "submit", "hello", "--capacity", "")
+    assert types == {"pool": CAPACITY_TYPES["pool"].when, "spot": "not available: no quota"}
     assert list(offered(stack, "submit", "hello", "--wait-for", "p")) == ["pool="]
     assert list(offered(stack, "submit", "hello", "--then", "pool,")) == ["pool,spot"]
     assert "flex-start" in offered(stack, "submit", "--capacity", "")
     assert list(offered(stack, "jobs", "list", "--template", "")) == ["hello", "crew"]
+
+
+def test_capacity_types_are_suggested_in_the_order_of_the_template(stack: Stack) -> None:  # W6
+    hello = stack.catalog["templates"]["hello"]
+    first, second = hello["offers"]
+    hello["offers"] = [{**first, "when": {"code": ["1"]}}, second, first]
+    stack.publish()
+    assert list(offered(stack, "submit", "hello", "--capacity", "")) == ["spot", "pool"]
+    assert all(offered(stack, "submit", "hello", "--capacity", "").values()), "zsh lists what has no help at the end"
+    assert "complete -o nosort" in stack.run("completion", "bash").out
+    assert "complete --keep-order --no-files" in stack.run("completion", "fish").out
+    assert "_describe -V" in stack.run("completion", "zsh").out
 
 
 def test_what_ended_is_not_suggested_to_be_cancelled_or_waited_for(stack: Stack) -> None:

@@ -135,8 +135,19 @@ def test_the_same_as_json(lora: Stack) -> None:
     ]
 
 
-def test_the_list_names_each_way_once(lora: Stack) -> None:
-    assert "flex-start, on-demand, pool, (spot)" in lora.run("templates").out
+def test_the_list_names_each_way_once_in_the_order_of_the_template(lora: Stack) -> None:  # W6
+    """That of its defaults; what only other values have comes after them. The footnote stays with its table."""
+    done = lora.run("templates")
+    assert "pool, (spot), flex-start, on-demand" in done.out
+    assert done.out.splitlines()[-1].startswith("(type) is not available now") and not done.err
+
+
+def test_what_the_defaults_can_not_have_is_in_brackets_though_other_values_can(lora: Stack) -> None:
+    offers = lora.catalog["templates"]["lora"]["offers"]
+    for one in offers:
+        one["available"] = "model" in one["when"] and one["when"]["model"] == ["27b"]
+    lora.publish()
+    assert "(pool), (spot), flex-start, on-demand" in lora.run("templates").out
 
 
 def test_quota_tells_each_kind_and_case_apart(lora: Stack) -> None:  # D2 W6

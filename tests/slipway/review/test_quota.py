@@ -5,13 +5,27 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.model import Parameter
 from slipway.cloud.quotas import QuotaPreference
 from slipway.facts import QuotaFacts, QuotaLine
 from slipway.review.change import Change
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.quota import quota as compared
 from slipway.review.quota import quota_in_words
-from tests.slipway.review.builders import H100, UNREAD, change, cluster, facts, kept, limits, living, pool, quota
+from tests.slipway.review.builders import (
+    H100,
+    UNREAD,
+    change,
+    cluster,
+    facts,
+    kept,
+    limits,
+    living,
+    offer,
+    pool,
+    quota,
+    template,
+)
 
 GPUS = "custom_model_training_nvidia_h100_gpus"
 SPOT = "custom_model_training_preemptible_nvidia_h100_gpus"
@@ -203,6 +217,18 @@ def test_how_a_stack_stands_without_requests() -> None:
     assert quota_in_words(change(None, facts(NEW, quota=quota(line(8))))) == "ok"
     assert quota_in_words(change(None, facts(NEW))) == "nothing drawn"
     assert quota_in_words(change(None, None)) == "unknown"
+
+
+def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it() -> None:  # N6
+    short = offer("spot", available=False, lacks_quota=True)
+    lora = template("lora", short, replace(short, when={"model": ("27b",)}, available=True, lacks_quota=False))
+    lora = replace(
+        lora,
+        parameters=(Parameter("model", "str", "2b"),),
+        offers=(replace(short, when={"model": ("2b",)}), *lora.offers[1:]),
+    )
+    after = facts(OLD, lora, quota=quota(line(8), offers(16, short=8)))
+    assert quota_in_words(change(after, after)) == "ok for pools, short for lora"
 
 
 def test_limits_that_can_not_be_read_are_said_once() -> None:

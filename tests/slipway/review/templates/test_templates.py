@@ -291,6 +291,22 @@ def test_a_template_without_an_offer_that_can_run_is_blocking() -> None:
     assert one.details[:2] == ("`pool cpu`: no quota", "`spot`: no quota")
 
 
+def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
+    """`gemma2-lora` *can be submitted*, while no type takes its defaults."""
+    model = Parameter("model", "str", "2b", choices=("2b", "27b"))
+    small, large = (replace(SPOT, when={"model": (one,)}) for one in ("2b", "27b"))
+    short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
+    fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
+    assert only(None, fine).sentence == "`lora` can be submitted"
+    new = {one.kind: one for one in found(None, dead)}
+    assert new["template-added"].sentence == "`lora` is published"
+    left = new["no-offer-left"]
+    assert left.sentence == "`lora` can't run with its defaults by any of its capacity types"
+    assert left.grade is WARNING and left.details == ("`spot (model=2b)`: quota: short by 1",)
+    assert "no-offer-left" in {one.kind for one in found(fine, dead)}
+    assert "no-offer-left" not in {one.kind for one in found(dead, dead)}
+
+
 def test_what_differs_in_one_offer_names_it() -> None:
     other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
     one = only(LORA, replace(LORA, offers=(other, SPOT)))
