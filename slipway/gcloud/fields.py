@@ -72,16 +72,14 @@ def duration(part: DocumentPart) -> int | None:
     return int(found[1]) if found else None
 
 
+def items(part: DocumentPart) -> list[DocumentPart]:
+    """Those of a list. What is no list is its only item, as gcloud takes it; Google's own pages have such files."""
+    return list(part.entries()) if isinstance(part.value, list) else [part]
+
+
 def several(read: Read) -> Read:
     """A list; each item as `read` reads it."""
-
-    def each(part: DocumentPart) -> list[Any] | None:
-        if not isinstance(part.value, list):
-            _mistyped(part, "a list", "a list, each item after a dash")
-            return None
-        return [read(one) for one in part.entries()]
-
-    return each
+    return lambda part: [read(one) for one in items(part)]
 
 
 def fields(known: Mapping[str, Read], unsupported: Mapping[str, str] | None = None) -> Read:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slipway.catalog.placeholders import OUTPUT, placeholder
-from slipway.gcloud.fields import field_of
+from slipway.gcloud.fields import field_of, items
 from slipway.machines.table import MachineError
 from slipway.recorded_parameters import VARIABLE
 from slipway.rules.reservations import NAME_KEY
@@ -34,7 +34,8 @@ class WorkersReader:
 
     def read(self, pools: Sequence[Json]) -> dict[str, Any]:
         """The template's `code`, `env`, `secrets` and `worker_pools`. An empty pool leaves its place empty."""
-        used = [(place, self.part[place], pool) for place, pool in enumerate(pools) if pool]
+        parts = items(self.part)
+        used = [(place, parts[place], pool) for place, pool in enumerate(pools) if pool]
         if len(pools) > MOST_POOLS or not pools[0]:
             what = f"{len(pools)} worker pools" if pools[0] else "the first worker pool is empty"
             self.part.wrong(

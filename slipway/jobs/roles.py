@@ -59,6 +59,11 @@ def replica_names(job: VertexJob) -> list[str]:
     return [f"{role_at(job, index)}-{replica}" for index, pool in several for replica in range(pool.replicas)]
 
 
+def trial_names(job: VertexJob) -> list[str]:
+    """The roles of a tuning job's trials that have begun: `1/trial`, `1/service`, `2/trial`."""
+    return [f"{trial.id}/{role}" for trial in job.tried for role in role_names(job)]
+
+
 def role_filter(job: VertexJob, role: str) -> str:
     """Cloud Logging's filter for the lines of a role, a replica or the service (`workers`, `workers-1`, `service`), in
     a tuning job also of one trial (`3/trial`). The service's own names, such as `workerpool1-0`, are taken as well.

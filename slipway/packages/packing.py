@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -59,7 +61,8 @@ def modules(template: Template) -> tuple[str, ...]:
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
-    """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs."""
+    """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs, or has modules
+    that are no Python."""
     wanted = modules(template)
     sources = _sources(tree, folder, wanted)
     missing = [one for one in wanted if sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))]
@@ -68,6 +71,12 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
             why=f"neither {_file(missing[0])} nor {_file(missing[0] + '.__main__')} is in it",
             fix=_elsewhere(tree, missing[0]) or "name the folder that has it",
+        )
+    if wrong := list(_not_python(sources)):
+        raise ConfigError(
+            f"the folder {folder} has modules that Python {sys.version_info.major}.{sys.version_info.minor} can't read",
+            why="\n".join(wrong),
+            fix="correct it; what no job imports can be kept out by .gitignore",
         )
     package = assemble(template.name, sources, _requirements(tree, folder, wanted))
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
@@ -90,6 +99,22 @@ def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[st
         for name, content in tree.files.items()
         if name.partition("/")[0] in tops or ("/" not in name and name.endswith(".py") and name not in _SETUP)
     }
+
+
+def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
+    """`lora/task.py:12: '(' was never closed`, of what can be imported. Nothing of it is run."""
+    for name, content in sources.items():
+        path = PurePosixPath(name)
+        if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Whoever runs it sees them.
+                compile(content, name, "exec", dont_inherit=True)
+        except SyntaxError as problem:
+            yield f"{name}:{problem.lineno or 1}: {problem.msg}"
+        except (ValueError, RecursionError, MemoryError) as problem:
+            yield f"{name}: {problem}"
 
 
 def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:

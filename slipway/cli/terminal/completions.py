@@ -158,11 +158,11 @@ def _then(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tup
 
 def _roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
     from slipway.jobs.finding import find_jobs
-    from slipway.jobs.roles import replica_names, role_names
+    from slipway.jobs.roles import replica_names, role_names, trial_names
 
     if job := _argument(ctx, "job"):
         found = find_jobs(context.vertex, job, stack=context.catalog.stack)[0]
-        yield from ((name, "") for name in (*role_names(found), *replica_names(found)))
+        yield from ((name, "") for name in (*role_names(found), *replica_names(found), *trial_names(found)))
 
 
 def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -9,7 +9,8 @@ import pytest
 
 from slipway.formatting import counted
 
-from .stack import PROJECT, REGION, Stack
+from .stack import PROJECT, REGION, SLEEP, Stack
+from .test_completion import offered
 
 HOME = f"/v1/projects/{PROJECT}/locations/{REGION}"
 TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
@@ -53,6 +54,17 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
     listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
     assert len(listed[collection]) == 1
     kinds.cloud.cancel(done.json["job"]["name"])
+
+
+def test_a_trial_is_suggested_where_the_role_of_a_log_is_chosen(kinds: Stack) -> None:  # P4, W5
+    done = kinds.run("submit", "hello", "--as", "hyperparameter-tuning-job", "-p", f"code={SLEEP}", "-o", "json")
+    assert done.code == 0, done.err
+    job = done.json["job"]
+    kinds.until(lambda: len(kinds.cloud.rest("GET", f"/v1/{job['name']}").get("trials", [])) == 2)
+    roles = offered(kinds, "jobs", "logs", job["displayName"], "--role", "")
+    assert list(roles) == ["main", "service", "1/main", "1/service", "2/main", "2/service"]
+    assert list(offered(kinds, "jobs", "logs", job["displayName"], "--role", "2/m")) == ["2/main"]
+    kinds.cloud.cancel(job["name"])
 
 
 def flexible(stack: Stack) -> None:

@@ -157,6 +157,29 @@ def test_snake_case_is_read_too_and_the_output_becomes_each_jobs_own() -> None:
     assert found.notes == ("each job has an output directory of its own: gs://mine/run became ${slipway.output}",)
 
 
+ONE_POOL = f"""
+workerPoolSpecs:
+  machineSpec:
+    machineType: n1-highmem-2
+  replicaCount: 1
+  containerSpec:
+    imageUri: {IMAGE}
+    args: port=8500
+scheduling: {{strategy: FLEX_START, maxWaitDuration: 1800s}}
+"""
+
+
+def test_a_single_item_needs_no_list() -> None:
+    """The example on Google's page has its only worker pool as a mapping, and gcloud takes it."""
+    found = imported(ONE_POOL).template
+    assert (found.worker_pools[0].machine, found.worker_pools[0].args) == ("n1-highmem-2", ("port=8500",))
+    assert found.capacity_types == ("flex-start",) and found.scheduling.max_wait_s == 1800
+    with pytest.raises(ConfigError, match=r"job.yaml:4  workerPoolSpecs.machineSpec.machineType: "):
+        imported(ONE_POOL.replace("highmem-2", "highmem-3"))
+    with pytest.raises(ConfigError, match=r"job.yaml:1  workerPoolSpecs: 'none' is not a mapping"):
+        imported("workerPoolSpecs: none")
+
+
 @pytest.mark.parametrize(
     ("was", "now", "said"),
     [

@@ -111,3 +111,20 @@ def test_where_it_is_not_allowed_nothing_is_packed(made: Template) -> None:
     with pytest.raises(PolicyError, match="runs the code that was reviewed with it") as error:
         modules(made)
     assert "code_flag=True" in error.value.why and error.value.exit_code == 5
+
+
+def test_what_is_no_python_is_refused_before_it_costs_a_start() -> None:  # N11
+    """All of it at once, and none of it is run. What can't be imported is anybody's business."""
+    wrong = {
+        "digits/task.py": b"import os\nprint('a'\n",
+        "digits/deep/model.py": b"return 1\n",
+        "digits/nulls.py": b"a\0b",
+        "digits/skeletons/{{name}}.py": b"class {{name}}:\n",
+        "digits/data-1/old.py": b"print 1\n",
+        "digits/odd.py": b"'\\d'\nraise SystemExit\n",
+    }
+    with pytest.raises(ConfigError, match="src has modules that Python") as refused:
+        pack(CATALOG, template(), WorkingTree({**FILES, **wrong}, Revision("", True)), "src")
+    told = refused.value.why.splitlines()
+    assert told[0] == "digits/task.py:2: '(' was never closed"
+    assert [one.partition(":")[0] for one in told] == ["digits/task.py", "digits/deep/model.py", "digits/nulls.py"]
