@@ -237,7 +237,7 @@ class _LogDisplay:
             _log.warning(copies)
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
-        _log.info("%s did not start by %s and is given up", waiting.job.display_name, waiting.candidate.label)
+        _log.info("%s did not start by %s in time: moves on", waiting.job.display_name, waiting.candidate.label)
 
     @contextmanager
     def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Event], None]]:

@@ -55,9 +55,10 @@ def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -
     remembered = recall(folder)
     if remembered:
         return remembered
+    where = "checkout" if checkout(folder) else "folder"
     raise ConfigError(
         "no catalog chosen",
-        why=f"none is named, ${VARIABLE} is not set, and this checkout remembers none",
+        why=f"none is named, ${VARIABLE} is not set, and this {where} remembers none",
         fix="slipway use gs://PROJECT-STACK-catalog     (pulumi up shows the address)",
     )
 
@@ -72,7 +73,7 @@ def recall(folder: Path) -> SelectedCatalog | None:
         return SelectedCatalog(address(file.read_text(encoding="utf-8")), str(file))
     except (OSError, UnicodeDecodeError, ConfigError) as problem:
         raise ConfigError(
-            f"what this checkout remembers can't be read: {file}",
+            f"what was remembered can't be read: {file}",
             why=problem.what if isinstance(problem, ConfigError) else str(problem),
             fix="choose again: slipway use gs://BUCKET",
         ) from problem

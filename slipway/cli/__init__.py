@@ -204,10 +204,10 @@ def _usage(error: click.UsageError) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         note(error.format_message())
         return 2
-    from slipway.cli.terminal.mistakes import in_words
+    from slipway.cli.terminal.mistakes import fix_of, in_words
 
     command = error.ctx.command_path if error.ctx else "slipway"
-    note(f"error: {in_words(error)}\n  fix: {command} --help")
+    note(f"error: {in_words(error)}\n  fix: {fix_of(error, f'{command} --help')}")
     return 2
 
 

@@ -1,4 +1,4 @@
-"""Choose the catalog for this checkout.
+"""Choose the catalog for this checkout, or for this folder where there is none.
 
 Without an argument, say which one is used and who chose it.
 """

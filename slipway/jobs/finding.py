@@ -103,6 +103,6 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
     near = nearest(text, recent)
     return ResourceError(
         f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",
-        why=f"the nearest name is {near}" if near else "none of that name or number is listed there",
-        fix="slipway jobs list",
+        why="none of that name or number is listed there",
+        fix=f"{near}, if that was meant; else slipway jobs list" if near else "slipway jobs list",
     )

@@ -61,8 +61,8 @@ def modules(template: Template) -> tuple[str, ...]:
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
-    """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs, or has modules
-    that are no Python."""
+    """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs, or when a
+    module of it is no Python."""
     wanted = modules(template)
     sources = _sources(tree, folder, wanted)
     missing = [one for one in wanted if sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))]

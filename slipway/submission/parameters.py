@@ -26,7 +26,9 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
             problems.append(f"{quoted(one)} {wrong}")
             continue
         if not equals or not name:
-            problems.append(f"{quoted(one)} is not name=value")
+            problems.append(
+                f"{quoted(one)} is not name=value{f': write -p {one}=VALUE' if name.isidentifier() else ''}"
+            )
         elif name in values:
             problems.append(f"{short(name)} is given twice")
         else:

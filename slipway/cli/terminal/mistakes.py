@@ -10,6 +10,7 @@ import click
 from slipway.formatting import nearest
 
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
+_CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
 
 
@@ -25,6 +26,22 @@ def in_words(error: click.UsageError) -> str:
     if command and extra and _takes_parameters(command):
         return f"{error.message}{_as_parameters(extra[1])}"
     return error.format_message()
+
+
+def fix_of(error: click.UsageError, help: str) -> str:
+    """What to type in place of a value that is none of an option's, and of a parameter and its value without a `=`
+    between them; else `help`, the command that lists all there is."""
+    option = error.param if isinstance(error, click.BadParameter) else None
+    if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
+        near = nearest(wrong[1], map(str, option.type.choices))
+        return f"{option.opts[-1]} {near}" if near else help
+    extra, given = _EXTRA.fullmatch(error.message), error.ctx.params.get("params") if error.ctx else None
+    names = [one for one in given or () if "=" not in one]
+    values = extra[1].split(" ") if extra else []
+    if names and len(names) == len(values):
+        pairs = (f"{name}={value}" for name, value in zip(names, values, strict=True))
+        return " ".join(f"-p {shlex.quote(one)}" for one in pairs)
+    return help
 
 
 def _meant_by(name: str, command: click.Command) -> list[str]:

@@ -83,10 +83,10 @@ class TerminalDisplay:
             screen.hint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}")
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
-        sure = " and can never run" if waiting.launcher else " unless it has just begun"
+        sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"
         self._tell(
-            f"{waiting.job.display_name} did not start on {waiting.candidate.label}: it is given up{sure}, "
-            f"next is {_labels(waiting.later)}"
+            f"{waiting.job.display_name} did not start on {waiting.candidate.label}, so the submission moves on as planned:"
+            f" next is {_labels(waiting.later)}{'' if waiting.job.ended else f'; that job is cancelled{sure}'}"
         )
 
     @contextmanager

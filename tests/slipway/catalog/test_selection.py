@@ -39,7 +39,9 @@ def test_a_choice_is_remembered_for_the_whole_checkout(tmp_path: Path) -> None:
 
 
 def test_nobody_has_chosen(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    with pytest.raises(ConfigError, match="no catalog chosen") as error:
-        select_catalog(None, {}, tmp_path)
-    assert "slipway use" in error.value.fix
+    for where in ("folder", "checkout"):
+        with pytest.raises(ConfigError, match="no catalog chosen") as error:
+            select_catalog(None, {}, tmp_path)
+        assert "slipway use" in error.value.fix
+        assert error.value.why.endswith(f"and this {where} remembers none")
+        (tmp_path / ".git").mkdir(exist_ok=True)

@@ -182,7 +182,7 @@ def test_ctrl_c_detaches_and_never_cancels(stack: Stack) -> None:
         (("submit", "crew", "-p", "wrkers=2"), "unknown parameter wrkers; did you mean workers?"),
         (("submit", "crew", "-p", "workers=many"), "workers=many is not a whole number, 1 to 50"),
         (("submit", "crew", "-p", "workers=51"), "workers=51 is out of bounds: 1 to 50"),
-        (("submit", "crew", "-p", "workers"), "'workers' is not name=value"),
+        (("submit", "crew", "-p", "workers"), "'workers' is not name=value: write -p workers=VALUE"),
         (("submit", "hello", "--capacity", "flex-start"), "hello has no capacity type 'flex-start'"),
         (("submit", "hello", "--as", "training-pipeline"), "hello can't be submitted as a training-pipeline"),
         (("submit", "hello", "--as", "ray-job"), "Invalid value for '--as'"),
