@@ -84,9 +84,10 @@ class TerminalDisplay:
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"
+        gone = "" if waiting.job.ended else f"; that job is cancelled{sure}"
         self._tell(
-            f"{waiting.job.display_name} did not start on {waiting.candidate.label}, so the submission moves on as planned:"
-            f" next is {_labels(waiting.later)}{'' if waiting.job.ended else f'; that job is cancelled{sure}'}"
+            f"{waiting.job.display_name} did not start on {waiting.candidate.label}, so the submission moves on as "
+            f"planned: next is {_labels(waiting.later)}{gone}"
         )
 
     @contextmanager
