@@ -23,6 +23,7 @@ from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.sender import about_copies
+from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult, deliver, with_code
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def submit(
     request_id: str | None = None,
     catalog: str | None = None,
     code: str | os.PathLike[str] | None = None,
+    yes: bool = False,
     **params: str | float,
 ) -> Job:
     """Submits one job from a template of the catalog and gives a handle to it.
@@ -49,7 +51,8 @@ def submit(
     run. `wait_for` is how long to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in
     seconds, in that order (0 for flex-start waits forever); `then` are the types after those. `request_id` names
     the submission: given again with the same parameters it finds the job, and runs nothing twice. `catalog` is
-    `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `params` are the
+    `gs://BUCKET[/NAME]`, else what the command would use. `code` is a folder, as `--code`. `yes` confirms what it
+    costs, where that is more than the stack lets pass unasked. `params` are the
     template's parameters; one whose name is taken above is written with one more underscore behind it (`code_=…`, and
     `code__=…` for one that is named `code_`).
 
@@ -60,7 +63,7 @@ def submit(
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     check(template=template, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
-    check(request_id=request_id, catalog=catalog, code=code)
+    check(request_id=request_id, catalog=catalog, code=code, yes=yes)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     asked = SubmissionRequest(
@@ -71,7 +74,7 @@ def submit(
     prepared = prepare(context.catalog, asked, context.user)
     again = f"the same call with request_id={id_!r}"
     try:
-        submitted = deliver(context, _LogDisplay(), prepared, id_, repeated=request_id is not None, again=again)
+        submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"what was sent stays; {again} resumes it")
         raise
@@ -220,7 +223,10 @@ def _tell(event: Event) -> None:
 
 
 class _LogDisplay:
-    """Tells what a submission does to the logger."""
+    """Tells what a submission does to the logger. `yes`: whatever it costs is confirmed."""
+
+    def __init__(self, yes: bool) -> None:
+        self._yes = yes
 
     def note(self, text: str) -> None:
         _log.info(text)
@@ -235,6 +241,10 @@ class _LogDisplay:
         _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.attempt.fresh else ", submitted before")
         if copies := about_copies(submitted.request, submitted.attempt):
             _log.warning(copies)
+
+    def confirm(self, costs: Spending) -> None:
+        if not self._yes:
+            raise costs.refusal
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         _log.info("%s did not start by %s in time: moves on", waiting.job.display_name, waiting.candidate.label)

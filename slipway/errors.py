@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-Arguments = Mapping[str, str | Mapping[str, str]]
+Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name: to be given in place of what was given."""
 _LONGEST_LINE = 2000
 Fix = str | tuple[str | Arguments, ...]

@@ -150,6 +150,7 @@ class Facts:
             "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
             "policy": self.policy,
             **({"otherRegions": list(catalog.other_regions)} if catalog.other_regions else {}),
+            **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
             **({"formerRegions": list(catalog.former_regions)} if catalog.former_regions else {}),
             **(
                 {"dormant": {name: codec.write(one) for name, one in catalog.dormant.items()}}

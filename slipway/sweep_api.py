@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from slipway.submission.call import check, check_timeout, params_as_typed
 from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.choice import Choice
 from slipway.submission.request import checked_request_id
+from slipway.submission.spending import Spending, spending_at_once
 from slipway.submission.submitter import with_code
 from slipway.sweeps.cancelling import cancel_sweep
 from slipway.sweeps.forecast import Forecast, forecast_lines
@@ -29,7 +31,7 @@ from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, RunsAgain
 from slipway.sweeps.sweep_call import Runs, points_of
 from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
-from slipway.sweeps.sweep_plan import plan_sweep
+from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
 from slipway.sweeps.sweep_submitter import SubmittedSweep, send_sweep
 
@@ -50,14 +52,15 @@ def sweep(
     retry_failed: bool = False,
     retry_cancelled: bool = False,
     rate: int = SUBMISSIONS_PER_MINUTE,
+    yes: bool = False,
     **params: str | float,
 ) -> Sweep:
     """Submits one job for each of many sets of parameters, each exactly once, and returns when all are accepted.
 
     `runs` is `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for
     a run of each entry, or the path of a sweep's file. `params` are the parameters that all runs share; one whose name
-    is taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog` and `code`
-    are those of `slipway.submit`.
+    is taken above is written with one more underscore behind it (`rate_=…`). `capacity`, `kind`, `catalog`, `code` and
+    `yes` are those of `slipway.submit`.
 
     The same call sends only what is left: the sweep's id follows from what it is, or is `request_id`, which also makes
     the same runs another sweep. `retry_failed` sends what failed once more, `retry_cancelled` what was cancelled and
@@ -67,7 +70,7 @@ def sweep(
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. What was accepted by then goes on.
     """
     check(template=template, runs=runs, capacity=capacity, kind=kind, request_id=request_id, catalog=catalog)
-    check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate)
+    check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
     name = checked_request_id(request_id) if request_id is not None else None
@@ -77,9 +80,8 @@ def sweep(
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
     plan = plan_sweep(context.catalog, asked, given, context.user, name, shared="an argument")
-    sent = send_sweep(
-        context, plan, rate, _LogDisplay(context), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
-    )
+    show, again = _LogDisplay(context, plan, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+    sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:
         stopped = KeyboardInterrupt()
         stopped.add_note(f"what was sent of sweep {sent.id} goes on; {_AGAIN.same} sends the rest")
@@ -138,8 +140,8 @@ class Sweep:
 class _LogDisplay:
     """Tells what a sweep does to the logger."""
 
-    def __init__(self, context: Context) -> None:
-        self._home = context.catalog.region
+    def __init__(self, context: Context, plan: SweepPlan | None = None, *, yes: bool = False) -> None:
+        self._catalog, self._plan, self._yes = context.catalog, plan, yes
 
     def note(self, text: str) -> None:
         _log.info(text)
@@ -155,10 +157,17 @@ class _LogDisplay:
 
     def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
         for choice in choices:
-            _log.info("%s: %s", summary(choice.taken.candidate, self._home), choice.taken.verdict.text)
+            _log.info("%s: %s", summary(choice.taken.candidate, self._catalog.region), choice.taken.verdict.text)
         for line in forecast_lines(forecast) if forecast else ():
             _log.info(line)
+        if self._plan and not self._yes and (costs := self._costs(self._plan, choices, left)):
+            raise costs.refusal
         _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)
+
+    def _costs(self, plan: SweepPlan, choices: Sequence[Choice], left: RemainingRuns) -> Spending | None:
+        runs = Counter(plan.of_group[run.index] for run in left.send).items()
+        taken = [(choices[group].taken.candidate, count) for group, count in runs]
+        return spending_at_once(self._catalog, plan.groups[0].prepared.template.name, taken)
 
     @contextmanager
     def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:

@@ -175,7 +175,8 @@ class Catalog:
     declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
     `other_regions`: where clusters of the stack are or may come to be, besides `region`; `former_regions`: where some
     were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of
-    the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three."""
+    the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`:
+    USD an hour beside pools and reservations that a submission may cost without anybody's confirming it."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -196,6 +197,7 @@ class Catalog:
     other_regions: Regions | None = None
     former_regions: Regions | None = None
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
+    confirm_above: float | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

@@ -233,6 +233,9 @@ def _flags(arguments: Arguments) -> str:
             words.append(f"slipway submit {value}{' …' if len(arguments) == 1 else ''}")
             continue
         flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words += [flag] if value else []
+            continue
         given = [value] if isinstance(value, str) else [f"{key}={one}" for key, one in value.items()]
         words += [word for one in given for word in (flag, shlex.quote(one))]
     return " ".join(words)

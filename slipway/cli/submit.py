@@ -29,6 +29,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import never_runs, passed_over
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
+from slipway.submission.spending import spending_of
 from slipway.submission.submitter import with_code
 
 
@@ -92,6 +93,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
+@click.option("--yes", is_flag=True, help="Do not ask, whatever it costs: see slipway:workspace.confirmAbove.")
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
@@ -156,7 +158,7 @@ def command(
 def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None) -> None:
     """The request on stdout as it would be sent now, alone or in a document.
 
-    Raises what sending would raise before it sends.
+    Raises what sending would raise before it sends, but for what somebody would have to confirm, which is said.
     """
     from slipway.submission.preflight import offline_candidate
 
@@ -197,4 +199,6 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
         screen.note(f"  {passed_over(one)}")
     for one in choice.hopeless:
         screen.note(f"  {never_runs(one)}")
+    if costs := spending_of(prepared, choice):
+        screen.note(f"  {costs.words}")
     return taken

@@ -173,8 +173,8 @@ def plan_deployment(
     late = (overdue(item) for item in plan.retiring if item.overdue)
     regions = (one for one in regions_of_old(plan, live, known) if one not in ("", stack.region))
     catalog = catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
-    more = {"former_regions": former_regions(live, catalog.regions) or None, "quotas": quota_ids(live)}
-    catalog = readable(replace(catalog, **more))
+    left = former_regions(live, catalog.regions) or None
+    catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
     told = facts(stack, plan, catalog, report)
     broken = violations(told)
     return Deployment(

@@ -106,6 +106,7 @@ def catalog_of(
         catalog_bucket=context.catalog_bucket,
         dormant={one.spec.name: published_dormant(one, stack.region) for one in dormant},
         reservations={one.path: one for one in stack.reservations.values()},
+        confirm_above=stack.workspace.confirm_above,
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )
 

@@ -81,6 +81,7 @@ _ALL = (
         ("most-cost", _CHANGE, "what the stack costs with every pool at its maximum"),
         ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
         ("reservation-paid", _WARNING, "a reservation stays paid, whether jobs use it or not"),
+        ("spending-limit", _WARNING, "what a submission may cost an hour before somebody has to confirm it"),
         ("price-unknown", _CHANGE, "a part of the cost has no known price"),
     ),
     *_rows(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION
+from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import offers_by_label
 from slipway.kinds import KINDS as JOBS
@@ -19,7 +20,7 @@ from slipway.review.clusters.needs import reservations
 from slipway.review.clusters.succession import successions
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
-from slipway.review.usual import job_spec, usual_offers, whole
+from slipway.review.usual import job_spec, whole
 
 _RUNS = 100
 _NOTABLE = Decimal(10)
@@ -73,6 +74,7 @@ def costs(change: Change) -> Iterator[Consequence]:
     found = money(change)
     yield from _shift("idle-cost", "with nothing running", found.idle, first=change.old is None)
     yield from _shift("most-cost", "with every pool at its maximum", found.most, first=True)
+    yield from _confirmation(change)
     if change.old is not None:
         yield from _unpriced(change.old, change.new)
         yield from _runs(change.old, change.new)
@@ -99,6 +101,24 @@ def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Con
         f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{f' ({by})' if by else ''}",
         grade=Grade.WARNING if amount.difference >= _NOTABLE and not first else None,
         cost=float(amount.difference),
+    )
+
+
+def _confirmation(change: Change) -> Iterator[Consequence]:
+    """Of what a submission may cost unasked."""
+    old, new = change.old, change.new
+    if old is None or new is None or old.confirm_above == new.confirm_above:
+        return
+    before, after = (
+        "whatever they cost" if one is None else f"up to {dollars(Price(Decimal(str(one))))}"
+        for one in (old.confirm_above, new.confirm_above)
+    )
+    looser = new.confirm_above is None or (old.confirm_above is not None and new.confirm_above > old.confirm_above)
+    yield KINDS["spending-limit"].of(
+        "workspace confirmAbove",
+        f"`submit` sends jobs beside the pools unasked {before} → {after}",
+        grade=None if looser else Grade.CHANGE,
+        field="slipway:workspace.confirmAbove",
     )
 
 

@@ -6,19 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.catalog.placeholders import fill
 from slipway.kinds import KINDS
-
-
-def usual_offers(template: Template) -> tuple[Offer, ...]:
-    """Those that apply to it, in order of preference, whether they are available or not."""
-    usual = _values(template)
-    return tuple(
-        one
-        for one in template.offers
-        if one.kind == template.kind and all(usual.get(name) in values for name, values in one.when.items())
-    )
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:

@@ -27,7 +27,7 @@ from slipway.stack.yaml_file import Document, StackErrors
 class WorkspaceSettings:
     """`submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service account.
 
-    `code` allows `submit --code` on templates that allow it too.
+    `code` allows `submit --code` on templates that allow it too. `confirm_above`: USD an hour, None where nothing asks.
     """
 
     submitters: tuple[str, ...]
@@ -35,6 +35,7 @@ class WorkspaceSettings:
     work_bucket: str
     trainer: str
     code: bool = False
+    confirm_above: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
             work_bucket=workspace.work_bucket or buckets[1],
             trainer=workspace.trainer or default_trainer(name),
             code=workspace.code,
+            confirm_above=workspace.confirm_above,
         ),
         reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
         trainers={

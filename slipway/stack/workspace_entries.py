@@ -32,6 +32,12 @@ class WorkspaceEntry(Entry):
         description="Whether `submit --code` may run a working tree on templates that allow it.",
         examples=["true"],
     )
+    confirm_above: Annotated[float, bounds.COST] | None = Field(
+        default=None,
+        description="USD an hour above which `submit` asks before it sends jobs beside pools and reservations; --yes "
+        "answers. Never when left out.",
+        examples=[4],
+    )
 
 
 class TrainerEntry(Entry):

@@ -20,6 +20,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "request_id": ((str, _NONE), "a text"),
     "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
+    "yes": ((bool,), "True or False"),
 }
 """What each argument of `slipway.submit` may be, as types and in words; all others are parameters."""
 

@@ -28,6 +28,7 @@ from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.refusal import way_on
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
+from slipway.submission.spending import Spending, spending, spending_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ class SubmissionDisplay(FallbackDisplay, Protocol):
 
     def sent(self, submitted: SubmissionResult) -> None: ...
 
+    def confirm(self, costs: Spending) -> None:
+        """Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer is no."""
+
 
 @dataclass(frozen=True)
 class Submitter:
@@ -61,7 +65,8 @@ class Submitter:
 
         With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
         id that was used for something else, JobGoneError for one whose job was deleted since, PolicyError when no
-        candidate can run, AnswerUnknown, Cancelled for a job that began while it was being given up, and CloudError.
+        candidate can run or nobody confirms what it costs, AnswerUnknown, Cancelled for a job that began while it was
+        being given up, and CloudError.
         """
         with self.journal.held(request_id):
             submitter, number, first = self, 0, 0
@@ -129,6 +134,7 @@ class Submitter:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
+                self._confirm(spending_of(prepared, choice))
                 experiment = threads.submit(prepare_experiment, self.context, request)
                 create_run(self.context, request, experiment.result)
             except BaseException:
@@ -141,6 +147,10 @@ class Submitter:
             raise
         sent = SubmissionResult(request, attempt, choice, self.context)
         return sent, prepared.candidates.index(candidate), claim
+
+    def _confirm(self, costs: Spending | None) -> None:
+        if costs:
+            self.show.confirm(costs)
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
         """Who has the claim of an id that may have been used before.
@@ -164,6 +174,8 @@ class Submitter:
         candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
+        if submitted.choice is None and not submitted.attempt.job.start_time:  # Who sent it may have been asked less.
+            self._confirm(spending(prepared, later.candidates))
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
         attempt, given_up_for = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), given_up_for

@@ -125,6 +125,22 @@ def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # 
     assert job.wait(timeout=60).state == "JOB_STATE_SUCCEEDED"
 
 
+def test_what_costs_more_than_the_stack_lets_pass_is_raised_until_it_is_confirmed(stack: Stack) -> None:  # N12, W2
+    stack.catalog["confirmAbove"] = 0.01
+    stack.publish()
+    with stack.settings(quota={"custom_model_training_preemptible_cpus": 64}):
+        with pytest.raises(PolicyError, match="nobody has confirmed the price of hello by spot") as refused:
+            slipway.submit("hello", capacity="spot")
+        assert "yes=True" in refused.value.fix
+        with pytest.raises(PolicyError, match="2 runs of hello"):
+            slipway.sweep("hello", {"code": ["print(1)", "print(2)"]}, capacity="spot")
+        assert stack.jobs() == []
+        with pytest.raises(ConfigError, match="yes is given a str"):
+            slipway.submit("hello", yes="no")  # type: ignore[arg-type]
+        assert slipway.submit("hello", capacity="spot", yes=True).state.startswith("JOB_STATE_")
+        assert slipway.sweep("hello", {"code": ["print(1)", "print(2)"]}, capacity="spot", yes=True).count == 2
+
+
 @pytest.mark.parametrize(
     ("wait_for", "then", "said"),
     [

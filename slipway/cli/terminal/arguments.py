@@ -53,10 +53,11 @@ class SubmitArguments:
     experiment: str | None = None
     experiment_run: str | None = None
     catalog: str | None = None
+    yes: bool = False
 
     @property
     def words(self) -> list[str]:
-        """The command, without what names this one submission."""
+        """The command, without what names this one submission, and what is confirmed of it."""
         words = ["slipway", "submit", self.template]
         words += [word for param in self.params for word in ("-p", param)]
         words += [word for one in self.wait_for for word in ("--wait-for", one)]
@@ -75,7 +76,8 @@ class SubmitArguments:
 
     def again(self, request_id: str | None) -> str:
         """The command that resumes this submission, or, without its id, the same command."""
-        return shlex.join([*self.words, *(("--request-id", request_id) if request_id else ())])
+        id_, yes = ("--request-id", request_id) if request_id else (), ("--yes",) if self.yes else ()
+        return shlex.join([*self.words, *yes, *id_])
 
     def request(self) -> SubmissionRequest:
         """Raises ConfigError."""

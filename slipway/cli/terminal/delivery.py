@@ -33,7 +33,7 @@ def send(
         earlier = next((one for one in ledger.find(typed.words) if journal.free(one.request_id)), None)
     id_ = request_id or (earlier.request_id if earlier else new_request_id())
     again = typed.again(id_)
-    terminal = TerminalDisplay(context, json=json, again=again)
+    terminal = TerminalDisplay(context, json=json, again=again, yes=typed.yes)
     deliver_it = partial(deliver, context, terminal, prepared, id_, repeated=bool(request_id or earlier), again=again)
     if not prepared.moves:
         return deliver_it(), id_

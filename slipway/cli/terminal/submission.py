@@ -8,6 +8,8 @@ from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from slipway.catalog.model import Catalog
 from slipway.cli.terminal import screen
 from slipway.cloud.jobs import VertexJob
@@ -19,6 +21,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission, added, 
 from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.sender import about_copies
+from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:
@@ -27,10 +30,11 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """Results go to stdout, unless that is kept for JSON. `again` is the command that resumes the submission."""
+    """Results go to stdout, unless that is kept for JSON. `again` is the command that resumes the submission. `yes`:
+    whatever it costs is confirmed."""
 
-    def __init__(self, context: Context, *, json: bool, again: str) -> None:
-        self._context, self._json, self._again = context, json, again
+    def __init__(self, context: Context, *, json: bool, again: str, yes: bool) -> None:
+        self._context, self._json, self._again, self._yes = context, json, again, yes
         self._tell = screen.note if json else screen.out
         self.any_sent = False
         self._never: tuple[str, ...] | None = None
@@ -82,6 +86,11 @@ class TerminalDisplay:
             name = job.display_name
             screen.hint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}")
 
+    def confirm(self, costs: Spending) -> None:
+        if not self._yes:
+            confirm(costs)
+            self._yes = True
+
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"
         gone = "" if waiting.job.ended else f"; that job is cancelled{sure}"
@@ -123,6 +132,18 @@ class TerminalDisplay:
                     show.note(event.text)
 
             yield tell
+
+
+def confirm(costs: Spending) -> None:
+    """Asks on the terminal. Raises PolicyError where there is none, and KeyboardInterrupt where the answer is no."""
+    if not sys.stdin.isatty():
+        raise costs.refusal
+    try:
+        agreed = click.confirm(f"{costs.words}. Send it?", err=True)
+    except click.Abort:
+        agreed = False
+    if not agreed:
+        raise KeyboardInterrupt
 
 
 def sent_words(job: VertexJob) -> tuple[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.cli.terminal.submission import commit_words
+from slipway.cli.terminal.submission import commit_words, confirm
 from slipway.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
@@ -18,6 +19,7 @@ from slipway.formatting import exact, join
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.preflight import offline_candidate
+from slipway.submission.spending import spending_at_once
 from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
@@ -45,7 +47,8 @@ def submit_sweep(
 ) -> None:
     """The command."""
     plan = _planned(context, typed, name, ending)
-    terminal = SweepTerminal(context, plan, SUBMISSIONS_PER_MINUTE if rate is None else rate, again, json=json)
+    sent_a_minute = SUBMISSIONS_PER_MINUTE if rate is None else rate
+    terminal = SweepTerminal(context, plan, sent_a_minute, again, json=json, yes=typed.yes)
     if dry_run:
         terminal.dry_run()
         return
@@ -104,8 +107,8 @@ def _planned(context: Context, typed: SubmitArguments, name: str | None, ending:
 class SweepTerminal:
     """Results go to stdout, unless that is kept for JSON."""
 
-    def __init__(self, context: Context, plan: SweepPlan, rate: int, asks: RunsAgain, *, json: bool) -> None:
-        self._context, self._plan, self._asks, self._json = context, plan, asks, json
+    def __init__(self, context: Context, plan: SweepPlan, rate: int, asks: RunsAgain, *, json: bool, yes: bool) -> None:
+        self._context, self._plan, self._asks, self._json, self._yes = context, plan, asks, json, yes
         self._tell = screen.note if json else screen.out
         self.rate = rate
 
@@ -153,6 +156,10 @@ class SweepTerminal:
         self._tell(f"sweep {plan.id}: {self._how_many(left, forecast)}")
         for line in forecast_lines(forecast) if forecast else ():
             self._tell(f"  {line}")
+        groups = Counter(plan.of_group[run.index] for run in left.send)
+        runs = [(choices[group].taken.candidate, count) for group, count in groups.items()]
+        if not self._yes and (costs := spending_at_once(catalog, template, runs)):
+            confirm(costs)
         now = catalog.revision.short
         if begun_at != now and begins:
             screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")

@@ -11,7 +11,30 @@ BOUGHT = (
     "machine: a3-highgpu-8g, machines: 2 }\n"
 )
 
+ASKED = stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 4\n")
+
 CASES = (
+    Case(
+        "A submission may cost a hundred times as much before anybody is asked",
+        (stack("confirmAbove: 4\n", "confirmAbove: 400\n"),),
+        (hurts("spending-limit", "confirmAbove", "$4.00/h", "$400.00/h"),),
+        given=(ASKED,),
+        world=BUSY,
+        accident="a limit with two zeros too many",
+    ),
+    Case(
+        "Nobody is asked any more what a submission costs",
+        (stack("    confirmAbove: 4\n", ""),),
+        (hurts("spending-limit", "confirmAbove", "$4.00/h", "whatever they cost"),),
+        given=(ASKED,),
+        world=BUSY,
+    ),
+    Case(
+        "What costs more than $4 an hour is asked about from now on",
+        (ASKED,),
+        (tells("spending-limit", "confirmAbove", "up to $4.00/h"),),
+        world=BUSY,
+    ),
     Case(
         "The usual number of workers is four times as large, for everybody who does not say one",
         (template("digits", 'Parameter("workers", int, default=4', 'Parameter("workers", int, default=16'),),

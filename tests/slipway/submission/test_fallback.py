@@ -23,6 +23,7 @@ from slipway.submission.choice import Choice, never_runs
 from slipway.submission.fallback import WaitingAttempt, attempt_id
 from slipway.submission.request import fill
 from slipway.submission.sender import RetryPolicy
+from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
 from .service import BEGIN, HOME, Context, Journal, Killed, Service, is_passing
@@ -83,6 +84,9 @@ class Quiet:
 
     def sent(self, *_: Any) -> None: ...
 
+    def confirm(self, costs: Spending) -> None:
+        raise costs.refusal
+
     def falling_back(self, *_: Any) -> None: ...
 
     @contextlib.contextmanager
@@ -123,6 +127,7 @@ def command(
     renewed: bool = False,
     lacks: str = "",
     without_quota: str = "",
+    confirm_above: float | None = None,
 ) -> SubmissionResult:
     """The command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost the
     offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
@@ -137,7 +142,9 @@ def command(
         if offer.capacity_type != lacks
     )
     templates = {"digits": replace(template, offers=offers)}
-    context: Any = Context(service, replace(deployed, templates=templates, quotas=service.ids))
+    context: Any = Context(
+        service, replace(deployed, templates=templates, quotas=service.ids, confirm_above=confirm_above)
+    )
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)
     return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)

@@ -1,0 +1,95 @@
+"""What costs more an hour than the stack lets pass unasked is sent once somebody confirms it. # W2 # N3 # N7"""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from .stack import UNSET, Stack, held
+
+SPOT = ("submit", "hello", "--capacity", "spot")
+
+
+@pytest.fixture
+def dear(stack: Stack) -> Iterator[Stack]:
+    """The stack asks above a cent an hour, and has quota for Spot."""
+    stack.catalog["confirmAbove"] = 0.01
+    stack.publish()
+    quota = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**quota, "custom_model_training_preemptible_cpus": 64}):
+        yield stack
+
+
+def test_without_a_terminal_nothing_is_sent_unless_the_flag_says_so(dear: Stack) -> None:
+    refused = dear.run(*SPOT, "--request-id", "r1")
+    assert refused.code == 5 and dear.jobs() == []
+    assert "error: nothing was sent: nobody has confirmed the price of hello by spot" in refused.err
+    assert "stack s" in refused.err and "asks above $0.01/h (slipway:workspace.confirmAbove)" in refused.err
+    assert "fix: add --yes" in refused.err
+    done = dear.run(*SPOT, "--request-id", "r1", "--yes")
+    assert done.code == 0, done.err
+    assert len(dear.jobs()) == 1
+
+
+def test_what_a_dry_run_would_have_to_be_asked_is_said(dear: Stack) -> None:
+    done = dear.run(*SPOT, "--dry-run")
+    assert done.code == 0 and "hello by spot: up to $0." in done.err and "asks above $0.01/h" in done.err
+
+
+def test_machines_that_are_paid_for_anyway_and_what_costs_less_are_not_asked_about(dear: Stack) -> None:
+    assert dear.run("submit", "hello").code == 0
+    dear.catalog["confirmAbove"] = 4
+    dear.publish()
+    assert dear.run(*SPOT).code == 0
+
+
+def test_what_the_submission_may_move_on_to_is_confirmed_before_it_waits(dear: Stack) -> None:
+    held(dear)
+    moving = ("submit", "hello", "--wait-for", "pool=1s", "--then", "spot")
+    assert dear.run(*moving).code == 5
+    assert len(dear.jobs()) == 1, "the one that holds the pool"
+    done = dear.run(*moving, "--yes")
+    assert done.code == 0, done.err
+    assert dear.jobs()[0]["labels"]["slipway-capacity-type"] == "spot"
+    assert " --yes --request-id " in done.err, "the command that would resume it does not ask either"
+
+
+@pytest.mark.parametrize("typed", ["y", "n", ""])
+def test_a_terminal_is_asked(dear: Stack, typed: str) -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{typed}\n".encode())
+    environ = {key: value for key, value in dear.env().items() if value != UNSET}
+    done = subprocess.run(
+        [sys.executable, "-m", "slipway", *SPOT],
+        cwd=dear.folder,
+        env=environ,
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert "hello by spot: up to $0." in done.stderr and "Send it? [y/N]" in done.stderr
+    if typed == "y":
+        assert done.returncode == 0 and len(dear.jobs()) == 1
+    else:
+        assert done.returncode == 130 and dear.jobs() == []
+        assert done.stderr.endswith("interrupted; nothing was sent\n")
+
+
+def test_the_runs_of_a_sweep_are_added(dear: Stack) -> None:
+    dear.catalog["confirmAbove"] = 0.3
+    dear.publish()
+    for count, code in ((1, 0), (4, 5)):
+        points = "".join(f"print({count}{run})\n" for run in range(count))
+        (dear.folder / f"{count}.csv").write_text(f"code\n{points}")
+        done = dear.run(*SPOT, "--sweep", f"{count}.csv", "--output", "json")
+        assert done.code == code, done.err
+    assert len(dear.jobs()) == 1 and "the price of 4 runs of hello at once" in done.err
+    assert dear.run(*SPOT, "--sweep", "4.csv", "--yes").code == 0 and len(dear.jobs()) == 5
