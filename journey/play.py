@@ -15,7 +15,7 @@ from slipway.cloud.storage import Location
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost
 from slipway.kinds import CUSTOM_JOB
-from slipway.labels import REQUEST_LABEL
+from slipway.labels import REQUEST_LABEL, STACK_LABEL
 from slipway.prices import Price, hourly
 from slipway.stack.stack import Stack
 
@@ -32,7 +32,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Machines:
-    """A cluster's live machines at one moment, and what they cost."""
+    """The live machines of a stack at one moment, and what they cost."""
 
     when: datetime
     count: int
@@ -68,14 +68,12 @@ class Play:
         return Run(label, job, job_cost(job, self.stack.region, self.now()), self._metrics(job))
 
     def machines(self) -> Machines:
-        """The live machines of all clusters of the stack's region, as the deployer sees them."""
+        """The live machines of the stack's clusters, as the deployer sees them."""
         vertex = connect(self.deployer.environment).vertex(self.stack.project, self.stack.region)
-        count, per_hour = 0, Price()
-        for cluster in vertex.persistent_resources():
-            for pool in cluster.pools:
-                count += pool.replicas
-                per_hour += hourly(pool.machine, self.stack.region) * pool.replicas
-        return Machines(self.now(), count, per_hour)
+        ours = [one for one in vertex.persistent_resources() if one.labels.get(STACK_LABEL) == self.stack.name]
+        pools = [pool for cluster in ours for pool in cluster.pools]
+        per_hour = sum((hourly(pool.machine, self.stack.region) * pool.replicas for pool in pools), Price())
+        return Machines(self.now(), sum(pool.replicas for pool in pools), per_hour)
 
     def _metrics(self, job: VertexJob) -> dict[str, float]:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import psutil
 import pytest
 
 from journey.leftovers import MARK
+from journey.trial import stack
 from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.local.conftest import LocalCloud
@@ -84,6 +86,9 @@ def test_it_plays_the_journey_and_takes_everything_away_again_and_nothing_of_oth
     assert "at most $" in price
     assert done.out.count("succeeded") >= 2
     assert f"measured on {PROJECT}" in done.out
+    most = sum(pool.max for cluster in stack(PROJECT, "us-central1").clusters for pool in cluster.pools)
+    (paid,) = re.findall(r"the clusters' machines cost at most \$\S+ for (?:\d+ to )?(\d+) machines", done.out)
+    assert int(paid) <= most, "those of others are theirs to pay for"
     assert "verify-cloud finished" in done.out.rstrip().splitlines()[-1]
     assert verify.nothing_made()
     assert verify.jobs() == [] or all(job["state"] == "JOB_STATE_SUCCEEDED" for job in verify.jobs())
