@@ -4,7 +4,7 @@ What the book does not hold is left out of a sum, and the sum says so: what is k
 not, and nothing is guessed. Compute Engine's list prices are tables beside `slipway.machines.price_tables`. Vertex AI's
 management fee is 15 % of Compute Engine's on-demand price without local SSD, whatever the machine itself costs: so a
 pool and a job on demand cost 1.15 times that price, a Spot job the Spot price and the fee. The table of flex-start has
-the fee in its prices.
+the fee in its prices; what that lacks costs at most what it costs on demand.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from slipway.capacity import CAPACITY_TYPES, POOL, CapacityType
+from slipway.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.machines.price_tables import HOURS_OF_A_MONTH, cell
 from slipway.machines.spec import MachineSpec
+from slipway.machines.table import accelerator, machine, machine_types
+from slipway.machines.tpu import is_tpu
 
 FEE = Decimal("0.15")
 UNKNOWN_PRICE = "price unknown"
@@ -26,10 +28,12 @@ _PER_GB = Decimal("0.0000001")
 
 @dataclass(frozen=True)
 class Price:
-    """USD, mostly an hour. `known` is the sum of the parts whose price is known; not `complete`: there are others."""
+    """USD, mostly an hour. `known` is the sum of the parts whose price is known; not `complete`: there are others.
+    `at_most`: of some of it only an upper bound is known."""
 
     known: Decimal = Decimal(0)
     complete: bool = True
+    at_most: bool = False
 
     @property
     def unknown(self) -> bool:
@@ -37,10 +41,10 @@ class Price:
         return not self.complete and not self.known
 
     def __add__(self, other: Price) -> Price:
-        return Price(self.known + other.known, self.complete and other.complete)
+        return Price(self.known + other.known, self.complete and other.complete, self.at_most or other.at_most)
 
     def __mul__(self, times: int | Decimal) -> Price:
-        return Price(self.known * times, self.complete or not times)
+        return Price(self.known * times, self.complete or not times, self.at_most and bool(times))
 
 
 UNKNOWN = Price(complete=False)
@@ -52,11 +56,19 @@ def price_text(price: Price) -> str | None:
 
 
 def dollars(amount: Price, *, per: str = "h") -> str:
-    """$1.31/h, `$1.31/h and more` where a part has no known price, or the words for an unknown price."""
+    """$1.31/h, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, or the words for an unknown
+    price."""
     if amount.unknown:
         return UNKNOWN_PRICE
     words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
-    return words if amount.complete else f"{words} {MORE}"
+    return bounded(words, amount)
+
+
+def bounded(words: str, amount: Price) -> str:
+    """The words for what is known of an amount, with what they are not: all of it, or the price itself."""
+    if not amount.complete:
+        return f"{words} {MORE}"
+    return f"at most {words}" if amount.at_most else words
 
 
 def signed(by: Decimal, *, per: str = "h") -> str:
@@ -79,24 +91,34 @@ class Bounds:
         return Bounds(self.floor + other.floor, self.ceiling + other.ceiling)
 
 
-def hourly(machine: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
+def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
     """USD per hour of one machine with its boot disk, of a capacity type, while it runs: waiting is not billed.
 
     Unknown where the book has no price for the machine, and always for a reservation, whose price is between you and
     Compute Engine; incomplete where its disk's is missing, and for accelerators attached to an N1 machine, of which
-    the book has no prices.
+    the book has no prices. That of flex-start is at most the one on demand, where the book has none for a machine that
+    it gives.
     """
     if capacity_type not in CAPACITY_TYPES:
         raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
-    alone = _machine(machine.type, region, CAPACITY_TYPES[capacity_type])
+    alone, at_most = _machine(spec.type, region, CAPACITY_TYPES[capacity_type]), False
+    if alone is None and capacity_type == FLEX_START and _flex_start_gives(spec.type):
+        alone, at_most = _machine(spec.type, region, CAPACITY_TYPES[ON_DEMAND]), True
     if alone is None:
         return UNKNOWN
-    per_gb = cell("disks", machine.disk.type, region)
-    attached = machine.accelerator is not None and machine.type.startswith("n1-")
+    per_gb = cell("disks", spec.disk.type, region)
+    attached = spec.accelerator is not None and spec.type.startswith("n1-")
     if per_gb is None:
-        return Price(alone, complete=False)
-    of_disk = machine.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
-    return Price(alone + of_disk, complete=not attached)
+        return Price(alone, complete=False, at_most=at_most)
+    of_disk = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
+    return Price(alone + of_disk, complete=not attached, at_most=at_most)
+
+
+def _flex_start_gives(type: str) -> bool:
+    if is_tpu(type) or type not in machine_types():
+        return False
+    built_in = machine(type).accelerator
+    return built_in is not None and accelerator(built_in).flex_start
 
 
 def pool_price(pool: PoolSpec, region: str) -> Bounds:

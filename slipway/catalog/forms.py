@@ -22,8 +22,11 @@ def _form(pattern: str, expected: str) -> Form:
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
-    """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone."""
-    value, complete = body.get("pricePerHour"), body.get("priceComplete", True)
+    """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone. Where
+    only an upper bound is known, `priceAtMost` has it in place of them."""
+    complete = body.get("priceComplete", True)
+    key = "pricePerHour" if body.get("pricePerHour") is not None else "priceAtMost"
+    value = body.get(key)
     if value is None:
         return UNKNOWN
     try:
@@ -31,13 +34,15 @@ def _read_price(body: Mapping[str, Any]) -> Price:
     except InvalidOperation:
         known = Decimal("NaN")
     if not known.is_finite():
-        raise malformed(value, "a price or null", "pricePerHour")
+        raise malformed(value, "a price or null", key)
     if not isinstance(complete, bool):
         raise malformed(complete, "true or false", "priceComplete")
-    return Price(known, complete)
+    return Price(known, complete=True, at_most=True) if key == "priceAtMost" else Price(known, complete)
 
 
 def _write_price(price: Price) -> Mapping[str, Any]:
+    if price.at_most and price.complete:  # To a version that knows no bounds it is unknown.
+        return {"pricePerHour": None, "priceComplete": False, "priceAtMost": price_text(price)}
     return {"pricePerHour": price_text(price), "priceComplete": price.complete}
 
 

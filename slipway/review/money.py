@@ -163,7 +163,8 @@ def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
         was, now = before[label], after[label]
         sides = ((was, old), (now, new))
         (a, of_a), (b, of_b) = ((one.price_per_hour, (_trials(one, of), _whole(one, of))) for one, of in sides)
-        if a != b or of_a != of_b:
+        learnt = a.unknown and b.at_most  # The price book tells more now; nothing else has changed.
+        if (a != b and not learnt) or of_a != of_b:
             yield f"{label}: {_run(was, old)} → {_run(now, new)}", was, now
 
 

@@ -71,4 +71,4 @@ def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
     limit = catalog.confirm_above
     if limit is None or (costs.complete and costs.known <= Decimal(str(limit))):
         return None
-    return Spending(what, costs, catalog.stack, limit)
+    return Spending(what, Price(costs.known, costs.complete), catalog.stack, limit)

@@ -82,7 +82,8 @@ class Forecast:
 
     @property
     def least_cost(self) -> Price | None:
-        return None if any(share.trials for share in self.shares) else self._cost(longest=False)
+        vague = any(share.trials or share.hourly.at_most for share in self.shares)
+        return None if vague else self._cost(longest=False)
 
     @property
     def most_cost(self) -> Price | None:
@@ -180,7 +181,7 @@ def _between(least: Price | None, most: Price | None) -> str:
     if most is None:
         return "price unknown"
     if least is None:
-        return f"at most {_dollars(most)}"
+        return f"at most {_dollars(Price(most.known, most.complete))}"
     low, high = _dollars(Price(least.known)), _dollars(most)
     return high if low == high else f"{low} to {high}"
 

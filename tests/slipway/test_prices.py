@@ -90,6 +90,16 @@ def test_a_machine_that_the_book_does_not_hold_is_unknown_however_well_its_disk_
     assert hourly(MachineSpec(machine, disk=Disk("pd-ssd", 100)), region, capacity_type) == UNKNOWN
 
 
+@pytest.mark.parametrize("type_", ["a2-highgpu-1g", "a2-ultragpu-1g", "g2-standard-12"])
+def test_flex_start_costs_at_most_what_it_does_on_demand_where_no_source_has_its_price(type_: str) -> None:  # Z8, W2
+    spec = MachineSpec(type_, disk=Disk("pd-ssd", 500))
+    bound = hourly(spec, "us-central1", "flex-start")
+    assert bound == replace(hourly(spec, "us-central1", "on-demand"), at_most=True)
+    assert dollars(bound).startswith("at most $") and (bound * 3 + Price(EACH)).at_most and not (bound * 0).at_most
+    assert not hourly(MachineSpec("a3-highgpu-8g", disk=NO_DISK), "us-central1", "flex-start").at_most
+    assert dollars(bound + UNKNOWN).endswith("/h and more"), "of what has another part it is no bound"
+
+
 def test_an_unknown_part_does_not_hide_the_machine() -> None:
     with_gpu = hourly(MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 1, Disk("pd-ssd", 100)), "us-central1")
     assert with_gpu == Price(EACH, complete=False)

@@ -74,6 +74,7 @@ def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
         "pricePerHour": dollars_text(money.per_hour),
         "cost": dollars_text(money.cost),
         "priceComplete": money.per_hour.complete,
+        "priceAtMost": money.per_hour.at_most,
         "costPaidAnyway": money.paid_anyway,
         "model": job.model or None,
         "trials": [
@@ -229,6 +230,7 @@ def template_document(template: Template) -> dict[str, Any]:
                 "pools": list(offer.pools),
                 "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
                 "priceComplete": offer.price_per_hour.complete,
+                "priceAtMost": offer.price_per_hour.at_most,
             }
             for offer in template.offers
         ],

@@ -172,6 +172,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
         "pricePerHour": None if each.unknown else str(each.known),
         "priceComplete": each.complete,
+        "priceAtMost": each.at_most,
         "job": job_document(job, context),
     }
 

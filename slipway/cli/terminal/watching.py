@@ -21,7 +21,7 @@ from slipway.jobs.cost import job_cost
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.jobs.log import line
 from slipway.jobs.waiting import state_word, waits
-from slipway.prices import MORE, UNKNOWN_PRICE, Price
+from slipway.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.submission.experiment_run import end_run
 
 _LEAST = Decimal("0.0001")
@@ -190,5 +190,4 @@ def cost_words(cost: Price | None, paid_anyway: bool) -> str:
     amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
     if 0 < cost.known < _LEAST:
         amount = "under $0.0001"
-    more = "" if cost.complete else f" {MORE}"
-    return f"{amount}{more}{' (of a pool that is paid for anyway)' if paid_anyway else ''}"
+    return f"{bounded(amount, cost)}{' (of a pool that is paid for anyway)' if paid_anyway else ''}"

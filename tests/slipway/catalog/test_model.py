@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slipway.catalog.document import read
+from slipway.catalog.document import read, write
 from slipway.errors import ConfigError, SlipwayError
 from slipway.jobs.demand import Demand
 from slipway.prices import UNKNOWN, Price
@@ -47,6 +48,20 @@ def test_a_price_that_lacks_a_part_says_so(body: dict[str, Any]) -> None:
     body["clusters"]["cpu"]["pools"]["workers"]["priceComplete"] = False
     found = read(json.dumps(body), SOURCE).clusters["cpu"].pools["workers"].price_per_hour
     assert found == Price(Decimal("0.4370"), complete=False)
+
+
+def test_a_price_of_which_a_bound_is_known_is_unknown_to_a_version_that_knows_no_bounds(body: dict[str, Any]) -> None:
+    catalog = read(json.dumps(body), SOURCE)
+    template = catalog.templates["digits"]
+    bound = Price(Decimal("4.2500"), at_most=True)
+    offers = tuple(replace(one, price_per_hour=bound) for one in template.offers)
+    text = write(replace(catalog, templates={"digits": replace(template, offers=offers)}))
+    written = json.loads(text)["templates"]["digits"]["offers"][0]
+    assert (written["pricePerHour"], written["priceComplete"], written["priceAtMost"]) == (None, False, "4.2500")
+    assert read(text, SOURCE).templates["digits"].offers[0].price_per_hour == bound
+    with pytest.raises(ConfigError, match="can't be read") as error:
+        read(text.replace('"4.2500"', '"much"'), SOURCE)
+    assert "priceAtMost" in error.value.why
 
 
 def test_a_newer_schema_says_to_update(body: dict[str, Any]) -> None:

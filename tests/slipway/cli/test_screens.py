@@ -141,7 +141,7 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
     stack.catalog["templates"]["hello"]["offers"][1].update(available=False, why="quota: short by 3")
     stack.publish()
     listed = stack.run("templates")
-    assert "hello     pool, (spot)    code" in listed.out and "says why" in listed.err
+    assert "hello     pool, (spot)    code" in listed.out and "says why" in listed.out
     shown = stack.run("templates", "show", "crew").out
     assert "workers    1               a whole number, 1 to 50  machines" in shown
     assert "1 scheduler n1-standard-4, 1 worker n1-standard-4 (parameter workers)" in shown and "${" not in shown

@@ -63,6 +63,7 @@ def cluster(name: str = "cpu", *pools: Pool, id: str = "", **fields: Any) -> Clu
         ", region=None, alternative_regions=None", ""
     )
     of_generation = of_generation.replace(", alternatives=None, alternative=None, adopted=None", "")
+    of_generation = of_generation.replace(", at_most=False", "")
     return replace(made, id=id or f"{name}-{hashlib.sha256(of_generation.encode()).hexdigest()[:7]}")
 
 
