@@ -162,6 +162,7 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
         "pools": [],
         "pricePerHour": None,
         "priceComplete": False,
+        "priceAtMost": False,
     }
     assert stack.run("templates", "show", "helo").code == 2
 
