@@ -22,6 +22,7 @@ from slipway.submission.choice import Choice, never_runs
 from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
+from slipway.submission.run_total import run_total
 from slipway.submission.sender import about_copies
 from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult, deliver, with_code
@@ -233,6 +234,8 @@ class _LogDisplay:
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
+        if total := run_total(prepared.catalog, choice.taken):
+            _log.info(total.words)
         for one in choice.hopeless:
             _log.info(never_runs(one))
 

@@ -19,8 +19,8 @@ from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, lab
 EARLIER = 100
 """So many of a template's newest jobs are looked at."""
 
-_SINCE = timedelta(days=30)
-_FEWEST = 3
+SINCE = timedelta(days=30)
+FEWEST = 3
 _MACHINES_COME = frozenset(row.name for row in CAPACITY_TYPES.values() if row.preemptible)
 _POOL = frozenset({Outcome.SCALES, Outcome.FULL})
 _BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
@@ -44,7 +44,7 @@ class WaitRange:
             between = f"{number}–{high}"
         else:
             between = f"{low}–{high}"
-        return f"here: {between}, {self.count} times in {_SINCE.days} days"
+        return f"here: {between}, {self.count} times in {SINCE.days} days"
 
 
 def earlier_filter(stack: str, template: str) -> str:
@@ -79,11 +79,11 @@ def wait_range(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> 
         and job.persistent_resource_id == (cluster.id if cluster else "")
         and job.create_time is not None
         and job.start_time is not None
-        and now - job.create_time <= _SINCE
+        and now - job.create_time <= SINCE
         and _machines(Demand.of(job)) == _machines(expected.demand)
         and (cluster is None or expected.outcome is _outcome(job, job.create_time, cluster, known))
     ]
-    return WaitRange(min(found), max(found), len(found)) if len(found) >= _FEWEST else None
+    return WaitRange(min(found), max(found), len(found)) if len(found) >= FEWEST else None
 
 
 def _machines(demand: Demand) -> frozenset[tuple[str, str | None, int]]:

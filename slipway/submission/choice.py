@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.errors import Fix, PolicyError, ResourceError, SlipwayError
 from slipway.formatting import join
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
+
+if TYPE_CHECKING:
+    from slipway.jobs.run_times import RunTimes
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
 _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
@@ -18,11 +22,13 @@ _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
 
 @dataclass(frozen=True)
 class JudgedCandidate:
-    """A candidate and what is to be expected of it now. `problem`: what is broken there, of a candidate that is."""
+    """A candidate and what is to be expected of it now. `problem`: what is broken there, of a candidate that is.
+    `times`: how long earlier runs of it took, where enough are known."""
 
     candidate: Candidate
     verdict: Verdict
     problem: SlipwayError | None = None
+    times: RunTimes | None = None
 
     @property
     def can(self) -> bool:

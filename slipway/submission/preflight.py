@@ -24,6 +24,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
 
 if TYPE_CHECKING:
+    from slipway.jobs.run_times import RunTimes
     from slipway.submission.limits_reader import LimitsReader
 
 AT_ONCE = 16
@@ -113,7 +114,7 @@ class Preflight:
             verdict = self._on_pool(candidate) if candidate.offer.cluster else self._beside(candidate)
         except ResourceError as problem:
             return broken(candidate, problem)
-        return JudgedCandidate(candidate, self._with_waits(candidate, verdict))
+        return JudgedCandidate(candidate, self._with_waits(candidate, verdict), times=self._run_times(candidate))
 
     def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
         if self._earlier is None:
@@ -124,6 +125,15 @@ class Preflight:
         known = (*(_or_none(self._earlier) or ()), *(_or_none(active[candidate.region]) or ()))
         expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
         return with_wait_range(verdict, offer.capacity_type, wait_range(known, expected, self._now))
+
+    def _run_times(self, candidate: Candidate) -> RunTimes | None:
+        """Of jobs beside the pools, which cost as much as they take."""
+        if self._earlier is None or candidate.offer.cluster:
+            return None
+        from slipway.jobs.run_times import run_times
+
+        earlier = _or_none(self._earlier) or ()
+        return run_times(earlier, candidate.offer.capacity_type, candidate.demand, self._now)
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog

@@ -7,29 +7,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
-from slipway.jobs.demand import Demand
-from slipway.labels import REQUEST_LABEL, capacity_type_label
+from slipway.jobs.earlier_waits import FEWEST, SINCE
+from slipway.jobs.run_times import RunTimes, run_times
 from slipway.prices import Price, dollars
 from slipway.submission.candidates import Candidate, price
 
-_SINCE = timedelta(days=30)
-_FEWEST = 3
 _CENT = Decimal("0.01")
-
-
-@dataclass(frozen=True)
-class RunTimes:
-    """The shortest and the longest time in seconds that `count` earlier runs took, from their start to their end."""
-
-    shortest: float
-    longest: float
-    count: int
 
 
 @dataclass(frozen=True)
@@ -100,33 +89,6 @@ class Forecast:
         return sum((share.hourly * each for share, each in hours), Price())
 
 
-def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> RunTimes | None:
-    """Of the jobs that succeeded on as many of the same machines, by the same capacity type. None when there are fewer
-    than three in 30 days. Of several jobs of one submission the longest counts: the others were its copies."""
-    wanted, longest = _machines(demand), dict[str, float]()
-    for job in jobs:
-        if (
-            job.state == "JOB_STATE_SUCCEEDED"
-            and job.start_time is not None
-            and job.end_time is not None
-            and now - job.start_time <= _SINCE
-            and capacity_type_label(job.labels) == capacity_type
-            and _machines(Demand.of(job)) == wanted
-        ):
-            key = job.labels.get(REQUEST_LABEL) or job.name
-            longest[key] = max(longest.get(key, 0.0), (job.end_time - job.start_time).total_seconds())
-    found = longest.values()
-    return RunTimes(min(found), max(found), len(found)) if len(found) >= _FEWEST else None
-
-
-def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
-    """How many of each machine type with its accelerators."""
-    found = Counter[tuple[str, str | None, int]]()
-    for part in demand.parts:
-        found[part.machine.type, part.machine.accelerator, part.machine.accelerator_count] += part.machines
-    return found
-
-
 def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
     """Of so many runs that take the candidate; `earlier` are jobs of its template."""
     offer, demand = candidate.offer, candidate.demand
@@ -145,7 +107,7 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     """`each run: $0.25/h while it runs; 4 to 9 min (11 earlier runs in 30 days)`, and the same of all of them."""
     lines = [_each(share) for share in forecast.shares] if len(forecast.shares) == 1 else []
     if forecast.earlier is None:
-        few = forecast.unread or f"fewer than {_FEWEST} earlier runs on such machines succeeded in {_SINCE.days} days"
+        few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
         verbs = "costs and takes" if forecast.runs == 1 else "cost and take"
         return [*lines, f"what {_all(forecast.runs)} {verbs} is not known: {few}"]
     pools = any(one.pool for one in forecast.shares)
@@ -158,7 +120,7 @@ def _each(one: Share) -> str:
     rate = f"{dollars(one.hourly)}{', paid for anyway' if one.pool else ' while it runs'}"
     if one.times is None:
         return f"each run: {rate}"
-    return f"each run: {rate}; {_range(one.times)} ({one.times.count} earlier runs in {_SINCE.days} days)"
+    return f"each run: {rate}; {one.times}"
 
 
 def _how_long(forecast: Forecast) -> str:
@@ -170,11 +132,6 @@ def _how_long(forecast: Forecast) -> str:
     at_once = f"{counts[0]} at a time" if len(counts) == 1 and counts[0] < forecast.runs else ""
     alone = ", ".join(word for word in ("on the whole pool", at_once) if word)
     return f"{span(least)} to {span(most)} {alone}" if span(least) != span(most) else f"about {span(least)} {alone}"
-
-
-def _range(times: RunTimes) -> str:
-    low, high = span(times.shortest), span(times.longest)
-    return low if low == high else f"{low} to {high}"
 
 
 def _between(least: Price | None, most: Price | None) -> str:

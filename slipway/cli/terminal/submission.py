@@ -16,7 +16,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.formatting import clock, span
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars
+from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
 from slipway.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
@@ -27,6 +27,7 @@ from slipway.submission.submitter import SubmissionResult
 if TYPE_CHECKING:
     from slipway.cli.terminal.watching import PlainDisplay
     from slipway.jobs.follower import Event
+    from slipway.submission.run_total import RunTotal
 
 
 class TerminalDisplay:
@@ -50,6 +51,8 @@ class TerminalDisplay:
                 f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
             )
             self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
+            if total := _total(catalog, taken):
+                self._tell(f"  {total.words}")
             if crossing := self._context.crossing(taken.candidate.region):
                 self._tell(f"  {crossing}")
             for one in choice.passed:
@@ -173,6 +176,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "pricePerHour": None if each.unknown else str(each.known),
         "priceComplete": each.complete,
         "priceAtMost": each.at_most,
+        "run": _run_document(context.catalog, choice.taken if choice else None),
         "job": job_document(job, context),
     }
 
@@ -199,6 +203,32 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     if outcome is Outcome.SCALES:
         return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
     return f" (pool machines: {dollars(each)} for these, paid for anyway)"
+
+
+def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:
+    """Not looked for on a pool: nor is what it takes imported."""
+    if taken.candidate.offer.cluster:
+        return None
+    from slipway.submission.run_total import run_total
+
+    return run_total(catalog, taken)
+
+
+def _run_document(catalog: Catalog, taken: JudgedCandidate | None) -> dict[str, Any] | None:
+    total = _total(catalog, taken) if taken else None
+    if total is None:
+        return None
+    least, usual = total.usual or (None, None)
+    return {
+        "earlierRuns": total.times.count if total.times else None,
+        "timeoutSeconds": total.longest,
+        "usd": {
+            "least": price_text(least) if least else None,
+            "usualMost": price_text(usual) if usual else None,
+            "most": price_text(total.most),
+        },
+        "usdComplete": total.hourly.complete,
+    }
 
 
 def _labels(candidates: tuple[Any, ...]) -> str:

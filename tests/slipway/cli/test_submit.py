@@ -325,7 +325,22 @@ def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
     assert done.code == 0, done.err
     assert "spot: runs beside the pools on 1 machine of its own; quota suffices" in done.out
+    assert re.search(r"\n  this run: at most \$\d+\.\d\d in 7 days, its timeout\n", done.out)
     assert stack.jobs()[0]["jobSpec"].get("persistentResourceId") is None
+
+
+def test_what_a_run_usually_costs_is_told_by_earlier_ones_before_it_is_sent(stack: Stack) -> None:  # Z8, N9
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**before, "custom_model_training_preemptible_cpus": 64}):
+        for _ in range(3):
+            assert stack.run("submit", "hello", "--capacity", "spot", "--wait").code == 0
+        said = stack.run("submit", "hello", "--capacity", "spot").out
+        told = stack.run("submit", "hello", "--capacity", "spot", "--output", "json").json["run"]
+        pool = stack.run("submit", "hello", "--output", "json").json
+    assert re.search(r"this run: under \$0.01 in \d.*\(3 earlier runs in 30 days\), at most \$\d", said), said
+    assert told["earlierRuns"] == 3 and told["timeoutSeconds"] == 7 * 24 * 3600 and told["usdComplete"] is True
+    assert float(told["usd"]["least"]) <= float(told["usd"]["usualMost"]) < float(told["usd"]["most"])
+    assert pool["run"] is None, "its machines are paid for anyway"
 
 
 def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) -> None:  # D2, P3

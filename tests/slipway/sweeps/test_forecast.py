@@ -10,8 +10,9 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.demand import Demand
+from slipway.jobs.run_times import RunTimes, run_times
 from slipway.prices import UNKNOWN, Price
-from slipway.sweeps.forecast import Forecast, RunTimes, Share, forecast_lines, run_times
+from slipway.sweeps.forecast import Forecast, Share, forecast_lines
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOK = RunTimes(240.0, 540.0, 11)
