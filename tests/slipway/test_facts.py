@@ -44,12 +44,12 @@ NAP = Template("nap", "sleeps", "custom-job", (), (Parameter("n", "int", 3, 1, 9
 LINE = Line("cpus", "us-central1", "on-demand", "vCPUs", "pool cpu/workers", 8, 32, 40, 0, "ok")
 
 
-def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None) -> Facts:
+def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None, of: Stack = STACK) -> Facts:
     revision = Revision("3f9c2e1", dirty=True)
     retiring = (item.cluster.id for item in plan.retiring)
-    context = compile_context(STACK, revision, plan.current)
-    catalog = catalog_of(context, STACK, plan.current, retiring, revision, {"nap": template}, plan.dormant)
-    return facts(STACK, plan, catalog, report or QuotaReport((LINE,)))
+    context = compile_context(of, revision, plan.current)
+    catalog = catalog_of(context, of, plan.current, retiring, revision, {"nap": template}, plan.dormant)
+    return facts(of, plan, catalog, report or QuotaReport((LINE,)))
 
 
 def components(told: Facts) -> list[tuple[str, str, Mapping[str, Any]]]:
@@ -204,6 +204,14 @@ def test_what_is_published() -> None:
         "templates": {"nap": "gs://c/nap"},
         "policy": {},
     }
+
+
+def test_what_a_submission_may_cost_unasked_is_published_and_compared() -> None:  # D6
+    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, confirm_above=4.0)))
+    assert asking.catalog.confirm_above == 4.0 and asking.published["confirmAbove"] == 4.0
+    back = read(components(asking))
+    assert back is not None and back.catalog.confirm_above == 4.0
+    assert "confirmAbove" not in told().published, "of a stack that does not ask nothing new is published"
 
 
 def test_all_of_it_is_json() -> None:

@@ -66,6 +66,13 @@ def test_a_stack_says_whether_code_may_be_replaced(word: str) -> None:  # N11
     assert read(with_config("slipway:templates: []")).workspace.code is False
 
 
+def test_a_stack_says_what_a_submission_may_cost_unasked() -> None:  # W2
+    assert read(with_config("slipway:workspace: {confirmAbove: 4}")).workspace.confirm_above == 4
+    assert read(with_config("slipway:workspace: {confirmAbove: 0.5}")).workspace.confirm_above == 0.5
+    assert read(with_config("slipway:templates: []")).workspace.confirm_above is None
+    assert "0 or more" in only(with_config("slipway:workspace: {confirmAbove: -1}")).fix
+
+
 @pytest.mark.parametrize("key", ["spot", "flexStart", "reservation"])
 def test_a_pool_has_no_capacity_type_of_its_own(key: str) -> None:
     finding = only(with_pool(f"machine: n1-standard-8\nreplicas: 1\n{key}: true"))

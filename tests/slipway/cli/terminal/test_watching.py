@@ -43,7 +43,7 @@ def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> N
     """Each minute of a job whose wait is over is watched anew."""
     offers = (Offer(name, True, "", "", (), UNKNOWN, {}) for name in ("on-demand", "spot"))
     first, then = (Candidate(one, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for one in offers)
-    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="")
+    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="", yes=False)
     for _ in range(3):
         with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,), overdue=True)) as tell:
             tell(Progress(QUEUED, lambda now: "quota is full"))
@@ -62,7 +62,7 @@ def test_resumed_it_is_not_said_to_move_on_to_what_was_out_of_reach_at_the_last_
     day = Offer("pool", False, "out of season", "", (), UNKNOWN, {}, dormant="day")
     offers = (Offer("pool", True, "", "cpu", (), UNKNOWN, {}), day, Offer("spot", True, "", "", (), UNKNOWN, {}))
     first, *later = (Candidate(one, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for one in offers)
-    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="")
+    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="", yes=False)
     with show.watching(WaitingAttempt(QUEUED, first, 60.0, tuple(later))) as tell:
         tell(Progress(QUEUED, lambda now: "pool full"))
     assert "(then spot in " in capsys.readouterr().err
