@@ -128,12 +128,13 @@ def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
 def test_quota_suffices_only_where_all_that_the_job_draws_was_read() -> None:  # P5, N3
     """It was said of Spot without its disks, and of A2 without its vCPUs: QUEUED for ever, or 429."""
     no_role = NotRead("denied")
-    for limits, unread in (
+    cases: tuple[tuple[Limits, str], ...] = (
         ({CPUS: 24}, "PD SSD GB not read: the service lists no such quota"),
         ({CPUS: 24, DISKS: no_role}, "PD SSD GB not read: denied"),
         ({CPUS: no_role, DISKS: no_role}, "vCPUs and PD SSD GB not read: denied"),
         ({}, "vCPUs and PD SSD GB not read: the service lists no such quota"),
-    ):
+    )
+    for limits, unread in cases:
         found = judged(limits, (), ())
         assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; quota of {unread}")
     assert judged({CPUS: 23}, (), ()).outcome is Outcome.NEVER, "what is short is short, whatever else was not read"
