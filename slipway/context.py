@@ -24,10 +24,10 @@ from slipway.formatting import join, seconds
 
 Found = TypeVar("Found")
 
-HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0)
+HURRIED = HttpPolicy(connect=5.0, read=15.0, attempts=2, longest_wait=2.0, whole=60.0)
 """For reading what a verdict would like to know: a submission must not hang on it."""
 
-BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0)
+BRIEF = HttpPolicy(connect=5.0, read=5.0, attempts=2, longest_wait=1.0, whole=20.0)
 """For what is shown beside the rest, which must not wait for it."""
 
 

@@ -6,12 +6,16 @@ Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentica
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name: to be given in place of what was given."""
 _LONGEST_LINE = 2000
+HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
+_HARMFUL = re.compile(f"[{HARMFUL}]")
 Fix = str | tuple[str | Arguments, ...]
 
 
@@ -40,7 +44,7 @@ class SlipwayError(Exception):
             lines.append(f"  why: {_indented(_bounded(self.why))}")
         if self.fix:
             lines.append(f"  fix: {_indented(self.fix)}")
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def render(self) -> str:
         """The error as the terminal shows it, without colour."""
@@ -102,6 +106,11 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
     def to_go_on(self, how: str) -> None:
         """Tells how to submit again, in the words of whoever did: a call of Python, or a command."""
         self.fix = f"to see:    slipway jobs list\nto go on:  {how}   ({self._risk})"
+
+
+def visible(text: str, harmful: re.Pattern[str] = _HARMFUL) -> str:
+    """Text from anywhere as it may be shown to a person: what would act on a terminal as its number."""
+    return harmful.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _bounded(text: str) -> str:

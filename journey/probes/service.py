@@ -185,7 +185,7 @@ class Service:
     def lines(self, name: str) -> tuple[LogEntry, ...]:
         """What the job's code wrote, oldest first; lines may come minutes late."""
         wanted = job_filter((name.rpartition("/")[2],))
-        found = self.connection.logging(self.project).entries(wanted).entries
+        found = self.connection.logging(self.project).entries(wanted)
         return tuple(line for line in found if line.text.startswith("probe "))
 
 

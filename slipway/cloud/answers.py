@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 from slipway.cloud.failures import Answer, Call, Garbled
 from slipway.cloud.transport import Response
+from slipway.errors import visible
+from slipway.formatting import short
 
 Json = Mapping[str, Any]
 Found = TypeVar("Found")
@@ -17,6 +20,7 @@ Found = TypeVar("Found")
 MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 """What Python raises for values of another type than the API's, and for JSON nested too deeply to be read."""
 
+_LONGEST = 2000
 _PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -25,6 +29,17 @@ def region_of(name: str) -> str:
     """us-central1, of `projects/P/locations/us-central1/…`; empty for a name that is not a full one."""
     found = _PLACED.match(name)
     return found[1] if found else ""
+
+
+def told(words: object) -> str:
+    """What a service says, as anybody may be told: no more than a page of it, and no control characters."""
+    text = str(words or "")
+    return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+
+
+def plain(name: str) -> str:
+    """A name that somebody gave; what can't be printed is a question mark."""
+    return "".join(one if one.isprintable() else "?" for one in name)
 
 
 def read_answer(response: Response) -> Answer:
@@ -38,8 +53,8 @@ def read_answer(response: Response) -> Answer:
     details, retry_after = error.get("details"), response.headers.get("Retry-After", "")
     return Answer(
         status=response.status,
-        reason=str(error.get("status") or ""),
-        message=str(error.get("message") or response.reason or ""),
+        reason=told(error.get("status")),
+        message=told(error.get("message") or response.reason),
         details=tuple(one for one in details if isinstance(one, dict)) if isinstance(details, list) else (),
         retry_after=float(retry_after) if retry_after.isdecimal() else None,
     )
@@ -76,15 +91,31 @@ def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
 def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
     """What `read` makes of an answer. Raises Garbled where its values are not what the API's are."""
     try:
-        return read(body)
+        found = read(body)
+        _require_texts(found)
+        return found
     except MISREAD as problem:
         raise garbled(call, f"the answer is not what the API's are ({type(problem).__name__}: {problem})") from problem
+
+
+def _require_texts(found: object) -> None:
+    """Raises TypeError where something else than a text is in a field for one, however deep."""
+    if isinstance(found, tuple):
+        for one in found:
+            _require_texts(one)
+    elif is_dataclass(found):
+        for field in fields(found):
+            value = getattr(found, field.name)
+            texts = [value] if field.type == "str" else value.values() if field.type == "Mapping[str, str]" else ()
+            if not all(isinstance(text, str) for text in texts):
+                raise TypeError(f"{field.name} is {short(repr(value))}")
+            _require_texts(value)
 
 
 def garbled(call: Call, why: str) -> Garbled:
     return Garbled(
         f"could not {call.doing}",
-        why=why,
+        why=told(why),
         fix="is that endpoint the API, with no proxy that answers in its place? Look at the GOOGLE_…_CUSTOM_ENDPOINT "
         "variables",
         call=call,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from slipway.cloud.answers import Json, parse_timestamp, region_of
+from slipway.cloud.answers import Json, parse_timestamp, region_of, told
 from slipway.machines.spec import MachineGroup, MachineSpec
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
@@ -115,7 +115,7 @@ class PersistentResource:
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
             create_time=parse_timestamp(body.get("createTime")),
             update_time=parse_timestamp(body.get("updateTime")),
-            error=body.get("error", {}).get("message", ""),
+            error=told(body.get("error", {}).get("message")),
             error_code=int(body.get("error", {}).get("code", 0)),
             network=body.get("network", ""),
             reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
@@ -144,6 +144,6 @@ class Operation:
         return cls(
             name=body.get("name", ""),
             done=bool(body.get("done", False)),
-            error=error.get("message", "") or (f"error {error['code']}" if error.get("code") else ""),
+            error=told(error.get("message") or (f"error {error['code']}" if error.get("code") else "")),
             error_code=int(error.get("code", 0)),
         )

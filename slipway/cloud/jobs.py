@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_job
-from slipway.cloud.answers import Json, parse_timestamp, region_of
+from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import capacity_type_label
 from slipway.machines.spec import MachineGroup, MachineSpec
@@ -203,9 +203,9 @@ class VertexJob:
         max_wait = spec.get("scheduling", {}).get("maxWaitDuration")
         return cls(
             name=body.get("name", ""),
-            display_name="".join(one if one.isprintable() else "?" for one in body.get("displayName", "")),
+            display_name=plain(body.get("displayName", "")),
             state=kind.state(body),
-            labels=dict(body.get("labels", {})),
+            labels={key: plain(value) for key, value in body.get("labels", {}).items()},
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
             persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],
             strategy=str(spec.get("scheduling", {}).get("strategy", "")),
@@ -215,7 +215,7 @@ class VertexJob:
             start_time=parse_timestamp(body.get("startTime")),
             end_time=parse_timestamp(body.get("endTime")),
             update_time=parse_timestamp(body.get("updateTime")),
-            error=body.get("error", {}).get("message", ""),
+            error=told(body.get("error", {}).get("message")),
             kind=kind,
             trials=trials,
             backing=kind.backing(body),

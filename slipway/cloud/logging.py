@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from slipway.cloud.answers import Json, page, parse_timestamp, shaped
+from slipway.cloud.answers import Json, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.session import Session
@@ -42,22 +42,14 @@ class LogEntry:
         )
 
 
-@dataclass(frozen=True)
-class LogPage:
-    entries: tuple[LogEntry, ...]
-    next_token: str
-
-
 class Logging:
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session, self._project = session, project
         self._url = f"{endpoints.logging}entries:list"
 
-    def entries(self, filter: str, *, token: str = "", page_size: int = 1000, newest_first: bool = False) -> LogPage:
-        """One page of entries, oldest first unless asked otherwise.
-
-        One page a call, because each costs one of the project's 60 log queries a minute.
-        """
+    def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
+        """Oldest first unless asked otherwise; read page by page while iterated, as each page costs one of the project's
+        60 log queries a minute."""
         call = Call(f"read the logs of {self._project}", "logging.logEntries.list", f"project {self._project}")
         body = {
             "resourceNames": [f"projects/{self._project}"],
@@ -65,8 +57,5 @@ class Logging:
             "orderBy": "timestamp desc" if newest_first else "timestamp asc",
             "pageSize": page_size,
         }
-        if token:
-            body["pageToken"] = token
-        answer = self._session.post(self._url, call, body, idempotent=True)
-        entries, following = page(answer, "entries", call)
-        return LogPage(tuple(shaped(call, LogEntry.read, entry) for entry in entries), following)
+        for entry in self._session.pages(self._url, call, "entries", body=body):
+            yield shaped(call, LogEntry.read, entry)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.cloud.answers import Json, shaped
+from slipway.cloud.answers import Json, shaped, told
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.session import Session
@@ -76,7 +76,7 @@ class QuotaPreference:
             preferred=int(config.get("preferredValue", 0)),
             granted=None if granted is None else int(granted),
             reconciling=bool(body.get("reconciling", False)),
-            detail=str(config.get("stateDetail", "")),
+            detail=told(config.get("stateDetail")),
             etag=str(body.get("etag", "")),
         )
 

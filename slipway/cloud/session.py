@@ -15,12 +15,14 @@ import urllib3.exceptions
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from slipway.cloud.answers import Json, garbled, json_object, page, read_answer
+from slipway.cloud.bounded_answer import STEP, OverlongAnswer
 from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
 from slipway.cloud.transport import InvalidHeader, Response, Transport
+from slipway.formatting import size, span
 
 Params = Mapping[str, str | int]
 
-_CHUNK = 1 << 18
+_MOST_PAGES = 10_000
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _NO_REQUEST = (urllib3.exceptions.LocationValueError, InvalidHeader)
 """What can't be sent at all, to nobody."""
@@ -30,19 +32,22 @@ _CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.
 
 @dataclass(frozen=True)
 class HttpPolicy:
-    """How long a call may take, in seconds, and how often an idempotent one is tried."""
+    """How long a call may take, in seconds, and how often an idempotent one is tried. `read` is for each part of an
+    answer. After `whole`, or after a list's `most` bytes, nothing more is asked for: no page, and nothing again."""
 
     connect: float = 10.0
     read: float = 60.0
     attempts: int = 4
     first_wait: float = 0.5
     longest_wait: float = 20.0
+    whole: float = 600.0
+    most: int = 1_000_000_000
 
 
 class Session:
     """Sends requests for the typed clients. May be shared by threads.
 
-    `sleep` and `chance` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
+    `sleep`, `clock` (seconds) and `chance` (0 ≤ x < 1, for jitter) are the only sources of time and randomness.
     """
 
     def __init__(
@@ -51,16 +56,18 @@ class Session:
         policy: HttpPolicy | None = None,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._http = http
         self._policy = policy or HttpPolicy()
         self._sleep = sleep
         self._chance = chance
+        self._clock = clock
         self._date = ""
 
     def with_policy(self, policy: HttpPolicy) -> Session:
         """This session's connections with other timeouts and retries."""
-        return Session(self._http, policy, self._sleep, self._chance)
+        return Session(self._http, policy, self._sleep, self._chance, self._clock)
 
     @property
     def time(self) -> datetime | None:
@@ -92,7 +99,7 @@ class Session:
             if "Range" in headers and response.status != 206:
                 raise garbled(call, "a part was asked for, and the whole was given")
             try:
-                yield from response.stream(_CHUNK, decode_content=False)
+                yield from response.stream(STEP, decode_content=False)
             except (OSError, urllib3.exceptions.HTTPError) as problem:
                 raise _no_answer(call, url, problem) from problem
 
@@ -123,18 +130,31 @@ class Session:
         """DELETE, tried again while the service is busy. Raises NotFound for what is gone already."""
         self._send("DELETE", url, call, params=params, again=True)
 
-    def pages(self, url: str, call: Call, key: str, params: Params | None = None) -> Iterator[Json]:
-        """The items under `key` of every page, read as they are asked for."""
-        token = ""
+    def pages(
+        self, url: str, call: Call, key: str, params: Params | None = None, *, body: Json | None = None
+    ) -> Iterator[Json]:
+        """The items under `key` of every page, read as they are asked for. With a `body` they are asked for by POST.
+
+        Raises Garbled for a list without an end.
+        """
+        token, seen, spent, length = "", {""}, 0.0, 0
         while True:
-            body = self.get(url, call, {**(params or {}), **({"pageToken": token} if token else {})})
-            items, following = page(body, key, call)
+            begun, following = self._clock(), {"pageToken": token} if token else {}
+            if body is None:
+                answer = self._send("GET", url, call, params={**(params or {}), **following}, again=True)
+            else:
+                answer = self._send("POST", url, call, params=params, body={**body, **following}, again=True)
+            spent, length = spent + self._clock() - begun, length + len(answer.data)
+            items, token = page(json_object(answer, call), key, call)
             yield from items
-            if not following:
+            if not token:
                 return
-            if following == token:
-                raise garbled(call, f"the page after {token!r} is said to be the same page")
-            token = following
+            if token in seen:
+                raise garbled(call, "its pages go in a circle")
+            seen.add(token)
+            if spent > self._policy.whole or len(seen) > _MOST_PAGES or length > self._policy.most:
+                told = f"{len(seen) - 1:,} pages, {size(length)}, {span(spent)}"
+                raise garbled(call, f"its list has no end: there is another page after {told}")
 
     def _send(
         self,
@@ -151,7 +171,7 @@ class Session:
     ) -> Response:
         data = json.dumps(body).encode() if body is not None else content
         headers = {"Content-Type": "application/json"} if body is not None else dict(headers or {})
-        attempts = self._policy.attempts if again else 1
+        attempts, end = self._policy.attempts if again else 1, self._clock() + self._policy.whole
         lost: NoAnswer | None = None
         for attempt in range(1, attempts + 1):
             try:
@@ -159,7 +179,7 @@ class Session:
                     method, url, call, params=dict(params or {}), data=data, headers=headers, stream=stream
                 )
             except NoAnswer as problem:
-                if attempt == attempts:
+                if attempt == attempts or self._clock() >= end:
                     raise
                 lost = problem
                 self._sleep(self._wait(attempt, None))
@@ -172,7 +192,7 @@ class Session:
             if response.status < 400:
                 return response
             answer = read_answer(response)
-            if answer.status not in _RETRIED or attempt == attempts:
+            if answer.status not in _RETRIED or attempt == attempts or self._clock() >= end:
                 raise failure(call, answer)
             self._sleep(self._wait(attempt, answer.retry_after))
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -185,6 +205,8 @@ class Session:
         timeout = (self._policy.connect, self._policy.read)
         try:
             return self._http.request(method, url, timeout=timeout, **sent)
+        except OverlongAnswer as problem:
+            raise garbled(call, str(problem)) from problem
         except urllib3.exceptions.HTTPError as problem:
             raise _no_answer(call, url, problem) from problem
         except Exception as problem:

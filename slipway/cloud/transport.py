@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlencode, urljoin, urlsplit
 import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError, ResponseError
 
+from slipway.cloud.bounded_answer import bounded, whole
 from slipway.cloud.proxies import VARIABLES, proxy_of
 from slipway.errors import ConfigError
 from slipway.formatting import seconds
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Response = urllib3.BaseHTTPResponse
 Timeout = tuple[float, float]
-"""Seconds for the connection, and for each part of the answer."""
+"""Seconds for the connection, and for each part of the answer: all of it has five times as many."""
 
 TIMEOUT = "SLIPWAY_TIMEOUT"
 """How long each part of an answer is waited for, as in 5s, where that is less than usual."""
@@ -69,7 +70,7 @@ class Transport:
         self._trust = trust or trusted
         self._longest = _longest(environ.get(TIMEOUT, "").strip())
         self._width = 10
-        self._managers: dict[tuple[str, str], urllib3.PoolManager] = {}
+        self._managers: dict[tuple[str, str, bool], urllib3.PoolManager] = {}
         self._making = threading.Lock()
 
     def widen(self, threads: int) -> None:
@@ -116,8 +117,7 @@ class Transport:
                 url = _moved(url, response.headers["Location"])
             else:
                 return response
-            response.drain_conn()
-            response.release_conn()
+            response.close()
 
     def _open(
         self,
@@ -132,7 +132,7 @@ class Transport:
         for name, value in headers.items():
             if not (value.isascii() and value.isprintable()):
                 raise InvalidHeader(name)
-        response = self._manager(url).urlopen(
+        response = self._manager(url, stream).urlopen(
             method,
             url,
             body=data,
@@ -140,18 +140,20 @@ class Transport:
             timeout=urllib3.Timeout(connect=timeout[0], read=min(timeout[1], self._longest)),
             redirect=False,
             retries=retries,
-            preload_content=not stream,
+            preload_content=False,
         )
         response.url = url
-        return response
+        return response if stream else whole(response)
 
-    def _manager(self, url: str) -> urllib3.PoolManager:
+    def _manager(self, url: str, stream: bool) -> urllib3.PoolManager:
         proxy = proxy_of(url, self._environ)
         scheme = urlsplit(url).scheme
         with self._making:
-            found = self._managers.get((scheme, proxy))
+            found = self._managers.get((scheme, proxy, stream))
             if found is None:
-                found = self._managers[scheme, proxy] = self._made(scheme, proxy)
+                found = self._managers[scheme, proxy, stream] = self._made(scheme, proxy)
+                kinds = found.pool_classes_by_scheme
+                found.pool_classes_by_scheme = {one: bounded(kinds[one], stream=stream) for one in kinds}
         return found
 
     def _made(self, scheme: str, proxy: str) -> urllib3.PoolManager:

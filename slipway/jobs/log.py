@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Literal
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted
@@ -88,15 +89,10 @@ class Tail:
         since = self._newest - _OVERLAP if self._newest else self._begin
         if since and self._begin:
             since = max(since, self._begin)
-        query, token = job_filter(self._ids, since=since, severity=self._severity, only=self._only), ""
-        while True:
-            try:
-                page = self._logging.entries(query, token=token)
-            except Exhausted:
-                self.refusals += 1
-                return
-            self.refusals = 0
-            for entry in page.entries:
+        query = job_filter(self._ids, since=since, severity=self._severity, only=self._only)
+        try:
+            for entry in self._logging.entries(query):
+                self.refusals = 0
                 key = (entry.insert_id or entry.stamp, entry.log, "" if entry.insert_id else entry.text)
                 if key in self._seen:
                     continue
@@ -104,10 +100,11 @@ class Tail:
                 if entry.timestamp and (self._newest is None or entry.timestamp > self._newest):
                     self._newest = entry.timestamp
                 yield entry
-            token = page.next_token
-            if not token:
-                self._forget()
-                return
+        except Exhausted:
+            self.refusals += 1
+            return
+        self.refusals = 0
+        self._forget()
 
     def _forget(self) -> None:
         """Keeps only what the next query can return again."""
@@ -118,15 +115,7 @@ class Tail:
 
 def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
     """The last `count` lines, oldest first."""
-    found: list[LogEntry] = []
-    token = ""
-    while len(found) < count:
-        page = logging.entries(query, token=token, page_size=min(1000, count - len(found)), newest_first=True)
-        found += page.entries
-        token = page.next_token
-        if not token:
-            break
-    return found[::-1]
+    return list(islice(logging.entries(query, page_size=min(1000, count), newest_first=True), count))[::-1]
 
 
 def line(entry: LogEntry, job: VertexJob) -> str:

@@ -24,3 +24,9 @@ def test_no_line_is_without_end_but_a_fix_to_copy() -> None:
     lines = str(ConfigError("a" * 9000, why=f"{'b' * 9000}\nand more", fix="c" * 9000)).splitlines()
     assert [len(line) for line in lines[:2]] == [2001, len("  why: ") + 2001]
     assert lines[2:] == ["       and more", f"  fix: {'c' * 9000}"]
+
+
+def test_what_would_act_on_a_terminal_is_told_as_its_number() -> None:
+    """Also by `pulumi up`, which shows the text as it is."""
+    told = str(ConfigError("\x1b[2Jno", why="a\u202eb\r\n\tc", fix="d\x9b"))
+    assert told == "\\x1b[2Jno\n  why: a\\u202eb\\r\n       \tc\n  fix: d\\x9b"

@@ -14,16 +14,15 @@ from typing import Any, TextIO
 
 import click
 
-from slipway.errors import Interrupted, SlipwayError
+from slipway.errors import HARMFUL, Interrupted, SlipwayError
+from slipway.errors import visible as without_harm
 
 SCHEMA = 2
 """Version of the JSON that `--output json` prints: fields are added without a change, changed only with one."""
-_BREAKS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
-"""Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
 _OURS = f"\x1b{os.urandom(8).hex()}"
 """What our own styles begin with until they are written: no text from elsewhere can pass for one."""
-_BUT_OURS = re.compile(rf"(?!{_OURS})[{_BREAKS}]")
-_BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)[{_BREAKS}]")
+_BUT_OURS = re.compile(rf"(?!{_OURS})[{HARMFUL}]")
+_BUT_COLOURS = re.compile(rf"(?!\x1b\[[0-9;]*m)[{HARMFUL}]")
 
 
 def coloured(stream: TextIO) -> bool:
@@ -41,7 +40,7 @@ def styled(text: str, stream: TextIO, **style: Any) -> str:
 
 def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
     """Text from anywhere as it may go to a terminal: what would act there is shown as its number."""
-    return harmful.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return without_harm(text, harmful)
 
 
 def visible_log(text: str) -> str:

@@ -6,7 +6,7 @@ import ipaddress
 import json
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ class Server:
         self.heard: list[Message] = []
         self.missing = 0
         """Bytes that are promised and never come."""
+        self.next_content: Callable[[], bytes] = lambda: self.content
+        """What the next request is answered with."""
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -42,12 +44,13 @@ class Server:
                 outer.heard.append(self.headers)
                 # With some of a request unread the connection would be reset, and the answer lost with it.
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                content = outer.next_content()
                 self.send_response(outer.status)
                 for name, value in outer.headers.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(outer.content) + outer.missing))
+                self.send_header("Content-Length", str(len(content) + outer.missing))
                 self.end_headers()
-                self.wfile.write(outer.content)
+                self.wfile.write(content)
 
             def do_POST(self) -> None:
                 self.do_GET()

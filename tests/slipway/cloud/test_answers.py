@@ -65,7 +65,7 @@ def test_a_list_that_is_no_json_object_is_no_empty_list(server: Server, content:
         with pytest.raises(Garbled, match="could not list"):
             read()
     with pytest.raises(Garbled):
-        connection(server.url).logging("p").entries("")
+        list(connection(server.url).logging("p").entries(""))
 
 
 @pytest.mark.parametrize("body", NO_JOBS, ids=json.dumps)

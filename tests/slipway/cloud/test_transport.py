@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import io
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -169,7 +170,7 @@ def test_the_connection_and_each_part_of_the_answer_have_their_own_time(monkeypa
 
     def urlopen(*_: Any, timeout: urllib3.Timeout, **__: Any) -> urllib3.HTTPResponse:
         asked.append(timeout)
-        return urllib3.HTTPResponse(b"{}", status=200)
+        return urllib3.HTTPResponse(io.BytesIO(b"{}"), status=200, preload_content=False)
 
     monkeypatch.setattr(urllib3.PoolManager, "urlopen", urlopen)
     session({}).get(FAR, CALL)

@@ -2,7 +2,7 @@
 of preemptions, restarts and stock-outs, whatever their exact words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
-from slipway.cloud.logging import LogEntry, Logging, LogPage
+from slipway.cloud.logging import LogEntry, Logging
 from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -22,25 +22,21 @@ def entry(second: float, text: str = "", task: str = "workerpool0-0", insert_id:
 
 
 class Book(Logging):
-    """What the service would answer: its entries since the filter's time, page by page, as the service orders them."""
+    """What the service would answer: its entries since the filter's time, as the service orders them."""
 
-    def __init__(self, *entries: LogEntry, page: int = 2) -> None:
+    def __init__(self, *entries: LogEntry) -> None:
         self.written: list[LogEntry] = list(entries)
-        self.page, self.queries, self.busy = page, 0, 0
+        self.busy = 0
 
-    def entries(self, filter: str, *, token: str = "", page_size: int = 1000, newest_first: bool = False) -> LogPage:
-        self.queries += 1
+    def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
         if self.busy:
             self.busy -= 1
             raise Exhausted("", "", call=Call("read"), answer=Answer(429, "RESOURCE_EXHAUSTED", "slowly"))
         since = filter.partition('timestamp>="')[2].rstrip('"')
         edge = datetime.fromisoformat(since) if since else BEGIN - timedelta(days=1)
-        found = sorted(
+        yield from sorted(
             (one for one in self.written if one.timestamp and one.timestamp >= edge), key=lambda one: one.stamp
         )
-        start = int(token or 0)
-        rest = str(start + self.page) if start + self.page < len(found) else ""
-        return LogPage(tuple(found[start : start + self.page]), rest)
 
 
 def texts(entries: Sequence[LogEntry]) -> list[str]:
@@ -71,7 +67,7 @@ def test_equal_lines_at_one_time_are_told_apart_by_their_ids() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 19), max_size=4), max_size=5))
 def test_whatever_comes_when_each_line_is_seen_once(batches: list[list[int]]) -> None:
-    book = Book(page=3)
+    book = Book()
     tail = Tail(book, ("4711",))
     seen: list[LogEntry] = []
     for number, batch in enumerate(batches):

@@ -1,0 +1,89 @@
+"""What one answer may take at most: a service can go on forever, a byte at a time."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import time
+from typing import Any
+
+import urllib3
+from urllib3.connectionpool import HTTPConnectionPool
+from urllib3.exceptions import HTTPError
+
+from slipway.formatting import size, span
+
+PARTS = 5
+"""All of an answer has this many times the seconds that each part of it has; of a stream, each `STEP` of it."""
+STEP = 1 << 18
+LARGEST = 128_000_000
+"""Bytes of an answer that is no stream, unpacked."""
+
+
+class OverlongAnswer(HTTPError):  # noqa: N818 - named as urllib3 names its own
+    """More bytes than any API's answer has."""
+
+
+def whole(response: urllib3.BaseHTTPResponse) -> urllib3.BaseHTTPResponse:
+    """The answer with its body read, unpacked. Raises HTTPError."""
+    body = response.read(LARGEST + 1, decode_content=True)
+    if len(body) > LARGEST:
+        response.close()
+        raise OverlongAnswer(f"its answer is longer than {size(LARGEST)}")
+    response._body = body  # What `data` gives; urllib3 itself keeps no body that was read with a bound.
+    return response
+
+
+def bounded(pool: type[HTTPConnectionPool], *, stream: bool) -> type[HTTPConnectionPool]:
+    """The same kind of connections, whose answers end in time."""
+    answers = {"response_class": _Stream if stream else _Answer}
+    return type("Bounded", (pool,), {"ConnectionCls": type("Bounded", (pool.ConnectionCls,), answers)})
+
+
+class _Answer(http.client.HTTPResponse):
+    step = LARGEST
+    """Bytes after which the time begins anew."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **more: Any) -> None:
+        super().__init__(sock, *arguments, **more)
+        if (part := sock.gettimeout()) is not None:
+            self.fp = io.BufferedReader(_Timed(self.fp, sock, part, self.step))
+
+
+class _Stream(_Answer):
+    step = STEP
+
+
+class _Timed(io.RawIOBase):
+    """What comes from a socket while there is time. `part`: seconds for each read."""
+
+    def __init__(self, source: io.BufferedReader, sock: socket.socket, part: float, step: int) -> None:
+        self._source, self._sock, self._part, self._step = source.detach(), sock, part, step
+        self._begin()
+
+    def _begin(self) -> None:
+        self._end, self._read = time.monotonic() + PARTS * self._part, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._end - time.monotonic()
+        self._sock.settimeout(max(0.001, min(self._part, left)))
+        try:
+            count = self._source.readinto(buffer)
+        except TimeoutError:
+            if left >= self._part:
+                raise
+            raise TimeoutError(f"its answer had not ended after {span(PARTS * self._part)}") from None
+        finally:
+            self._sock.settimeout(self._part)
+        self._read += count or 0
+        if self._read >= self._step:
+            self._begin()
+        return count
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
