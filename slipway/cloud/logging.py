@@ -48,8 +48,8 @@ class Logging:
         self._url = f"{endpoints.logging}entries:list"
 
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
-        """Oldest first unless asked otherwise; read page by page while iterated, as each page costs one of the project's
-        60 log queries a minute."""
+        """Oldest first unless asked otherwise; read page by page while iterated: each costs one of the project's 60 log
+        queries a minute."""
         call = Call(f"read the logs of {self._project}", "logging.logEntries.list", f"project {self._project}")
         body = {
             "resourceNames": [f"projects/{self._project}"],

@@ -92,7 +92,7 @@ class _App:
     async def _reply(self, request: Request, token: str, path: str) -> Reply:
         try:
             _check_local(request)
-            if path == "/healthz":
+            if path == "/healthz" and request.method == "GET":
                 return control.health()
             faults = self._world.faults
             if faults.take("unavailable", request.method, path):

@@ -1,4 +1,4 @@
-"""Answers in which one value is not of the API's type: each is an error in words, or what is read of it can be shown."""
+"""Answers in which one value is not of the API's type: each is an error in words, or what is read can be shown."""
 
 import copy
 from collections.abc import Callable, Iterator

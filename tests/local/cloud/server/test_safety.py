@@ -1,6 +1,7 @@
 """It starts programs, so nobody else may talk to it. (N4)"""
 
 import socket
+import struct
 
 import pytest
 import requests
@@ -38,6 +39,37 @@ def test_a_stranger_fills_no_memory(cloud: LocalCloud) -> None:
     with socket.create_connection(("127.0.0.1", cloud.record.port), timeout=10) as connection:
         connection.sendall(head.encode() + bytes((1 << 20) + 1))
         assert connection.recv(100).startswith(b"HTTP/1.1 401 ")
+
+
+@pytest.mark.parametrize("method", ["CONNECT", "OPTIONS", "TRACE", "POST", "PRI"])
+@pytest.mark.parametrize("target", ["/healthz", "*", "127.0.0.1:80", "http://127.0.0.1/healthz", "/%ff"])
+def test_an_odd_request_is_refused_without_a_traceback(cloud: LocalCloud, method: str, target: str) -> None:
+    with socket.create_connection(("127.0.0.1", cloud.record.port), timeout=10) as connection:
+        connection.sendall(f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith((b"HTTP/1.1 401 ", b"HTTP/1.1 400 ")) and b"error" in answer.lower()
+    assert f"{method} {target}" not in traced(cloud)
+
+
+def test_who_went_before_an_answer_was_lost_leaves_no_traceback(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    own_cloud.rest("POST", "/slipway/faults", {"faults": [{"kind": "lost-answer", "match": "/storage/v1/b"}]})
+    request = f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {own_cloud.token()}\r\n\r\n"
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", own_cloud.record.port), timeout=10) as connection:
+            connection.sendall(3 * request.encode())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    own_cloud.rest("DELETE", "/slipway/faults")
+    assert traced(own_cloud) == ""
+
+
+def traced(cloud: LocalCloud) -> str:
+    """What its log has of errors that nobody caught, with the request before each."""
+    before, found = "", []
+    for line in (cloud.state / "cloud.log").read_text().splitlines():
+        found += [before] if "Exception in ASGI" in line else []
+        before = line
+    return "\n".join(found)
 
 
 def test_the_token_is_taken_from_the_header_or_the_path(cloud: LocalCloud) -> None:
