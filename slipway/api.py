@@ -23,7 +23,7 @@ from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
 from slipway.submission.run_total import run_total
-from slipway.submission.sender import about_copies
+from slipway.submission.sender import about_copies, about_earlier
 from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult, deliver, with_code
 
@@ -241,7 +241,8 @@ class _LogDisplay:
 
     def sent(self, submitted: SubmissionResult) -> None:
         job = submitted.attempt.job
-        _log.info("job %s %s%s", job.display_name, job.name, "" if submitted.attempt.fresh else ", submitted before")
+        earlier = about_earlier(submitted.request, submitted.attempt)
+        _log.info("job %s %s%s", job.display_name, job.name, f", {earlier}" if earlier else "")
         if copies := about_copies(submitted.request, submitted.attempt):
             _log.warning(copies)
 

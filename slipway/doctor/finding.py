@@ -89,6 +89,7 @@ _ALL = (
     Kind("lock-old", _WARNING, "a lock older than any deployment takes, whose holder can't be seen from here"),
     Kind("submission-abandoned", _WARNING, "a submission was interrupted, and nobody waits for it any more"),
     Kind("package-left", _NOTE, "packages that no template and no unfinished job uses, older than 90 days"),
+    Kind("resource-gone", _BROKEN, "a bucket or an account of the stack that the service does not have any more"),
     Kind("exposed", _BROKEN, "everybody may use a bucket or an account of the stack, or has a role on its project"),
     Kind("unread", _BROKEN, "clusters, jobs, catalog or state could not be read, so nobody can say that all is well"),
     Kind("unread-part", _WARNING, "something else could not be read"),

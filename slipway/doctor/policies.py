@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
-from slipway.cloud.failures import CloudError
+from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.permissions import Bound
 from slipway.deployment.live_reader import unanswered
 from slipway.doctor.commands import revoke
@@ -19,6 +19,10 @@ from slipway.live import Unknown
 REVIEWER = "roles/iam.securityReviewer"
 _EVERYBODY = {"allUsers": "anybody on the internet", "allAuthenticatedUsers": "anybody with a Google account"}
 _Ask = Callable[[], frozenset[Bound]]
+
+
+class Gone(Unknown):
+    """The service does not have it any more."""
 
 
 def read(
@@ -51,14 +55,19 @@ def _policy(on: str, ours: frozenset[str], ask: _Ask, identity: str) -> Policy |
     try:
         return Policy(on, ask(), ours)
     except CloudError as error:
-        return unanswered(error, f"getIamPolicy of {on}", REVIEWER, identity)
+        found = unanswered(error, f"getIamPolicy of {on}", REVIEWER, identity)
+        return Gone(**vars(found)) if isinstance(error, NotFound) else found
 
 
 def exposed(picture: Picture) -> Iterator[Finding]:
     """What everybody may do, whoever granted it: a stack file can't name them."""
-    unread = [one for one in picture.policies if isinstance(one, Unknown)]
+    for one in picture.policies:
+        if isinstance(one, Gone):
+            on = _on(one)
+            yield KINDS["resource-gone"].of(on, f"{on} is not there any more", picture.up, "it makes it again")
+    unread = [one for one in picture.policies if isinstance(one, Unknown) and not isinstance(one, Gone)]
     if unread:
-        where = join(one.api.partition(" of ")[2] for one in unread)
+        where = join(map(_on, unread))
         words = f"you can't see whether everybody may use {where}: {short(unread[0].why, 200)}"
         mend = f"ask for {REVIEWER} on project {picture.project}"
         yield KINDS["role-missing"].of(f"role {REVIEWER}", words, mend)
@@ -70,3 +79,7 @@ def exposed(picture: Picture) -> Iterator[Finding]:
                 words = f"{who} has {one.role} on {policy.on}{under} ({one.member})"
                 mend, means = revoke(policy.on, one, policy.bound), "then: slipway drift says what else was granted"
                 yield KINDS["exposed"].of(f"{policy.on} {one.role} {one.member}", words, mend, means)
+
+
+def _on(unread: Unknown) -> str:
+    return unread.api.partition(" of ")[2]

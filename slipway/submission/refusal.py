@@ -30,6 +30,16 @@ def more_quota(request: Request, message: str) -> str:
     return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
 
 
+def lost_account(request: Request, problem: CloudError) -> str:
+    """What to do where a refusal names the account that the job was to run as; empty for others."""
+    account = request.kind.spec_of(request.body).get("serviceAccount", "")
+    if not account or account not in problem.message:
+        return ""
+    return "\n".join(
+        filter(None, (problem.fix, f"if it was deleted: pulumi up --stack {request.stack}, which makes it again"))
+    )
+
+
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
     """What passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is being
     made or rebooted is tried all the same, as no document says that it takes no jobs."""

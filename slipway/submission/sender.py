@@ -19,9 +19,10 @@ from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, claimant, holder
+from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
-from slipway.submission.refusal import QUOTA_TOO_SMALL, more_quota, worth_again
+from slipway.submission.refusal import QUOTA_TOO_SMALL, lost_account, more_quota, worth_again
 from slipway.submission.request import Request, same
 
 _NOTED_WITHIN = 2.0
@@ -165,6 +166,7 @@ class Sender:
                 self._note(request, EntryState.REFUSED)
                 if QUOTA_TOO_SMALL in problem.message:
                     problem.fix = more_quota(request, problem.message)
+                problem.fix = lost_account(request, problem) or problem.fix
                 raise
             self.tell(f"{problem.why}; looking whether the job was made")
             found = self._search(request, self.policy.look_for)
@@ -242,6 +244,17 @@ class Sender:
             + f"; no job of request {request.id} is listed",
             risk=f"looks again first; {risk}",
         )
+
+
+def about_earlier(request: Request, attempt: Attempt) -> str:
+    """What to know of a job that was not sent now; empty for one that was."""
+    if attempt.fresh:
+        return ""
+    before = f"submitted before with request id {request.id}"
+    if not attempt.job.ended or attempt.job.state == "JOB_STATE_SUCCEEDED":
+        return f"{before}: nothing is sent again"
+    other = f"another request id, such as {request.id[:60]}-2, runs it once more"
+    return f"{before}, and {state_word(attempt.job.state)}: nothing is sent again; {other}"
 
 
 def about_copies(request: Request, attempt: Attempt) -> str:

@@ -20,7 +20,7 @@ from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
 from slipway.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
-from slipway.submission.sender import about_copies
+from slipway.submission.sender import about_copies, about_earlier
 from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult
 
@@ -79,15 +79,16 @@ class TerminalDisplay:
         job, attempt = submitted.attempt.job, submitted.attempt
         self.any_sent = True
         with screen.after(*sent_words(job)):
-            if not attempt.fresh:
-                self._tell(f"submitted before with request id {submitted.request.id}: nothing is sent again")
+            if earlier := about_earlier(submitted.request, attempt):
+                self._tell(earlier)
             if copies := about_copies(submitted.request, attempt):
                 screen.note(f"warning: {copies}")
             self._tell(f"job {screen.styled(job.display_name, sys.stdout, bold=True)}  {job.name}")
             if link := self._context.console_link(job):
                 self._tell(f"  {link}")
             name = job.display_name
-            screen.hint(f"  slipway jobs logs {name} --follow      slipway jobs cancel {name}")
+            cancel = "" if job.ended else f"      slipway jobs cancel {name}"
+            screen.hint(f"  slipway jobs logs {name} --follow{cancel}")
 
     def confirm(self, costs: Spending) -> None:
         if not self._yes:

@@ -12,7 +12,7 @@ from slipway.cloud.connection import connect
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.request import job_name
 
-from .stack import JOBS, PROJECT, Stack
+from .stack import JOBS, PROJECT, SLEEP, Stack
 from .test_fallback import packaged
 
 CREATE = r"^POST .*/customJobs$"
@@ -89,6 +89,19 @@ def test_the_same_request_from_another_machine_is_one_job(stack: Stack, tmp_path
     again = stack.run("submit", "hello", "--request-id", "nightly-1")
     assert "submitted before with request id nightly-1: nothing is sent again" in again.out
     assert len(stack.jobs()) == 1
+
+
+def test_an_id_whose_job_was_cancelled_names_another_way(stack: Stack) -> None:
+    """It was said for ever that it was cancelled, and how to cancel it."""
+    words = ("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "nightly-1")
+    name = stack.run(*words, "--output", "json").json["job"]["displayName"]
+    stack.run("jobs", "cancel", name)
+    assert stack.run("jobs", "wait", name).code == 8
+    again = stack.run(*words, "--wait")
+    assert again.code == 8 and "request id nightly-1, and cancelled: nothing is sent again" in again.out
+    assert "another request id, such as nightly-1-2, runs it once more" in again.out
+    assert "slipway jobs cancel" not in again.err and len(stack.jobs()) == 1
+    assert stack.run(*words[:-1], "nightly-1-2").code == 0 and len(stack.jobs()) == 2
 
 
 def test_an_id_that_was_used_for_something_else_is_refused(stack: Stack) -> None:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from .stack import SLEEP, UNSET, Stack, held
+from .stack import PROJECT, SLEEP, UNSET, Stack, held
 
 
 def test_a_job_is_submitted_followed_and_accounted_for(stack: Stack) -> None:  # D4, P1, B1, B4
@@ -282,6 +282,19 @@ def test_without_the_role_to_act_as_the_trainer_it_is_named(stack: Stack) -> Non
     done = stack.run("submit", "hello")
     assert done.code == 3 and f"ask for roles/iam.serviceAccountUser on {stack.trainer}" in done.err
     assert stack.jobs() == []
+
+
+@pytest.mark.parametrize(("role", "code"), [("submitter", 3), ("deployer", 4)])
+def test_a_trainers_account_that_was_deleted_is_made_again_by_a_deployment(stack: Stack, role: str, code: int) -> None:
+    """Who may act as it learns that it is gone; the others can't be told, and were told to ask for a role alone."""
+    stack.cloud.rest("DELETE", f"/v1/projects/{PROJECT}/serviceAccounts/{stack.trainer}")
+    done = stack.run("submit", "hello", role=role)
+    assert done.code == code and stack.jobs() == []
+    assert f"if it was deleted: pulumi up --stack {stack.name}, which makes it again" in done.err
+    found = {one["id"]: one for one in stack.run("doctor", "--output", "json", role="deployer").json["findings"]}
+    assert found["resource-gone"]["sentence"] == f"account {stack.trainer} is not there any more"
+    assert found["resource-gone"]["mend"] == f"pulumi up --stack {stack.name}"
+    assert stack.trainer not in found.get("role-missing", {"sentence": ""})["sentence"]
 
 
 def test_a_cluster_that_is_gone(stack: Stack) -> None:

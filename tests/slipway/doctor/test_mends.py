@@ -16,6 +16,7 @@ from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
 from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Backend, Damage, Gap, Lock, Package, Picture, Policy, Submission
+from slipway.doctor.policies import Gone
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.quota.published import judge
@@ -90,6 +91,7 @@ def pictures() -> Iterator[Picture]:
         yield picture(packages=tuple(packages))
     everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
     yield picture(policies=(Policy("bucket acme-work", everybody),))
+    yield picture(policies=(Gone("no such account", "getIamPolicy of account t@p.iam.gserviceaccount.com", "r"),))
     yield picture(jobs=DENIED, recent=DENIED, quota=replace(DENIED, role=""))
     yield picture(clusters=OFF)
     yield picture(gaps=(Gap("roles/logging.viewer", "project acme-prod", "slipway jobs logs"),))
