@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from slipway.capacity import POOL
+from slipway.capacity import POOL, SPOT
 from slipway.cloud.jobs import VertexJob
+from slipway.jobs.log import JobEvents
+from slipway.jobs.waiting import waits
 from slipway.prices import Price, hourly
 
 
@@ -16,7 +18,8 @@ class JobCost:
     """Seconds from create to start and from start to end, each up to now while it lasts; None for what never came.
 
     `cost` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
-    that run at once, and its cost that of each trial's own time.
+    that run at once, and its cost that of each trial's own time. `without`: seconds of `run` without machines, as
+    events tell; `untold`: there may be more of them, so that the cost is at most that.
     """
 
     capacity_type: str
@@ -24,20 +27,51 @@ class JobCost:
     run: float | None
     per_hour: Price
     cost: Price | None
+    without: float = 0.0
+    untold: bool = False
 
     @property
     def paid_anyway(self) -> bool:
         return self.capacity_type == POOL
 
 
-def job_cost(job: VertexJob, region: str, now: datetime) -> JobCost:
+def needs_events(job: VertexJob) -> bool:
+    """Whether its cost depends on what happened to it."""
+    return job.capacity_type == SPOT and job.start_time is not None
+
+
+def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | None = None) -> JobCost:
+    """`events`: what the service's log tells, None where nobody looked."""
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
     used = (pool for pool in job.worker_pools if pool.replicas)
     each = sum((hourly(pool.machine, region, job.capacity_type) * pool.replicas for pool in used), Price())
-    cost = None if run is None else each * (Decimal(str(_with_trials(job, run, end))) / 3600)
-    return JobCost(job.capacity_type, wait, run, each * job.trials, cost)
+    without, untold = _without_machines(job, end, events) if needs_events(job) else (0.0, False)
+    paid = None if run is None else max(0.0, _with_trials(job, run, end) - without)
+    cost = None if paid is None else each * (Decimal(str(paid)) / 3600)
+    if cost and untold:
+        cost = replace(cost, at_most=True)
+    return JobCost(job.capacity_type, wait, run, each * job.trials, cost, without, untold)
+
+
+def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:
+    """Seconds between each preemption and the moment when the job, or a trial of it, ran again; and whether that is
+    not told of all."""
+    if events is None or events.why or events.more:
+        return 0.0, True
+    seconds, lost, untold = 0.0, dict[str, datetime](), False
+    for event in events.all:
+        if event.kind == "preemption" and event.at is None:
+            untold = True
+        elif event.kind == "preemption" and event.at:
+            lost.setdefault(event.trial, event.at)
+        elif event.kind == "running" and event.at and event.trial in lost:
+            seconds += _seconds(lost.pop(event.trial), event.at) or 0.0
+    if waits(job):  # Its state tells that it has not run since.
+        seconds += sum(_seconds(since, end) or 0.0 for since in lost.values())
+        lost = {}
+    return seconds, untold or bool(lost)
 
 
 def _with_trials(job: VertexJob, run: float, end: datetime) -> float:

@@ -16,7 +16,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.contact import Contact
-from slipway.jobs.log import LogPolling, Tail, last_word, stock_out
+from slipway.jobs.log import LogPolling, Tail, kind_of_line, last_word
 from slipway.jobs.waiting import wait_reason, waits
 from slipway.kinds import CUSTOM_JOB
 
@@ -190,13 +190,13 @@ def read_why(
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""
-        if job.state == "JOB_STATE_PENDING" and job.start_time is None and (machines := stock_out(said)):
-            return lambda at: f"waits for machines: {machines}"
         own = f"; the service says: {said}" if said else ""
+        if job.state == "JOB_STATE_PENDING" and job.start_time is None and kind_of_line(said) == "stock-out":
+            return lambda at: f"waits for machines{own}"
         queued = job.state == "JOB_STATE_QUEUED"
         if quotas and queued and (short := _read_quota_reason(vertex.at(job.region), quotas, job, now)):
             return lambda at: short + own
-        return lambda at: wait_reason(job, None, "", (), at) + own
+        return lambda at: wait_reason(job, None, "", (), at, said) + own
     try:
         here = vertex.at(job.region)
         jobs = tuple(here.active_jobs(CUSTOM_JOB))

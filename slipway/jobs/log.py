@@ -19,7 +19,7 @@ from slipway.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filte
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
 
-EventKind = Literal["preemption", "restart", "stock-out"]
+EventKind = Literal["preemption", "restart", "running", "stock-out"]
 
 _MOST = 500
 _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
@@ -27,8 +27,8 @@ _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
     ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
     ("preemption", re.compile(r"\bpreempt(ed|ion)\b(?!.*\brestarted \d+ times)", re.IGNORECASE)),
     ("stock-out", re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)),
+    ("running", re.compile(r"\bjob is running\b", re.IGNORECASE)),  # As the service says it of each start.
 )
-_TRY = re.compile(r"\btry \d+ of \d+\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -150,29 +150,22 @@ class JobEvents:
 
 def event_kind(entry: LogEntry) -> EventKind | None:
     """What a line of the service tells; what a replica writes tells nothing of this."""
-    return None if entry.task.startswith("workerpool") else _kind(entry.text)
+    return None if entry.task.startswith("workerpool") else kind_of_line(entry.text)
 
 
-def _kind(text: str) -> EventKind | None:
+def kind_of_line(text: str) -> EventKind | None:
     return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
 
 
-def stock_out(text: str) -> str:
-    """`none available, try 1 of 3`, as far as the service's line tells; empty where it tells of no stock-out."""
-    if _kind(text) != "stock-out":
-        return ""
-    tries = _TRY.search(text)
-    return f"none available{f', {tries[0]}' if tries else ''}"
-
-
 def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
-    found = []
+    """That a job runs is one where something else came before, of the same trial: it runs again."""
+    found, stopped = [], set[str]()
     for entry in entries:
-        kind = event_kind(entry)
-        if kind:
+        kind, trial = event_kind(entry), entry.labels.get(TRIAL_LABEL, "")
+        if kind and (kind != "running" or trial in stopped):
+            (stopped.discard if kind == "running" else stopped.add)(trial)
             replica = REPLICA.search(entry.text)
-            text, trial = entry.text.strip(), entry.labels.get(TRIAL_LABEL, "")
-            found.append(JobEvent(kind, entry.timestamp, replica[0] if replica else "", trial, text))
+            found.append(JobEvent(kind, entry.timestamp, replica[0] if replica else "", trial, entry.text.strip()))
     return tuple(found)
 
 

@@ -29,8 +29,10 @@ def wait_reason(
     cluster_name: str,
     jobs: Iterable[VertexJob],
     now: datetime,
+    said: str = "",
 ) -> str:
-    """`cluster` is the one the job is on, None when it runs beside the pools or the cluster can't be read."""
+    """`cluster` is the one the job is on, None when it runs beside the pools or the cluster can't be read. `said`: the
+    service's own last word about it, which is told beside this."""
     plain = _PLAIN.get(job.state, state_word(job.state))
     if not job.persistent_resource_id:
         if job.state == "JOB_STATE_QUEUED":
@@ -38,7 +40,9 @@ def wait_reason(
         if job.state == "JOB_STATE_PENDING" and job.start_time is not None:
             return "lost its machines, waits for others"
         if job.state == "JOB_STATE_PENDING" and job.capacity_type in WAIT_BY_THEMSELVES:
-            return f"in the queue of {job.capacity_type}: {_left(job, now)}"
+            # No field tells whether its machines are there already; once the service has spoken, its words do.
+            queue = f"{job.capacity_type}" if said else f"in the queue of {job.capacity_type}"
+            return f"{queue}: {_left(job, now)}"
         return plain
     if cluster is None:
         return f"{plain} (cluster {cluster_name} can't be read)"

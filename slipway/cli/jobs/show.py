@@ -18,12 +18,12 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
 from slipway.cli.terminal.documents import events_document, job_document, source_of, usage_document
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
-from slipway.cli.terminal.watching import cost_words
+from slipway.cli.terminal.watching import cost_words, run_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
-from slipway.jobs.cost import JobCost, job_cost
+from slipway.jobs.cost import job_cost
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events
 from slipway.jobs.roles import role_at, who_of
@@ -118,7 +118,7 @@ def _why(context: Context, job: VertexJob) -> str:
 def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
     job = picture.job
     return {
-        **job_document(job, context),
+        **job_document(job, context, picture.events),
         "parameters": None if job.parameters is None else dict(job.parameters),
         "waitsFor": picture.why or None,
         "fallback": picture.next.name if picture.next else None,
@@ -130,8 +130,8 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
 
 def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
-    money = job_cost(job, job.region, context.now)
-    cost, crossing = cost_of(money, len(picture.events.of("preemption"))), context.crossing(job.region)
+    money = job_cost(job, job.region, context.now, picture.events)
+    cost, crossing = cost_words(money) if money.run is not None else "", context.crossing(job.region)
     pools = [
         f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
         for index, pool in enumerate(job.worker_pools)
@@ -157,7 +157,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
-        ("ran", _ran(picture, money)),
+        ("ran", run_words(money) if money.run is not None else ""),
         ("restarts", _restarts(picture)),
         ("cost", "; ".join(part for part in (cost, crossing) if part)),
         ("output", job.output),
@@ -188,27 +188,10 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     return ", ".join(f"{name}={text}" for name, text in said.items())
 
 
-def _ran(picture: JobDetails, money: JobCost) -> str:
-    """`2 min 59 s, with the time without machines`: the service tells when it began first, and when it ended."""
-    if money.run is None:
-        return ""
-    return f"{exact(money.run)}{', with the time without machines' if picture.events.of('preemption') else ''}"
-
-
 def _on(context: Context, id_: str) -> str:
     """`cpu (cpu-1a2b3c4)`; the id alone where it has no name any more."""
     name = context.cluster_name(id_)
     return id_ if name == id_ else f"{name} ({id_})"
-
-
-def cost_of(money: JobCost, preemptions: int) -> str:
-    """An upper bound for a job that was preempted: how long it was without machines is not known."""
-    if money.run is None:
-        return ""
-    words = cost_words(money.cost, money.paid_anyway)
-    if not preemptions or money.per_hour.unknown:
-        return words
-    return f"at most {words}: the time without machines is not billed"
 
 
 def _restarts(picture: JobDetails) -> str:

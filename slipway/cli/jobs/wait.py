@@ -10,7 +10,7 @@ import click
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import WORD, catalog_and_output, found_job
-from slipway.cli.terminal.watching import watch
+from slipway.cli.terminal.watching import events_of_cost, watch
 from slipway.context import Context
 from slipway.formatting import seconds
 from slipway.submission.ending import require_success
@@ -25,5 +25,5 @@ def command(job: str, timeout: str | None, catalog: str | None, output: str) -> 
     context = Context(catalog)
     ended = watch(context, found_job(context, job), logs=False, timeout=limit, quiet=output == "json")
     if output == "json":
-        screen.out_json("job", {"job": job_document(ended, context)})
+        screen.out_json("job", {"job": job_document(ended, context, events_of_cost(context, ended))})
     require_success(context, ended)

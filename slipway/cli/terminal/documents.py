@@ -42,8 +42,9 @@ def source_of(job: VertexJob, catalog: Catalog) -> str:
     return template.source if same else template.source.partition(":")[0]
 
 
-def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
-    money = job_cost(job, job.region, context.now)
+def job_document(job: VertexJob, context: Context, events: JobEvents | None = None) -> dict[str, Any]:
+    """`events`: those that its cost depends on, None where nobody looked."""
+    money = job_cost(job, job.region, context.now, events)
     return {
         "name": job.name,
         "id": job.id,
@@ -73,6 +74,7 @@ def job_document(job: VertexJob, context: Context) -> dict[str, Any]:
         "runSeconds": money.run,
         "pricePerHour": dollars_text(money.per_hour),
         "cost": dollars_text(money.cost),
+        "costAtMost": bool(money.cost and money.cost.at_most),
         "priceComplete": money.per_hour.complete,
         "priceAtMost": money.per_hour.at_most,
         "costPaidAnyway": money.paid_anyway,

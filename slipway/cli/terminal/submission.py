@@ -163,6 +163,7 @@ def commit_words(catalog: Catalog) -> str:
 def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
     """A submission as `--output json` prints it; `job` is what has become of it by now."""
     from slipway.cli.terminal.documents import job_document
+    from slipway.cli.terminal.watching import events_of_cost
 
     choice, request = submitted.choice, submitted.request
     each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
@@ -178,7 +179,7 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "priceComplete": each.complete,
         "priceAtMost": each.at_most,
         "run": _run_document(context.catalog, choice.taken if choice else None),
-        "job": job_document(job, context),
+        "job": job_document(job, context, events_of_cost(context, job)),
     }
 
 

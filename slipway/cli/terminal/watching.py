@@ -17,11 +17,11 @@ from slipway.context import Clock, Context
 from slipway.errors import Interrupted
 from slipway.formatting import clock, exact
 from slipway.jobs.claim import original
-from slipway.jobs.cost import job_cost
+from slipway.jobs.cost import JobCost, job_cost, needs_events
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
-from slipway.jobs.log import line
+from slipway.jobs.log import JobEvents, line, read_events
 from slipway.jobs.waiting import state_word, waits
-from slipway.prices import UNKNOWN_PRICE, Price, bounded
+from slipway.prices import UNKNOWN_PRICE, bounded
 from slipway.submission.experiment_run import end_run
 
 _LEAST = Decimal("0.0001")
@@ -170,24 +170,38 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
 
 def account_of(job: VertexJob, context: Context) -> str:
     """`dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that …)`"""
-    money = job_cost(job, job.region, context.now)
+    money = job_cost(job, job.region, context.now, events_of_cost(context, job))
     parts = []
     if money.wait is not None:
         waited = exact(money.wait)
         parts.append(f"started after {waited}" if job.start_time else f"waited {waited} and never started")
     if money.run is not None:
-        parts.append(f"ran {exact(money.run)}")
-        cost = cost_words(money.cost, money.paid_anyway)
+        parts.append(f"ran {run_words(money)}")
+        cost = cost_words(money)
         parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
     where = f"\n  output {job.output}" if job.output else ""
     return f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}{where}"
 
 
-def cost_words(cost: Price | None, paid_anyway: bool) -> str:
-    """`$0.0074 (of a pool that is paid for anyway)`: to a hundredth of a cent where it is small."""
+def events_of_cost(context: Context, job: VertexJob) -> JobEvents | None:
+    """What its cost depends on: read for a job on Spot machines alone, None for others."""
+    return read_events(context.brief.logging(context.catalog.project), job) if needs_events(job) else None
+
+
+def run_words(money: JobCost) -> str:
+    """`2 min 59 s, 2 min 02 s of it without machines`: the service tells when a job began first, and when it ended."""
+    without = f", {exact(money.without)} of it without machines" if money.without else ""
+    return f"{exact(money.run or 0.0)}{without}"
+
+
+def cost_words(money: JobCost) -> str:
+    """`$0.0074 (of a pool that is paid for anyway)`: to a hundredth of a cent where it is small. `at most` where how
+    long a job was without machines is not known."""
+    cost = money.cost
     if cost is None or cost.unknown:
         return UNKNOWN_PRICE
     amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
     if 0 < cost.known < _LEAST:
         amount = "under $0.0001"
-    return f"{bounded(amount, cost)}{' (of a pool that is paid for anyway)' if paid_anyway else ''}"
+    why = ": time without machines is not billed" if money.untold else ""
+    return f"{bounded(amount, cost)}{' (of a pool that is paid for anyway)' if money.paid_anyway else why}"

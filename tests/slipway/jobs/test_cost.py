@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from slipway.cloud.jobs import Trial, VertexJob
-from slipway.jobs.cost import job_cost
+from slipway.jobs.cost import job_cost, needs_events
+from slipway.jobs.log import EventKind, JobEvent, JobEvents
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec
 
@@ -61,6 +62,67 @@ def test_spot_costs_less_than_a_pools_machines_and_is_not_paid_anyway() -> None:
     pool = job_cost(gpu, "us-central1", BEGIN)
     assert spot.capacity_type == "spot" and not spot.paid_anyway
     assert spot.cost is not None and pool.cost is not None and spot.cost.known < pool.cost.known
+
+
+SPOT = replace(JOB, persistent_resource_id="", strategy="SPOT")
+"""It ran from 12:00:02 to 13:00:02."""
+
+
+def told(*events: tuple[EventKind, float | None], trial: str = "", **more: Any) -> JobEvents:
+    """Events at minutes after 12:00."""
+    moments = ((kind, None if minute is None else BEGIN + timedelta(minutes=minute)) for kind, minute in events)
+    return JobEvents(tuple(JobEvent(kind, at, "", trial, "") for kind, at in moments), **more)
+
+
+@pytest.mark.parametrize(
+    ("events", "without", "untold"),
+    [
+        pytest.param(told(), 0, False, id="never preempted"),
+        pytest.param(None, 0, True, id="nobody looked"),
+        pytest.param(told(why="denied"), 0, True, id="not to be read"),
+        pytest.param(told(("preemption", 10), ("running", 20), more=True), 0, True, id="more than was read"),
+        pytest.param(told(("preemption", 10), ("restart", 10), ("running", 20)), 600, False, id="once"),
+        pytest.param(
+            told(("preemption", 10), ("running", 20), ("preemption", 30), ("preemption", 31), ("running", 35)),
+            900,
+            False,
+            id="twice, of several replicas",
+        ),
+        pytest.param(told(("preemption", 10), ("restart", 11)), 0, True, id="nobody says that it ran again"),
+        pytest.param(told(("preemption", None), ("running", 20)), 0, True, id="nobody says when"),
+        pytest.param(
+            told(("preemption", 10), ("running", 20), ("preemption", 50)), 600, True, id="not since the last one"
+        ),
+    ],
+)
+def test_time_without_machines_is_not_counted_where_events_tell_it(
+    events: JobEvents | None, without: float, untold: bool
+) -> None:  # X2, X7
+    found = job_cost(SPOT, "us-central1", BEGIN, events)
+    assert (found.without, found.untold, found.run) == (without, untold, 3600.0)
+    assert found.cost == replace(found.per_hour * (Decimal(3600 - without) / 3600), at_most=untold)
+
+
+def test_a_job_that_waits_for_machines_again_costs_nothing_meanwhile() -> None:  # X7
+    """Its state tells that, whatever the log says."""
+    waiting = replace(SPOT, state="JOB_STATE_PENDING", end_time=None)
+    found = job_cost(waiting, "us-central1", BEGIN + timedelta(minutes=90), told(("preemption", 10)))
+    assert found.without == 80 * 60 and not found.untold
+
+
+def test_each_trials_time_without_machines_is_its_own() -> None:  # X7
+    trials = tuple(Trial(str(n), "SUCCEEDED", {}, {}, "", BEGIN, BEGIN + timedelta(minutes=30)) for n in (1, 2))
+    tuning = replace(SPOT, kind=TUNING_JOB, trials=2, tried=trials)
+    first, second = told(("preemption", 10), trial="1"), told(("running", 12), trial="2")
+    again = told(("running", 20), trial="1")
+    found = job_cost(tuning, "us-central1", BEGIN, JobEvents((*first.all, *second.all, *again.all)))
+    assert found.without == 600 and not found.untold
+    assert found.cost == job_cost(SPOT, "us-central1", BEGIN).per_hour * (Decimal(3600 - 600) / 3600)
+
+
+@pytest.mark.parametrize("job", [JOB, replace(SPOT, strategy="FLEX_START"), replace(SPOT, strategy="STANDARD")])
+def test_of_machines_that_nobody_takes_away_no_events_are_needed(job: VertexJob) -> None:
+    assert not needs_events(job) and not job_cost(job, "us-central1", BEGIN).untold
 
 
 RESERVED: dict[str, Any] = {

@@ -117,13 +117,22 @@ def said(text: str, task: str = "service", **labels: str) -> LogEntry:
         ("Job was preempted and is being restarted.", "restart"),
         ("STOCKOUT: 2 g2-standard-4 were not available. Resources are insufficient in region: r. …", "stock-out"),
         ("STOCKOUT: Spot VMs were preempted; the job was restarted 6 times. Resources are insufficient.", "stock-out"),
-        ("The job is running again.", None),
+        ("Job is running.", "running"),
+        ("Job is preparing.", None),
         ("Job completed successfully.", None),
         ("restart_job_on_worker_restart is set", None),
     ],
 )
 def test_what_a_line_of_the_service_tells(text: str, kind: str | None) -> None:  # X1, X2
     assert event_kind(said(text)) == kind
+
+
+def test_that_a_job_runs_again_is_an_event_and_that_it_runs_at_first_is_none() -> None:  # X1, X2
+    """The trials of a tuning job run on while one of them has lost its machines."""
+    runs, lost = "Job is running.", "The Spot VM of replica workerpool0-0 was preempted."
+    lines = [(runs, "1"), (runs, "2"), (lost, "1"), (runs, "2"), ("Restarting the job", "1"), (runs, "1"), (runs, "1")]
+    found = events_of([said(text, trial_id=trial) for text, trial in lines])
+    assert [(one.kind, one.trial) for one in found] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
 
 
 def test_what_a_replica_writes_is_no_event() -> None:

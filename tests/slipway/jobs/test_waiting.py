@@ -87,8 +87,7 @@ STOCK_OUT = "STOCKOUT: 1 × n1-standard-8 were not available. Resources are insu
 @pytest.mark.parametrize(
     ("changes", "word", "said"),
     [
-        ({}, STOCK_OUT, "waits for machines: none available, try 1 of 3"),
-        ({}, STOCK_OUT.partition(" (try")[0], "waits for machines: none available"),
+        ({}, STOCK_OUT, "waits for machines; the service says: STOCKOUT"),
         ({}, "", "accepted, getting ready to run"),
         ({}, "All 1 × n1-standard-8 are there.", "accepted, getting ready to run; the service says: All 1"),
         ({"start_time": NOW}, STOCK_OUT, "lost its machines, waits for others; the service says: STOCKOUT"),
@@ -100,6 +99,21 @@ def test_a_stock_out_that_the_service_tells_of_is_what_a_job_waits_for(
 ) -> None:  # N9
     beside = replace(WAITING, **{"state": "JOB_STATE_PENDING", "persistent_resource_id": "", **changes})
     assert read_why(cast(Any, None), beside, "", NOW, lambda job: word)(NOW).startswith(said)
+
+
+def test_a_job_that_has_its_machines_is_not_said_to_be_in_the_queue_of_flex_start() -> None:  # W1, N9
+    """No field tells that they are there: what the service says does, and nothing is claimed against it."""
+    flex = replace(
+        WAITING, state="JOB_STATE_PENDING", persistent_resource_id="", strategy="FLEX_START", max_wait=7200.0
+    )
+    flex = replace(flex, create_time=NOW)
+
+    def told(word: str) -> str:
+        return read_why(cast(Any, None), flex, "", NOW, lambda job: word)(NOW)
+
+    assert told("") == "in the queue of flex-start: 2 h are left"
+    for word in ("All 1 × n1-standard-8 of the job are there.", "Pulling image python:3.11..."):
+        assert told(word) == f"flex-start: 2 h are left; the service says: {word}"
 
 
 def test_beside_the_pools_the_service_names_two_causes_and_tells_not_which() -> None:  # N9

@@ -65,13 +65,17 @@ def advanced(job: Job, run: Run, seen: Mapping[str, Status], now: datetime, rule
             )
             over = ran and run.state == "JOB_STATE_PENDING"
             run = replace(_begun(run, seen, now) if over else run, outcome=verdict)
-            job = changed(job, run, "JOB_STATE_RUNNING" if over else run.state, now)
+            job = changed(_runs(job) if over else job, run, "JOB_STATE_RUNNING" if over else run.state, now)
     if run.outcome is not None:
         return _closed(job, run, run.outcome, seen, now, rules)
     if run.state == "JOB_STATE_PENDING" and all(status.phase != "starting" for status in seen.values()):
-        began = changed(job, _begun(run, seen, now), "JOB_STATE_RUNNING", now)
-        return began.telling("The job is running again.") if run.start_time else began
+        return changed(_runs(job), _begun(run, seen, now), "JOB_STATE_RUNNING", now)
     return job
+
+
+def _runs(job: Job) -> Job:
+    """In the service's words, as logs of real jobs have them."""
+    return job.telling("Job is running.")
 
 
 def _begun(run: Run, seen: Mapping[str, Status], now: datetime) -> Run:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.jobs.show import cost_of
+from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
 from slipway.jobs.cost import JobCost
@@ -22,6 +22,7 @@ from slipway.prices import UNKNOWN, Price
 from tests.slipway.cli.stack import PROJECT, REGION, SLEEP, Stack, held
 
 T4 = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
+A100 = "custom_model_training_preemptible_nvidia_a100_gpus"
 QUOTA = {"custom_model_training_nvidia_t4_gpus": 4, "custom_model_training_preemptible_cpus": 64}
 
 
@@ -143,17 +144,54 @@ def test_preemptions_and_restarts_are_shown(stack: Stack, scenario: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("cost", "preemptions", "words"),
+    ("cost", "more", "words"),
     [
-        (Price(Decimal("2.5")), 0, "$2.50"),
-        (Price(Decimal("2.5")), 1, "at most $2.50: the time without machines is not billed"),
-        (Price(Decimal("0.00003")), 0, "under $0.0001"),
-        (Price(Decimal("2.5"), complete=False), 0, "$2.50 and more"),
-        (UNKNOWN, 1, "price unknown"),
+        (Price(Decimal("2.5")), {}, "$2.50"),
+        (Price(Decimal("2.5"), at_most=True), {"untold": True}, "at most $2.50: time without machines is not billed"),
+        (Price(Decimal("0.00003")), {}, "under $0.0001"),
+        (Price(Decimal("2.5"), complete=False), {}, "$2.50 and more"),
+        (UNKNOWN, {"untold": True}, "price unknown"),
     ],
 )
-def test_what_a_preempted_job_cost_is_a_bound(cost: Price, preemptions: int, words: str) -> None:  # X7
-    assert cost_of(JobCost("spot", 1.0, 3600.0, cost, cost), preemptions) == words
+def test_what_a_preempted_job_cost_is_a_bound(cost: Price, more: Any, words: str) -> None:  # X7
+    assert cost_words(JobCost("spot", 1.0, 3600.0, cost, cost, **more)) == words
+
+
+def test_a_preempted_job_costs_the_same_wherever_it_is_told(stack: Stack, scenario: Any) -> None:  # X7
+    """In `--follow`, `jobs show` and JSON; how long it was without machines is counted where the service tells it."""
+    offer = stack.catalog["templates"]["hello"]["offers"][1]
+    offer["request"]["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = {"machineType": "a2-highgpu-8g"} | {
+        "acceleratorType": "NVIDIA_TESLA_A100",
+        "acceleratorCount": 8,
+    }
+    stack.publish()
+    quota = dict.fromkeys(("custom_model_training_preemptible_cpus", A100), 512)
+    scenario(spot={"preempt": [{"job": "hello", "after": 0.2, "times": 1}]})
+    with stack.settings(quota=quota, spot_restart_seconds=3):
+        words = ("submit", "hello", "--capacity", "spot", "-p", "code=import time; time.sleep(1)", "--request-id", "r")
+        followed = stack.run(*words, "--follow")
+    (job,) = stack.jobs()
+    shown = dict(
+        line.split(maxsplit=1) for line in stack.run("jobs", "show", job["displayName"]).out.splitlines() if line
+    )
+    documents = [
+        stack.run("jobs", "show", job["displayName"], "--output", "json").json["job"],
+        stack.run("jobs", "wait", job["displayName"], "--output", "json").json["job"],
+        stack.run(*words, "--wait", "--output", "json").json["job"],
+    ]
+    assert {one["costAtMost"] for one in documents} == {False}
+    (cost,) = {one["cost"] for one in documents}
+    told = f"${Decimal(cost):.4f}"
+    assert f"its machines cost {told}\n" in followed.err and shown["cost"] == told
+    assert " of it without machines" in shown["ran"] and f"ran {shown['ran']}, " in followed.err
+    (one,) = documents[:1]
+    whole = Decimal(one["pricePerHour"]) * Decimal(str(one["runSeconds"])) / 3600
+    assert Decimal(cost) < whole / 2, "most of the time it had no machines"
+    assert [event["kind"] for event in one["events"]].count("running") == 1
+    (listed,) = stack.run("jobs", "list", "--output", "json").json["jobs"]
+    assert listed["costAtMost"] and float(listed["cost"]) == pytest.approx(float(whole), rel=1e-3), (
+        "a list reads no log"
+    )
 
 
 def test_restarts_are_not_guessed_where_the_log_may_not_be_read(stack: Stack) -> None:  # P5
@@ -206,7 +244,7 @@ def test_a_flex_start_job_says_how_long_it_may_wait_yet(stack: Stack, scenario: 
         text = stack.run("jobs", "show", name).out
         vertex = connect(stack.env()).vertex(PROJECT, REGION)
         seen = next(Follower(vertex, vertex.job(str(done.json["job"]["name"]))).events())
-    assert "state      pending: in the queue of flex-start: 2 h are left; the service says: Waiting until " in text
+    assert "state      pending: flex-start: 2 h are left; the service says: Waiting until " in text
     assert isinstance(seen, Progress) and seen.job.create_time
     left = [seen.why(seen.job.create_time + timedelta(seconds=waited)) for waited in (7158, 7159)]
     assert left == [f"in the queue of flex-start: {seconds} s are left" for seconds in (42, 41)]

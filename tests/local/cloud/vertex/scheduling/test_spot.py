@@ -38,10 +38,11 @@ def test_a_preempted_job_waits_and_runs_again_with_the_same_id(stage: Stage) -> 
     stage.ends(job)
     assert stage.state(job) == "SUCCEEDED"
     assert stage.said(job) == [
+        "Job is running.",
         "The Spot VM of replica workerpool0-0 was preempted.",
         "STOCKOUT: the job has no machines any more. It has run for 0:00:10; waiting is not billed.",
         "Restarting the job after preemption (restart 1 of 6) in 60 s, as soon as there are Spot VMs.",
-        "The job is running again.",
+        "Job is running.",
     ]
 
 
