@@ -8,6 +8,7 @@ from slipway.doctor.access import roles, unread
 from slipway.doctor.backend import backend, packages, submissions
 from slipway.doctor.clusters import clusters
 from slipway.doctor.finding import WORST_FIRST, Finding
+from slipway.doctor.idle_jobs import idle_jobs
 from slipway.doctor.picture import Picture
 from slipway.doctor.policies import exposed
 from slipway.doctor.pools import jobs, pools
@@ -21,6 +22,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     clusters,
     pools,
     jobs,
+    idle_jobs,
     quota,
     submissions,
     packages,

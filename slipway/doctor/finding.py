@@ -74,6 +74,7 @@ _ALL = (
     Kind("cluster-old", _WARNING, "a current cluster is older than the 30 days that the cloud advises"),
     Kind("pool-idle", _WARNING, "a pool without a job for more than a day"),
     Kind("job-beside-pool", _WARNING, "a job pays for machines of its own while a pool has as many of them free"),
+    Kind("job-idle", _WARNING, "a job has used next to nothing of its machines for 15 minutes"),
     Kind("quota-nearly-used", _WARNING, "nine tenths of a quota that pools draw are in use"),
     Kind("catalog-missing", _BROKEN, "nothing is published, so nobody can submit"),
     Kind("catalog-damaged", _BROKEN, "what is published can't be read by this version"),

@@ -13,6 +13,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
 from slipway.live import Unknown
 from slipway.prices import Price, hourly
@@ -116,7 +117,8 @@ class Picture:
     of these adopt; `document` is this stack's file. `commits`: the subjects of those since the catalog's that touch
     what is deployed, newest first. `policies`: who may do what, one for each bucket and account and for the project.
     `of_catalog` follows a command that goes by the chosen catalog, as `Place` has it. `clock`: what is wrong with this
-    machine's, as `now` is the cloud's then. `unseen`: what was not looked at and why, a phrase each.
+    machine's, as `now` is the cloud's then. `unseen`: what was not looked at and why, a phrase each. `use`: what the
+    stack's jobs used of their machines lately.
     """
 
     stack: str
@@ -142,6 +144,7 @@ class Picture:
     clock: str = ""
     unseen: tuple[str, ...] = field(default=())
     other_regions: tuple[str, ...] = ()
+    use: tuple[Series, ...] | Unknown = ()
 
     @property
     def catalog(self) -> Catalog | None:
@@ -202,6 +205,11 @@ class Picture:
         """What its machines of the moment cost, in these of its pools or in all."""
         region = cluster.region or self.region
         return sum((hourly(pool.machine, region) * pool.replicas for pool in pools or cluster.pools), Price())
+
+    def cost(self, job: VertexJob) -> Price:
+        """An hour of its machines."""
+        region = job.region or self.region
+        return sum((hourly(one.machine, region, job.capacity_type) * one.count for one in job.machines), Price())
 
     def span_since(self, moment: datetime) -> float:
         """Seconds."""

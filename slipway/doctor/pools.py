@@ -17,7 +17,7 @@ from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL
 from slipway.live import Unknown
-from slipway.prices import Price, dollars, hourly
+from slipway.prices import dollars
 
 _IDLE = timedelta(days=1)
 
@@ -98,9 +98,7 @@ def _room(job: VertexJob, cluster: PersistentResource) -> str:
 
 
 def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
-    region = job.region or picture.region
-    costs = sum((hourly(one.machine, region, job.capacity_type) * one.count for one in job.machines), Price())
-    waits = job.state in WAITS
+    costs, waits = picture.cost(job), job.state in WAITS
     does = "waits for machines of its own" if waits else "runs on machines of its own"
     words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
     template = picture.catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if picture.catalog else None

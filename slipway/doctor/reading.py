@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.credentials import identity
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.monitoring import Series
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
@@ -25,6 +27,7 @@ from slipway.doctor import policies
 from slipway.doctor.backend_reading import look
 from slipway.doctor.commands import submitted
 from slipway.doctor.gaps import gaps
+from slipway.doctor.idle_jobs import sampled, use_of
 from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
 from slipway.doctor.place import Place
 from slipway.errors import SlipwayError
@@ -140,6 +143,7 @@ class _Reading:
                 of_catalog=place.of_catalog,
                 unseen=tuple(self._unseen(backend, catalog)),
                 other_regions=others,
+                use=self._use(jobs),
             )
 
     def _elsewhere(self, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
@@ -178,6 +182,11 @@ class _Reading:
 
         api = f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list"
         return self._asked(api, "roles/aiplatform.viewer", listed)
+
+    def _use(self, jobs: tuple[VertexJob, ...] | Unknown) -> tuple[Series, ...] | Unknown:
+        ids = sampled(jobs, self.place.stack, self.now)
+        read = partial(use_of, self.connection.monitoring(self.place.project), ids, self.now)
+        return self._asked("monitoring.googleapis.com timeSeries.list", "roles/monitoring.viewer", read) if ids else ()
 
     def _packages(self) -> tuple[Package, ...] | Unknown:
         bucket = self.place.catalog.bucket

@@ -118,9 +118,14 @@ def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
     return list(islice(logging.entries(query, page_size=min(1000, count), newest_first=True), count))[::-1]
 
 
+def shown(text: str) -> str:
+    """A line's text as a terminal would leave it: of a bar that goes back to its beginning with each move, the last."""
+    return "\n".join(one.rstrip("\r").rpartition("\r")[2] for one in text.rstrip("\r\n").split("\n"))
+
+
 def line(entry: LogEntry, job: VertexJob) -> str:
     """`workers-1  epoch 3`"""
-    text, who = entry.text.rstrip("\n"), prefix(entry, job)
+    text, who = shown(entry.text), prefix(entry, job)
     return "\n".join(f"{who}  {one}" for one in text.split("\n")) if who else text
 
 

@@ -20,6 +20,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import Cancelled, ConfigError, ResourceError, SlipwayError
 from slipway.formatting import span
+from slipway.jobs.failure import read_failure
 from slipway.jobs.waiting import state_word
 from slipway.kinds import Kind
 from slipway.labels import CODE_LABEL, TEMPLATE_LABEL, capacity_type_label
@@ -85,10 +86,13 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
 
 
 def require_success(context: Context, job: VertexJob) -> None:
-    """Raises the error that an ended job is, with what to do about a lack of machines; nothing for success."""
+    """Raises the error that an ended job is, with what to do about a lack of machines, or what its code wrote last;
+    nothing for success."""
     problem, cause = error_of_end(job), cause_of(job)
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
+    elif problem and (failure := read_failure(context, job)):
+        problem.why = "\n".join([problem.why, *failure.words])
     if problem:
         raise problem
 
@@ -129,11 +133,9 @@ def cause_of(job: VertexJob) -> Cause | None:
         return None
     insufficient = "resources are insufficient" in error or "stockout" in error
     if CAPACITY_TYPES[capacity_type].waits_by_itself:
-        late = job.state == "JOB_STATE_EXPIRED" or "max wait duration" in error
-        return Cause.EXPIRED if job.start_time is None and (late or insufficient) else None
-    if CAPACITY_TYPES[capacity_type].preemptible and (
-        "preempted" in error or (insufficient and job.start_time is not None)
-    ):
+        late = insufficient or job.state == "JOB_STATE_EXPIRED"
+        return Cause.EXPIRED if job.start_time is None and late else None
+    if CAPACITY_TYPES[capacity_type].preemptible and insufficient and job.start_time is not None:
         return Cause.PREEMPTED
     return Cause.STOCK_OUT if insufficient else None
 

@@ -1,17 +1,19 @@
 """A replica's log: one JSON object a line, written as lines come, read from where a reader stopped."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from local.cloud.clock import timestamp
 
 LINE_BYTES = 256 * 1024
 FILE_BYTES = 256 * 1024**2
+_END = re.compile(rb"\r*\n|\r(?=[^\r\n])")
 _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
 
 
@@ -24,6 +26,25 @@ class Line:
     text: str
     fields: dict[str, Any] | None = None
     service: bool = False
+
+
+def lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """As they are written, without their ends. Of a bar that goes back to its beginning with each move, each is a line,
+    which comes with the next one."""
+    rest = b""
+    while part := stream.read1(LINE_BYTES):  # type: ignore[attr-defined]
+        rest += part
+        begin = 0
+        for end in _END.finditer(rest):
+            if end.start() > begin or end[0] != b"\r":
+                yield rest[begin : end.start()]
+            begin = end.end()
+        rest = rest[begin:]
+        while len(rest) > LINE_BYTES:
+            yield rest[:LINE_BYTES]
+            rest = rest[LINE_BYTES:]
+    if rest := rest.rstrip(b"\r"):
+        yield rest
 
 
 class LogFile:

@@ -21,9 +21,9 @@ from typing import IO
 
 from local.cloud import files
 from local.cloud.clock import timestamp
-from local.cloud.nodes import environment, gcs_paths, mounts, preparation, processes
+from local.cloud.nodes import environment, gcs_paths, logfile, mounts, preparation, processes
 from local.cloud.nodes import spec as specs
-from local.cloud.nodes.logfile import LINE_BYTES, LogFile
+from local.cloud.nodes.logfile import LogFile
 from local.cloud.nodes.metadata_server import MetadataServer
 from local.cloud.nodes.spec import Phase, ReplicaSpec, UnreadyError
 
@@ -169,8 +169,8 @@ class Runner:
 
         def read() -> None:
             with stream, contextlib.suppress(ValueError):
-                while line := stream.readline(LINE_BYTES):
-                    self._log.user(line.decode(errors="replace").rstrip("\r\n"), severity)
+                for line in logfile.lines(stream):
+                    self._log.user(line.decode(errors="replace"), severity)
 
         thread = threading.Thread(target=read, daemon=True)
         thread.start()

@@ -16,7 +16,13 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
-from slipway.cli.terminal.documents import events_document, job_document, source_of, usage_document
+from slipway.cli.terminal.documents import (
+    events_document,
+    failure_document,
+    job_document,
+    source_of,
+    usage_document,
+)
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
 from slipway.cloud.failures import CloudError
@@ -24,6 +30,7 @@ from slipway.cloud.jobs import VertexJob, best
 from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.cost import job_cost
+from slipway.jobs.failure import Failure, read_failure
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events
 from slipway.jobs.roles import role_at, who_of
@@ -46,7 +53,7 @@ from slipway.submission.fallback import attempt_id
 @dataclass(frozen=True)
 class JobDetails:
     """A job with all that is read about it: why it waits, what happened to it, what it used, and what to do now.
-    `next`: the job that its submission fell back to."""
+    `next`: the job that its submission fell back to. `failure`: why it failed, for one that did by itself."""
 
     job: VertexJob
     why: str
@@ -55,6 +62,7 @@ class JobDetails:
     cause: Cause | None
     steps: tuple[Suggestion, ...]
     next: VertexJob | None = None
+    failure: Failure | None = None
 
 
 @click.command()
@@ -67,6 +75,8 @@ def command(job: str, catalog: str | None, output: str) -> None:
         screen.out_json("job", {"job": _document(context, picture)})
         return
     screen.fields(_facts(context, picture))
+    for line in ("", *picture.failure.words) if picture.failure and picture.failure.words else ():
+        screen.out(line)
     if picture.job.tried:
         screen.out("")
         _show_trials(picture.job)
@@ -78,21 +88,23 @@ def command(job: str, catalog: str | None, output: str) -> None:
         screen.out("")
         _show_events(picture)
     if picture.job.start_time is not None:
-        if not picture.usage.rows and (picture.job.tried or picture.cause or picture.events.all):
+        if not picture.usage.rows and (picture.failure or picture.job.tried or picture.cause or picture.events.all):
             screen.out("")
         show_usage(picture.usage)
 
 
 def _picture(context: Context, job: VertexJob) -> JobDetails:
     project = context.catalog.project
-    with ThreadPoolExecutor(3, thread_name_prefix="show") as threads:
+    with ThreadPoolExecutor(4, thread_name_prefix="show") as threads:
         why = threads.submit(_why, context, job)
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
         fallback = threads.submit(_fallback_of, context, job)
+        failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
         cause = cause_of(job) if fallback.result() is None else None
         steps = next_steps(context, job, cause) if cause else ()
-        return JobDetails(job, why.result(), events.result(), usage.result(), cause, steps, fallback.result())
+        told = (why.result(), events.result(), usage.result(), cause, steps, fallback.result())
+        return JobDetails(job, *told, failure.result() if failure else None)
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
@@ -124,6 +136,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
         "fallback": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
         "usage": usage_document(picture.usage),
+        "failure": failure_document(picture.failure) if picture.failure else None,
         "next": [{"what": step.what, "command": step.command} for step in picture.steps],
     }
 

@@ -28,6 +28,7 @@ from slipway.prices import Price
 
 if TYPE_CHECKING:
     from slipway.deployment.schedule import Due
+    from slipway.jobs.failure import Failure
     from slipway.jobs.log import JobEvents
     from slipway.jobs.utilization import Utilization
 
@@ -134,6 +135,12 @@ def events_document(events: JobEvents, job: VertexJob) -> dict[str, Any]:
         ],
         "eventsWhy": events.why or None,
     }
+
+
+def failure_document(failure: Failure) -> dict[str, Any]:
+    """`memory` is a share from 0 to 1, null unless it ran out."""
+    why = failure.why or None
+    return {"role": failure.who or None, "lines": list(failure.lines), "memory": failure.memory, "why": why}
 
 
 def usage_document(usage: Utilization) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +21,10 @@ from slipway.doctor.reading import picture as picture_of
 from slipway.live import Unknown
 from slipway.season import Season
 from tests.checkouts.shell import Done
+from tests.local.conftest import LocalCloud
 from tests.slipway.doctor.picture import picture
 
-from .stack import PROJECT, REGION, UNSET, Stack
+from .stack import PROJECT, REGION, SLEEP, UNSET, Stack
 from .test_schedule import deployed
 
 
@@ -147,3 +150,50 @@ def test_the_guide_has_every_kind_with_its_grade() -> None:
 
     for kind in KINDS.values():
         assert f"| `{kind.word}` | {kind.grade.sign} | {kind.means} |" in GUIDE, kind.word
+
+
+@pytest.fixture
+def sampling(tmp_path: Path) -> Iterator[Stack]:
+    """A stack on a cloud of its own that looks at machines all the time, as its clock is moved."""
+    cloud = LocalCloud(tmp_path / "state")
+    cloud.up("--set", "monitoring_seconds=0.1")
+    own = Stack(cloud, tmp_path)
+    (tmp_path / ".git").mkdir()
+    own.make()
+    yield own
+    cloud.local("down")
+
+
+def test_a_job_that_sleeps_is_found(sampling: Stack) -> None:  # Z5
+    stack, cloud = sampling, sampling.cloud
+    assert stack.run("submit", "hello", "-p", f"code={SLEEP}").code == 0
+    stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_RUNNING")
+
+    def samples() -> int:
+        wanted = 'metric.type="ml.googleapis.com/training/cpu/utilization" AND resource.type="cloudml_job"'
+        times = "interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2090-01-01T00:00:00Z"
+        answer = cloud.rest("GET", f"/v3/projects/{PROJECT}/timeSeries?{times}&filter={wanted}")
+        return sum(len(one["points"]) for one in answer.get("timeSeries", []))
+
+    def sampled() -> None:
+        before = samples()
+        stack.until(lambda: samples() > before)
+
+    def found() -> dict[str, Any]:
+        document = stack.run("doctor", "--output", "json", role="owner").json
+        return {one["id"]: one for one in document["findings"]}
+
+    sampled()
+    for minutes in (4, 12):
+        assert "job-idle" not in found()
+        cloud.rest("POST", "/slipway/clock", {"advance": 60 * minutes})
+        sampled()
+    assert "job-idle" not in found(), "it has run for as long, and samples may come late"
+    cloud.rest("POST", "/slipway/clock", {"advance": 60 * 3 + 30})
+    sampled()
+    stack.until(lambda: "job-idle" in found())  # The date that answers bear follows the clock within a second.
+    (job,) = stack.jobs()
+    assert found()["job-idle"]["sentence"].startswith(
+        f"job {job['displayName']} has used under 5 % of its machines for 15 min ("
+    )
+    stack.end()

@@ -12,6 +12,8 @@ from functools import cache
 import pytest
 
 from slipway.catalog.model import Parameter
+from slipway.cloud.monitoring import CPU as CPU_USE
+from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
 from slipway.doctor.finding import KINDS, Finding
@@ -91,6 +93,8 @@ def pictures() -> Iterator[Picture]:
         yield picture(packages=tuple(packages))
     everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
     yield picture(policies=(Policy("bucket acme-work", everybody),))
+    slept = tuple(Point(NOW - timedelta(minutes=minute), 0.0) for minute in (16, 5))
+    yield picture(lives(used=4), jobs=(ALONE,), use=(Series(CPU_USE, ALONE.id, "workerpool0-0", "", slept),))
     yield picture(policies=(Gone("no such account", "getIamPolicy of account t@p.iam.gserviceaccount.com", "r"),))
     yield picture(jobs=DENIED, recent=DENIED, quota=replace(DENIED, role=""))
     yield picture(clusters=OFF)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.failures import Answer, Call, Exhausted
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
-from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter
+from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter, line
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -146,3 +147,9 @@ def test_an_event_has_the_services_words_and_the_replica_that_it_names() -> None
     assert event.text == "The Spot VM of replica workerpool0-12 was preempted."
     (nameless,) = events_of([said("A Spot VM was preempted")])
     assert nameless.replica == ""
+
+
+def test_a_bar_is_shown_as_a_terminal_leaves_it() -> None:
+    job = VertexJob("j", "j", "JOB_STATE_RUNNING")
+    text = "\r  0%|    |\r 50%|##  |\r\nnext\r\n"
+    assert line(entry(1, text), job) == "workerpool0-0   50%|##  |\nworkerpool0-0  next"

@@ -1,0 +1,100 @@
+"""Why a job failed, beside what the service says: the last lines of the replica that failed first, or how much of its
+memory it used. One call, of bounded time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from slipway.cloud.failures import CloudError, Denied
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.monitoring import MEMORY
+from slipway.context import Context
+from slipway.formatting import short
+from slipway.jobs.log import job_filter, newest, shown
+from slipway.jobs.roles import REPLICA, task_filter, who_of
+
+_OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
+_ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
+_LOOKED_AT, _LINES, _LONGEST = 50, 8, 300
+_BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """`who` failed, as people call the replica; empty where the service names none. `lines` are the newest errors that
+    it wrote, else the newest lines, the oldest first. `memory`: the most of its machine's that it used, 0 to 1, where
+    it ran out of it. `why`: why nothing is known."""
+
+    who: str = ""
+    lines: tuple[str, ...] = ()
+    memory: float | None = None
+    machine: str = ""
+    why: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        who = self.who or "a replica"
+        if self.memory is not None:
+            return [f"{who} used {self.memory * 100:.0f} % of the memory of its {self.machine}, as far as was sampled"]
+        if self.why:
+            return [self.why]
+        return [f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else []
+
+
+def read_failure(context: Context, job: VertexJob) -> Failure | None:
+    """None for a job that has not failed, or never ran. What can't be read is reported in the result, not raised."""
+    if job.state != "JOB_STATE_FAILED" or job.start_time is None or not job.log_ids:
+        return None
+    found = REPLICA.search(job.error)
+    task = found[0] if found else ""
+    try:
+        if _OUT_OF_MEMORY.search(job.error):
+            return _memory(context, job, task)
+        return _last_lines(context, job, task)
+    except Denied as problem:
+        return Failure(why=f"more is not known: {problem.message} ({problem.fix})")
+    except CloudError as problem:
+        return Failure(why=f"more is not known: {problem.what}: {problem.message}")
+
+
+def _last_lines(context: Context, job: VertexJob, task: str) -> Failure:
+    query = job_filter(_ids(job), only=task_filter(task) if task else _ANY_REPLICA)
+    entries = newest(context.brief.logging(context.catalog.project), query, _LOOKED_AT)
+    task = task or (entries[-1].task if entries else "")
+    own = [entry for entry in entries if entry.task == task]
+    chosen = [entry for entry in own if entry.severity in _ERRORS] or own
+    lines = [line for entry in chosen for line in _COLOUR.sub("", shown(entry.text)).split("\n")]
+    cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
+    return Failure(_who(job, task), tuple(cut))
+
+
+def _memory(context: Context, job: VertexJob, task: str) -> Failure:
+    end = job.end_time or context.now
+    begin = max(job.start_time or end, end - _BEFORE)
+    monitoring = context.brief.monitoring(context.catalog.project)
+    series = [one for one in monitoring.series(MEMORY, _ids(job), begin, end + _LATE) if task in ("", one.task)]
+    most = max((point.value, one.task) for one in series for point in one.points) if series else None
+    if most is None:
+        return Failure(_who(job, task), why="how much memory it used was not sampled")
+    pool = REPLICA.fullmatch(most[1])
+    position = int(pool[1]) if pool else len(job.worker_pools)
+    machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
+    return Failure(_who(job, most[1]), memory=most[0], machine=machine)
+
+
+def _ids(job: VertexJob) -> tuple[str, ...]:
+    """The custom job whose log tells: of a tuning job that of the trial which failed first."""
+    failed = [one for one in job.tried if one.state == "INFEASIBLE" and one.job and one.end_time]
+    first = min(failed, key=lambda one: (one.end_time, one.id), default=None)
+    return (first.job.rsplit("/", 1)[-1],) if first else job.log_ids
+
+
+def _who(job: VertexJob, task: str) -> str:
+    who, ids = who_of(task, job), _ids(job)
+    trial = next((one.id for one in job.tried if one.job.rsplit("/", 1)[-1] in ids and len(ids) == 1), "")
+    return f"{trial}/{who}" if trial else short(who)
