@@ -179,7 +179,7 @@ class Job:
         With `follow` they go on until the job has ended, however it ended. Raises CloudError.
         """
         from slipway.jobs.follower import LogLine, follower_of
-        from slipway.jobs.log import Tail, line
+        from slipway.jobs.log import WHOLE_LOG, job_filter, line
 
         if follow:
             for event in follower_of(self._context, self._job, logs=True).events():
@@ -190,7 +190,8 @@ class Job:
             return
         # A tuning job's trials, and the job behind a pipeline, are known only once they have begun.
         job = self._context.vertex.job(self.resource_name)
-        for entry in Tail(self._context.connection.logging(self._context.catalog.project), job.log_ids).more():
+        logging = self._context.connection.with_policy(WHOLE_LOG).logging(self._context.catalog.project)
+        for entry in logging.entries(job_filter(job.log_ids)) if job.log_ids else ():
             yield from line(entry, job).split("\n")
 
     def download(self, folder: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:

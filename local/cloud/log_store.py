@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_SCHEMA = """
+_TASK = "json_extract(body, '$.resource.labels.task_name')"
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS entries (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, job TEXT NOT NULL, log TEXT NOT NULL,
     body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_by_job ON entries (job, timestamp, seq);
+CREATE INDEX IF NOT EXISTS entries_by_task ON entries (job, {_TASK}, timestamp, seq);
 CREATE INDEX IF NOT EXISTS entries_by_time ON entries (timestamp, seq);
 """
 _BATCH = 500
@@ -20,15 +22,18 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Window:
-    """What a query is about at most: a job ("" for all) and times from `since` to `until` (timestamps, inclusive)."""
+    """What a query is about at most: a job and who of it wrote ("" for all), and times from `since` to `until`
+    (timestamps, inclusive)."""
 
     job: str = ""
     since: str = ""
     until: str = "9"
+    task: str = ""
 
     def within(self, other: "Window") -> "Window":
         """What both are about."""
-        return Window(other.job or self.job, max(self.since, other.since), min(self.until, other.until))
+        since, until = max(self.since, other.since), min(self.until, other.until)
+        return Window(other.job or self.job, since, until, other.task or self.task)
 
 
 class Logs:
@@ -92,6 +97,9 @@ class Logs:
         if window.job:
             where.append("job = ?")
             values.append(window.job)
+        if window.task:
+            where.append(f"{_TASK} = ?")
+            values.append(window.task)
         if after:
             where.append(f"(timestamp, seq) {'<' if descending else '>'} (?, ?)")
         order = "DESC" if descending else "ASC"

@@ -14,12 +14,18 @@ from typing import Literal
 from slipway.cloud.failures import CloudError, Denied, Exhausted
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
+from slipway.cloud.session import HttpPolicy
 from slipway.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter
 
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
 
 EventKind = Literal["preemption", "restart", "running", "stock-out"]
+
+PAGES_A_MINUTE, PAGE = 60, 1000
+"""What a project has of log queries, which all its readers share, and the lines of one."""
+WHOLE_LOG = HttpPolicy(attempts=9, whole=float("inf"), most=1 << 50)
+"""For all of a log, however long: with patience for a minute's limit."""
 
 _MOST = 500
 _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
@@ -33,7 +39,7 @@ _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True)
 class LogPolling:
-    """Seconds between queries. A project has 60 log queries a minute, which all its followers share."""
+    """Seconds between queries."""
 
     first: float = 1.5
     steady: float = 3.0
@@ -115,7 +121,7 @@ class Tail:
 
 def newest(logging: Logging, query: str, count: int) -> list[LogEntry]:
     """The last `count` lines, oldest first."""
-    return list(islice(logging.entries(query, page_size=min(1000, count), newest_first=True), count))[::-1]
+    return list(islice(logging.entries(query, page_size=min(PAGE, count), newest_first=True), count))[::-1]
 
 
 def shown(text: str) -> str:

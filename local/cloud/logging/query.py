@@ -53,7 +53,8 @@ class _Queries(filters.Meaning[Query]):
             if value == "*":
                 return Query(lambda entry: _at(entry, path) is not MISSING)
             return Query(lambda entry: value.lower() in shown(_at(entry, path)).lower())
-        window = Window(job=value) if path == ("resource", "labels", "job_id") and sign == "=" else Window()
+        label = path[2] if path[:2] == ("resource", "labels") and len(path) == 3 and sign == "=" else ""
+        window = Window(job=value) if label == "job_id" else Window(task=value) if label == "task_name" else Window()
         return Query(lambda entry: _compared(_at(entry, path), sign, value), window)
 
     def search(self, word: str) -> Query:

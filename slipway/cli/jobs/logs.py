@@ -5,6 +5,7 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 
 import click
@@ -15,11 +16,13 @@ from slipway.cli.terminal.watching import watch
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.context import Context
-from slipway.jobs.log import Tail, event_kind, job_filter, line, newest
+from slipway.formatting import span
+from slipway.jobs.log import PAGE, PAGES_A_MINUTE, WHOLE_LOG, event_kind, job_filter, line, newest
 from slipway.jobs.roles import prefix, role_filter
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import require_success
 
+_A_MINUTE, _LONG = PAGES_A_MINUTE * PAGE, 10 * PAGE
 _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
 
 
@@ -48,7 +51,7 @@ def command(
     context = Context(catalog)
     found = found_job(context, job)
     wanted = (severity or "").upper()
-    logging = context.connection.logging(context.catalog.project)
+    logging = context.connection.with_policy(WHOLE_LOG).logging(context.catalog.project)
     only = role_filter(found, role) if role else ""
     asked = job_filter(found.log_ids, severity=wanted, only=only)
     tail = newest(logging, asked, last) if last and found.log_ids else None
@@ -58,11 +61,24 @@ def command(
         ended = watch(context, found, logs=True, severity=wanted, begin=begin, only=only, text=text, plain=plain)
         require_success(context, ended)
         return
-    entry = None
-    for entry in Tail(logging, found.log_ids, severity=wanted, only=only).more() if tail is None else tail:
+    entries = tail if tail is not None else logging.entries(asked) if found.log_ids else ()
+    entry, begin = None, None
+    for count, entry in enumerate(entries, 1):
         screen.out_log(text(entry, found))
+        begin = begin or entry.timestamp
+        if tail is None and (count == _LONG or count % _A_MINUTE == 0):
+            screen.note(how_far(count, begin, entry.timestamp, found.end_time or context.now))
     if entry is None:
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {found.display_name} is {state_word(found.state)}")
+
+
+def how_far(count: int, begin: datetime | None, at: datetime | None, end: datetime) -> str:
+    """How long the rest of a log takes, as far as its lines so far tell: nobody says how many there are."""
+    told = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
+    if begin and at and begin < at < end:
+        rest = count * ((end - at) / (at - begin))
+        told += f", so the rest takes some {span(60 * rest / _A_MINUTE)} if the job went on writing like that"
+    return f"{told}     its end alone: --tail {PAGE}"
 
 
 def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:

@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from local.cloud.log_store import Window
+from local.cloud.logging import query
 from local.cloud.logging.entries import write
 from local.cloud.world import open_world
 from tests.local.conftest import LocalCloud
@@ -126,3 +127,18 @@ def test_only_so_many_entries_are_kept(tmp_path: Path) -> None:
     write(world, "projects/slipway-local/logs/w", resource, [entry(str(number), number) for number in range(9)])
     kept = [found["textPayload"] for _, found in world.logs.read(Window(), None, False)]
     assert kept == ["4", "5", "6", "7", "8"]
+
+
+def test_of_one_writer_s_lines_no_others_are_read(tmp_path: Path) -> None:
+    """A page about a job asks for the service's few, among hundreds of thousands of its replicas'."""
+    world = open_world(tmp_path)
+    for task, number in (("workerpool0-0", 9), ("service", 2)):
+        labels = {"job_id": "1", "task_name": task}
+        resource = {"type": "ml_job", "labels": labels}
+        write(world, f"projects/slipway-local/logs/{task}", resource, [entry(f"{task} {n}", n) for n in range(number)])
+    window = query.parse('resource.labels.job_id="1" AND resource.labels.task_name="service"').window
+    assert (window.job, window.task) == ("1", "service")
+    kept = [found["textPayload"] for _, found in world.logs.read(window, None, True)]
+    assert kept == ["service 1", "service 0"]
+    either = query.parse('resource.labels.task_name="service" OR resource.labels.task_name="workerpool0-0"').window
+    assert either == Window()
