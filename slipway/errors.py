@@ -7,7 +7,7 @@ Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentica
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
@@ -106,6 +106,14 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
     def to_go_on(self, how: str) -> None:
         """Tells how to submit again, in the words of whoever did: a call of Python, or a command."""
         self.fix = f"to see:    slipway jobs list\nto go on:  {how}   ({self._risk})"
+
+
+def first_of(problems: Sequence[SlipwayError]) -> SlipwayError:
+    """The first that is no cancellation; its reason names the others."""
+    first = next((one for one in problems if not isinstance(one, Cancelled)), problems[0])
+    also = "; ".join(one.what for one in problems if one is not first)
+    first.why = "\n".join(filter(None, (first.why, also and f"also: {also}")))
+    return first
 
 
 def visible(text: str, harmful: re.Pattern[str] = _HARMFUL) -> str:

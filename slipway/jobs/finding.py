@@ -1,4 +1,6 @@
-"""A job from what a person types: its name, its number, the full resource name, or the name of its template."""
+"""A job from what a person types: its name, its number, the full resource name, the name of its template, or the id of
+its request.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join, nearest, quoted, short
 from slipway.jobs.earlier_waits import earlier_filter
 from slipway.kinds import KINDS
-from slipway.labels import label_value
+from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 
 _RECENT = 100
 
 
-def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
+def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool = True) -> list[VertexJob]:
     """The job, the newest first where several have that name. With a `stack`, and where no job is called so, the newest
-    job of that stack's template of this name.
+    job of that stack's template of this name, with `of_template`, or those of its request of this id.
 
     Raises ResourceError with a suggestion when there is no such job, ConfigError for the name of one that is in none of
     the regions.
@@ -36,8 +38,10 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "") -> list[VertexJob]:
     if names or '"' in text or "\\" in text:
         raise _unknown(vertex, text)
     named = _named(vertex, text)
-    if not named and stack and label_value(text):
+    if not named and stack and of_template and label_value(text):
         named = list(islice(vertex.jobs_of_every_kind(earlier_filter(stack, text), page_size=1), 1))
+    if not named and stack and label_value(text) == text:
+        named = list(vertex.jobs_of_every_kind(label_filter({STACK_LABEL: stack, REQUEST_LABEL: text})))
     if not named:
         raise _unknown(vertex, text)
     return named

@@ -1,6 +1,6 @@
-"""Cancel a job, or all of a sweep, that has not ended.
+"""Cancel jobs, or all of a sweep, that have not ended.
 
-Its machines are freed once it has been cancelled.
+Their machines are freed once they have been cancelled.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ import click
 
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import WORD, catalog_and_output, found_job
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_jobs, jobs_argument
+from slipway.cloud.failures import CloudError
 from slipway.context import Context
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, ResourceError, SlipwayError, first_of
+from slipway.formatting import join
 from slipway.submission.ending import cancel_job
 from slipway.sweeps.cancelling import cancel_sweep
 
 
 @click.command()
-@click.argument("job", type=WORD, required=False, shell_complete=completions.active_jobs)
+@jobs_argument(required=False)
 @click.option(
     "--sweep",
     type=WORD,
@@ -26,23 +28,32 @@ from slipway.sweeps.cancelling import cancel_sweep
     help="All of this sweep's jobs that have not ended.",
 )
 @catalog_and_output
-def command(job: str | None, sweep: str | None, catalog: str | None, output: str) -> None:
-    if (job is None) == (sweep is None):
+def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, output: str) -> None:
+    if bool(jobs) == (sweep is not None):
         raise ConfigError("name what to cancel", why="it is either JOB or --sweep ID", fix="slipway jobs list")
     context = Context(catalog)
     if sweep is not None:
         _cancel_sweep(context, sweep, json=output == "json")
         return
-    one = found_job(context, job or "", of_template=False)
-    name = one.display_name or one.id
-    with screen.interruptible(f"{name} may be cancelled already", f"slipway jobs show {one.typed}"):
-        cancel_job(context.vertex, one, context.now)
-    with screen.after(f"job {name} is being cancelled", f"slipway jobs show {one.typed}"):
-        if output == "json":
-            screen.out_json("job", {"job": job_document(context.vertex.job(one.name), context)})
-        else:
-            screen.out(f"cancelling {name}")
-            screen.hint(f"  slipway jobs wait {one.typed}")
+    found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
+    names = join(job.display_name or job.id for job in found)
+    seen = "; ".join(f"slipway jobs show {job.typed}" for job in found)
+    with screen.interruptible(f"{names} may be cancelled already", seen):
+        for job in list(found):
+            try:
+                cancel_job(context.vertex, job, context.now)
+            except (ResourceError, CloudError) as problem:
+                problems.append(problem)
+                found.remove(job)
+    with screen.after(f"{join(job.display_name or job.id for job in found)}: being cancelled", seen):
+        if output == "json" and found:
+            documents = [job_document(context.vertex.job(job.name), context) for job in found]
+            screen.out_json(*(("job", {"job": documents[0]}) if len(jobs) == 1 else ("jobs", {"jobs": documents})))
+        elif found:
+            screen.out(f"cancelling {join(job.display_name or job.id for job in found)}")
+            screen.hint(f"  slipway jobs wait {' '.join(job.typed for job in found)}")
+    if problems:
+        raise first_of(problems)
 
 
 def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:

@@ -1,29 +1,45 @@
-"""Wait for a job's end.
+"""Wait for a job's end, or for that of several.
 
-Exit code: 0 succeeded, 4 failed or expired, 8 cancelled, 9 timeout.
+Exit code: 0 succeeded, 4 failed or expired, 8 cancelled, 9 timeout; of several that of the first which failed.
 """
 
 from __future__ import annotations
 
 import click
 
-from slipway.cli.terminal import completions, screen
+from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import job_document
-from slipway.cli.terminal.options import WORD, catalog_and_output, found_job
+from slipway.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument
 from slipway.cli.terminal.watching import events_of_cost, watch
 from slipway.context import Context
+from slipway.errors import Cancelled, ResourceError, Timeout, first_of
 from slipway.formatting import seconds
 from slipway.submission.ending import require_success
 
 
 @click.command()
-@click.argument("job", type=WORD, shell_complete=completions.active_jobs)
+@jobs_argument(required=True)
 @click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
 @catalog_and_output
-def command(job: str, timeout: str | None, catalog: str | None, output: str) -> None:
+def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, output: str) -> None:
     limit = seconds(timeout) if timeout is not None else None
     context = Context(catalog)
-    ended = watch(context, found_job(context, job), logs=False, timeout=limit, quiet=output == "json")
+    begun, ended, problems = context.clock.monotonic(), [], []
+    for number, job in enumerate(found_jobs(context, jobs)):
+        left = None if limit is None else max(0.0, limit - (context.clock.monotonic() - begun))
+        now = context.vertex.job(job.name) if number else job  # It may have ended while another was waited for.
+        try:
+            ended.append(watch(context, now, logs=False, timeout=left, quiet=output == "json"))
+        except Timeout as problem:
+            problem.what = f"job {job.display_name or job.id} has not ended after {limit:.0f} s"
+            raise
     if output == "json":
-        screen.out_json("job", {"job": job_document(ended, context, events_of_cost(context, ended))})
-    require_success(context, ended)
+        documents = [job_document(one, context, events_of_cost(context, one)) for one in ended]
+        screen.out_json(*(("job", {"job": documents[0]}) if len(jobs) == 1 else ("jobs", {"jobs": documents})))
+    for one in ended:
+        try:
+            require_success(context, one)
+        except (ResourceError, Cancelled) as problem:
+            problems.append(problem)
+    if problems:
+        raise first_of(problems)

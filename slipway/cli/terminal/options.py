@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +63,22 @@ def job_argument(command: Command) -> Command:
     return click.argument("job", type=WORD, shell_complete=completions.jobs)(command)
 
 
+def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
+    return click.argument(
+        "jobs", type=WORD, nargs=-1, required=required, metavar="JOB…", shell_complete=completions.active_jobs
+    )
+
+
+def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = True) -> list[VertexJob]:
+    """Each once, in the order in which they were named. Raises ResourceError for one that is not there."""
+    return list(
+        {job.name: job for job in (found_job(context, text, of_template=of_template) for text in texts)}.values()
+    )
+
+
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
-    """The job that a person named by name, number, full resource name or, with `of_template`, by its template, whose
-    newest job it is. Raises ResourceError.
+    """The job that a person named by name, number, full resource name, by the id of its request or, with `of_template`,
+    by its template, whose newest job it is. Raises ResourceError.
 
     Of several of one name it is the newest, or the one that this is a copy of. Which one was taken is said.
     """
@@ -73,21 +86,25 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
     from slipway.jobs.claim import JobGoneError, original
     from slipway.jobs.finding import find_jobs
     from slipway.jobs.waiting import state_word
-    from slipway.labels import TEMPLATE_LABEL, USER_LABEL, label_value
+    from slipway.labels import REQUEST_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 
     catalog = context.catalog
     try:
-        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack if of_template else "")
+        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
     except ResourceError as problem:
         if text not in catalog.templates:
             raise
         why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
         fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
         raise ResourceError(problem.what, why=why, fix=fix) from None
-    if newest.display_name != text and newest.labels.get(TEMPLATE_LABEL) == label_value(text):
+    called = "its job" if newest.labels.get(REQUEST_LABEL) == text else ""
+    if newest.labels.get(TEMPLATE_LABEL) == label_value(text):
+        called = "its newest job"
+    if called and newest.display_name != text:
         who = newest.labels.get(USER_LABEL, "")
         about = ", ".join(word for word in (who, state_word(newest.state)) if word)
-        screen.note(f"note: {text} is a template; this is its newest job, {newest.display_name} ({about})")
+        what = "request" if called == "its job" else "template"
+        screen.note(f"note: {text} is a {what}; this is {called}, {newest.display_name} ({about})")
     if not namesakes:
         return newest
     ran = None

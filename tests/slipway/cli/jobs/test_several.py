@@ -1,0 +1,77 @@
+"""`jobs cancel A B` and `jobs wait A B`; and a job by the id of its request."""
+
+from typing import Any
+
+from tests.slipway.cli.stack import SLEEP, Stack
+
+
+def sent(stack: Stack, code: str = SLEEP, *words: str) -> str:
+    done = stack.run("submit", "hello", "-p", f"code={code}", *words, "--output", "json")
+    assert done.code == 0, done.err
+    return str(done.json["job"]["displayName"])
+
+
+def states(stack: Stack) -> dict[str, str]:
+    return {job["displayName"]: job["state"].removeprefix("JOB_STATE_") for job in stack.jobs()}
+
+
+def test_several_jobs_are_cancelled_and_waited_for_in_one_command(stack: Stack) -> None:
+    first, second = sent(stack), sent(stack)
+    done = stack.run("jobs", "cancel", first, second, first)
+    assert done.code == 0 and done.out == f"cancelling {first} and {second}\n"
+    assert f"slipway jobs wait {first} {second}" in done.err
+    waited = stack.run("jobs", "wait", first, second)
+    assert waited.code == 8 and f"error: job {first} was cancelled\n" in waited.err
+    assert f"       also: job {second} was cancelled\n" in waited.err
+    document = stack.run("jobs", "wait", first, second, "--output", "json")
+    assert document.code == 8 and [job["displayName"] for job in document.json["jobs"]] == [first, second]
+
+
+def test_the_code_is_that_of_the_first_that_failed_and_all_are_waited_for(stack: Stack) -> None:
+    good, bad, cancelled = sent(stack, "print(1)"), sent(stack, "raise SystemExit(3)"), sent(stack)
+    assert stack.run("jobs", "wait", good).code == 0
+    assert stack.run("jobs", "cancel", cancelled).code == 0
+    done = stack.run("jobs", "wait", cancelled, good, bad)
+    assert done.code == 4 and f"error: job {bad} failed\n" in done.err
+    assert f"also: job {cancelled} was cancelled\n" in done.err and states(stack)[good] == "SUCCEEDED"
+    (one,) = [stack.run("jobs", "wait", good, "--output", "json").json["job"]]
+    assert one["displayName"] == good, "of one job the document is as it was"
+
+
+def test_a_time_is_that_of_all_of_them_together(stack: Stack) -> None:
+    first, second = sent(stack), sent(stack)
+    done = stack.run("jobs", "wait", first, second, "--timeout", "1s")
+    assert done.code == 9 and f"error: job {first} has not ended after 1 s" in done.err
+    stack.run("jobs", "cancel", first)
+    assert stack.run("jobs", "wait", first).code == 8
+    assert stack.run("jobs", "wait", first, second, "--timeout", "1s").code == 9
+
+
+def test_nothing_is_cancelled_where_one_is_not_there_and_the_others_where_one_has_ended(stack: Stack) -> None:
+    ended, going = sent(stack, "print(1)"), sent(stack)
+    assert stack.run("jobs", "wait", ended).code == 0
+    unknown = stack.run("jobs", "cancel", going, "nosuch")
+    assert unknown.code == 4 and "no job 'nosuch'" in unknown.err and states(stack)[going] != "CANCELLING"
+    done = stack.run("jobs", "cancel", ended, going)
+    assert done.code == 4 and f"job {ended} has ended, there is nothing to cancel" in done.err
+    assert done.out == f"cancelling {going}\n" and stack.run("jobs", "wait", going).code == 8
+    assert stack.run("jobs", "cancel").code == stack.run("jobs", "wait").code == 2
+
+
+def test_a_job_is_found_by_the_id_of_its_request(stack: Stack) -> None:
+    """The id is what a script knows, and what a submission is told by."""
+    name = sent(stack, SLEEP, "--request-id", "nightly")
+
+    def told(verb: str, *words: str, code: int = 0) -> Any:
+        done = stack.run("jobs", verb, "nightly", *words)
+        assert done.code == code and done.err.startswith(f"note: nightly is a request; this is its job, {name} (ada, ")
+        return done
+
+    assert f"job        {name}\n" in told("show").out
+    told("logs")
+    assert told("cancel").out == f"cancelling {name}\n"
+    told("wait", code=8)
+    sent(stack, "print(1)", "--request-id", "hello")
+    assert "is a template; this is its newest job" in stack.run("jobs", "show", "hello").err
+    other = stack.run("jobs", "show", "weekly")
+    assert other.code == 4 and "no job 'weekly'" in other.err
