@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.cloud.jobs import Trial, VertexJob, best
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import Trial, best
 from slipway.context import Context, context_of
 from slipway.labels import revision_of
 from slipway.submission.call import check, check_folder, check_timeout, params_as_typed, types, waits_as_typed

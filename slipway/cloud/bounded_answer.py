@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import socket
-import time
+from time import monotonic
 from typing import Any
 
 import urllib3
@@ -63,15 +63,17 @@ class _Timed(io.RawIOBase):
         self._begin()
 
     def _begin(self) -> None:
-        self._end, self._read = time.monotonic() + PARTS * self._part, 0
+        self._end, self._read = monotonic() + PARTS * self._part, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        left = self._end - time.monotonic()
-        self._sock.settimeout(max(0.001, min(self._part, left)))
+        left = self._end - monotonic()
         try:
+            if left <= 0:
+                raise TimeoutError
+            self._sock.settimeout(min(self._part, left))
             count = self._source.readinto(buffer)
         except TimeoutError:
             if left >= self._part:

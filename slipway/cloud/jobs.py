@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
+from slipway.cloud.trials import Trial, searched
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import capacity_type_label
 from slipway.machines.spec import MachineGroup, MachineSpec
@@ -61,35 +62,6 @@ class WorkerPool:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """`values` by parameter; `metrics` by metric id, empty until the trial has ended; `job` is its custom job's
-    name, empty until it has one. Times are None until they have come."""
-
-    id: str
-    state: str
-    values: Mapping[str, str]
-    metrics: Mapping[str, float]
-    job: str
-    start_time: datetime | None = None
-    end_time: datetime | None = None
-
-    @classmethod
-    def read(cls, body: Json) -> Trial:
-        return cls(
-            id=str(body.get("id", "")),
-            state=body.get("state", "STATE_UNSPECIFIED"),
-            values={one["parameterId"]: _plain(one.get("value")) for one in body.get("parameters", ())},
-            metrics={
-                one["metricId"]: float(one.get("value", 0))
-                for one in body.get("finalMeasurement", {}).get("metrics", ())
-            },
-            job=body.get("customJob", ""),
-            start_time=parse_timestamp(body.get("startTime")),
-            end_time=parse_timestamp(body.get("endTime")),
-        )
-
-
-@dataclass(frozen=True)
 class VertexJob:
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
@@ -98,7 +70,8 @@ class VertexJob:
     one, `model` (with its `@version`) what it uploaded, `model_name` what that is called. `tried` are a tuning job's
     trials so far, `goals` MAXIMIZE or MINIMIZE by metric. `max_wait`: seconds that the service waits for its machines,
     0 forever, None where it was told none. `buckets` are all that it names: for packages, outputs, in arguments.
-    `experiment_run`: the full name of its run of an experiment, `tensorboard` that of the one which takes its logs.
+    `experiment` and `experiment_run` are full names, `tensorboard` that of the one which takes its logs. `tuned`: the
+    parameters that its trials choose. `shells`: by replica, where its shell is while it runs.
     """
 
     name: str
@@ -127,6 +100,9 @@ class VertexJob:
     max_trials: int = 0
     model_name: str = ""
     buckets: frozenset[str] = frozenset()
+    experiment: str = ""
+    tuned: tuple[str, ...] = ()
+    shells: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -171,6 +147,12 @@ class VertexJob:
     def needs(self, name: str) -> bool:
         """Whether it runs as an account of this address, or reads or writes in a bucket of this name."""
         return name == self.service_account or name in self.buckets
+
+    @property
+    def run_of_experiment(self) -> str:
+        """`digits, run tune-7k2p3f9a`; empty for a job of none. A run's id begins with its experiment's."""
+        experiment, run = (name.rsplit("/", 1)[-1] for name in (self.experiment, self.experiment_run))
+        return f"{experiment}, run {run.removeprefix(f'{experiment}-')}" if run else experiment
 
     @property
     def packages(self) -> frozenset[str]:
@@ -223,11 +205,14 @@ class VertexJob:
             tried=tuple(Trial.read(trial) for trial in body.get("trials", ())),
             goals={one["metricId"]: one.get("goal", "") for one in body.get("studySpec", {}).get("metrics", ())},
             max_wait=None if max_wait is None else float(max_wait.removesuffix("s")),
+            experiment=str(spec.get("experiment", "")),
             experiment_run=str(spec.get("experimentRun", "")),
             tensorboard=str(spec.get("tensorboard", "")),
             max_trials=int(body.get("maxTrialCount") or 0),
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
             buckets=frozenset(_BUCKET.findall(json.dumps(body))),
+            tuned=tuple(searched(body.get("studySpec", {}).get("parameters", ()))),
+            shells=dict(body.get("webAccessUris", {})),
         )
 
 
@@ -235,20 +220,3 @@ def _model(body: Json) -> str:
     uploaded = body.get("modelToUpload", {})
     name, version = uploaded.get("name", ""), uploaded.get("versionId", "")
     return f"{name}@{version}" if name and version and "@" not in name else str(name)
-
-
-def best(trials: Iterable[Trial], goals: Mapping[str, str]) -> Trial | None:
-    """The best of those that succeeded, by the first metric; None where there is none, or where several metrics have
-    no one best."""
-    if len(goals) != 1:
-        return None
-    ((metric, goal),) = goals.items()
-    measured = [trial for trial in trials if trial.state == "SUCCEEDED" and metric in trial.metrics]
-    if not measured:
-        return None
-    sign = -1 if goal == "MINIMIZE" else 1
-    return max(measured, key=lambda trial: sign * trial.metrics[metric])
-
-
-def _plain(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import slipway
-from slipway.cloud.jobs import Trial
+from slipway.cloud.trials import Trial
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError, Timeout
 from slipway.kinds import TUNING_JOB

@@ -26,7 +26,8 @@ from slipway.cli.terminal.documents import (
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
 from slipway.cloud.failures import CloudError
-from slipway.cloud.jobs import VertexJob, best
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import best
 from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.cost import job_cost
@@ -131,7 +132,10 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
     job = picture.job
     return {
         **job_document(job, context, picture.events),
-        "parameters": None if job.parameters is None else dict(job.parameters),
+        "parameters": None
+        if (fixed := job.parameters) is None
+        else {key: fixed[key] for key in fixed if key not in job.tuned},
+        "tuned": list(job.tuned),
         "waitsFor": picture.why or None,
         "fallback": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
@@ -174,8 +178,10 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("restarts", _restarts(picture)),
         ("cost", "; ".join(part for part in (cost, crossing) if part)),
         ("output", job.output),
+        ("experiment", job.run_of_experiment),
         ("model", job.model),
         ("console", context.console_link(job)),
+        ("web access", join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items())),
     ]
     return [(key, value) for key, value in facts if value]
 
@@ -190,7 +196,8 @@ def _packed(job: VertexJob) -> str:
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
     """`workers=2, trees=500, note=…`: all of them, defaults too, in the template's order; `…` where a text is too long
-    for a line, in quotes where it has spaces that a line would not show. Empty for a job of no template."""
+    for a line, in quotes where it has spaces that a line would not show; `lr by trial` where each trial has its own.
+    Empty for a job of no template."""
     if job.parameters is None:
         return "unknown: the job does not record them" if TEMPLATE_LABEL in job.labels else ""
     template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, ""))
@@ -198,7 +205,12 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     names = dict.fromkeys((*order, *job.parameters))
     texts = {short(name): render(job.parameters[name]) for name in names}
     said = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
-    return ", ".join(f"{name}={text}" for name, text in said.items())
+    return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in said.items())
+
+
+def _link(url: str) -> str:
+    """The service leaves the scheme out."""
+    return url if "://" in url else f"https://{url}"
 
 
 def _on(context: Context, id_: str) -> str:

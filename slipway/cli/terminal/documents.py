@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.lookup import reason
 from slipway.catalog.model import Catalog, Template
-from slipway.cloud.jobs import VertexJob, best
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import best
 from slipway.context import Context
 from slipway.jobs.cost import job_cost
 from slipway.jobs.roles import role_at, who_of
@@ -67,6 +68,9 @@ def job_document(job: VertexJob, context: Context, events: JobEvents | None = No
         "cluster": context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else None,
         "clusterId": job.persistent_resource_id or None,
         "output": job.output or None,
+        "experiment": job.experiment or None,
+        "experimentRun": job.experiment_run or None,
+        "webAccess": dict(job.shells),
         "console": context.console_link(job) or None,
         "createTime": iso(job.create_time),
         "startTime": iso(job.start_time),

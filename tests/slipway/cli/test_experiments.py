@@ -44,6 +44,13 @@ def test_experiment_and_run_are_made_before_the_job_and_the_run_ends_with_it(dig
     assert ended["_state"] == "COMPLETE" and len(ended["_custom_jobs"]) == 1
 
 
+def test_a_job_shows_its_experiment_and_run(digits: Stack) -> None:
+    job = digits.run("submit", "hello", "--experiment-run", "mine", "--wait", "--output", "json").json["job"]
+    assert f"experiment digits-{digits.name}, run mine\n" in digits.run("jobs", "show", job["displayName"]).out
+    assert job["experiment"].endswith(f"/contexts/digits-{digits.name}")
+    assert job["experimentRun"] == f"{job['experiment']}-mine"
+
+
 @pytest.mark.parametrize("verb", ["--wait", "--follow"])
 def test_a_failed_job_fails_its_run(digits: Stack, verb: str) -> None:
     done = digits.run("submit", "hello", "-p", "code=raise SystemExit(1)", "--experiment-run", "mine", verb)

@@ -67,6 +67,22 @@ def test_a_trial_is_suggested_where_the_role_of_a_log_is_chosen(kinds: Stack) ->
     kinds.cloud.cancel(job["name"])
 
 
+def test_what_a_study_searches_is_not_shown_as_fixed(kinds: Stack) -> None:
+    """Its default is sent, and no trial runs with that."""
+    trees = {"name": "trees", "type": "int", "default": 5, "min": 1, "max": 9, "choices": [], "help": "of the forest"}
+    kinds.catalog["templates"]["hello"]["parameters"].append(trees)
+    kinds.publish()
+    shown = {}
+    for kind in ("hyperparameter-tuning-job", "custom-job"):
+        job = kinds.run("submit", "hello", "--as", kind, "-p", "code=1", "--output", "json").json["job"]
+        document = kinds.run("jobs", "show", job["name"], "--output", "json").json["job"]
+        text = kinds.run("jobs", "show", job["name"]).out
+        shown[kind] = (text.partition("parameters ")[2].partition("\n")[0], document["parameters"], document["tuned"])
+        kinds.cloud.cancel(job["name"])
+    assert shown["hyperparameter-tuning-job"] == ("code=1, trees by trial", {"code": "1"}, ["trees"])
+    assert shown["custom-job"] == ("code=1, trees=5", {"code": "1", "trees": 5}, [])
+
+
 def flexible(stack: Stack) -> None:
     """`hello` by flex-start on an L4 machine, and beside it on demand."""
     template = stack.catalog["templates"]["hello"]

@@ -1,6 +1,7 @@
 """Jobs as the service tells of them, whoever made them, and the trials of a tuning job. (B5)"""
 
-from slipway.cloud.jobs import Trial, VertexJob, best
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import Trial, best
 from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
 
 
@@ -104,3 +105,9 @@ def test_the_log_of_a_tuning_job_is_its_trials_and_a_pipelines_that_of_the_job_b
 def test_a_pipelines_model_is_named_with_its_version() -> None:
     uploaded = {"modelToUpload": {"name": "projects/1/locations/us-central1/models/8", "versionId": "2"}}
     assert VertexJob.read({"name": "…/trainingPipelines/6", **uploaded}, PIPELINE).model.endswith("models/8@2")
+
+
+def test_what_trials_choose_is_told_with_what_is_searched_under_a_condition_alone() -> None:
+    inner = {"parameterSpec": {"parameterId": "depth"}, "parentCategoricalValues": {"values": ["forest"]}}
+    study = {"parameters": [{"parameterId": "model", "conditionalParameterSpecs": [inner]}, {"parameterId": "c"}]}
+    assert VertexJob.read({"studySpec": study}, TUNING_JOB).tuned == ("model", "depth", "c")

@@ -13,10 +13,11 @@ from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.answers import Json, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import Call, Garbled
-from slipway.cloud.jobs import VertexJob, best
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.monitoring import CPU, Series
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference
+from slipway.cloud.trials import best
 from slipway.jobs.cost import job_cost
 from slipway.jobs.demand import Demand
 from slipway.jobs.log import event_kind, events_of, line

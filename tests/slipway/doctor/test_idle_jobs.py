@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.jobs import Trial
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Point, Series
+from slipway.cloud.trials import Trial
 from slipway.doctor.idle_jobs import sampled
 from slipway.kinds import TUNING_JOB
 from slipway.labels import STACK_LABEL

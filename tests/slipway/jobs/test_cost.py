@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.cloud.jobs import Trial, VertexJob
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import Trial
 from slipway.jobs.cost import job_cost, needs_events
 from slipway.jobs.log import EventKind, JobEvent, JobEvents
 from slipway.kinds import TUNING_JOB

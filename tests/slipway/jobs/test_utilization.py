@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.cloud.jobs import Trial, VertexJob, WorkerPool
+from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
+from slipway.cloud.trials import Trial
 from slipway.jobs.utilization import Row, period_of, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import MachineSpec

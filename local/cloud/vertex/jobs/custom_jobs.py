@@ -1,12 +1,15 @@
 """The methods of custom jobs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from local.cloud.documents import Body, Pages
+from local.cloud.endpoints import UNSERVED
 from local.cloud.vertex import conditions
 from local.cloud.vertex.collection import Kind
 from local.cloud.vertex.jobs import life, table
 from local.cloud.vertex.jobs.records import Job
+from local.cloud.vertex.names import id_of
 from local.cloud.vertex.table_collection import TableCollection
 from local.cloud.wire import Call, Reply, Route
 from local.cloud.world import World
@@ -38,6 +41,26 @@ class CustomJobs(TableCollection[Job]):
         location = self.enter(call, "create", "submit")
         job = self._submit(self.world, call.principal, location, self.sent(call))
         return self.shown(call, job.body)
+
+    def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
+        return super().shown(call, self._with_shells(body))
+
+    def listed(self, call: Call, pages: Pages[Body]) -> Reply:
+        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
+            found, following = pages(after, size)
+            return [self._with_shells(body) for body in found], following
+
+        return super().listed(call, page)
+
+    def _with_shells(self, body: Mapping[str, Any]) -> Body:
+        """With where a shell of each replica would be while it runs: addresses that refuse in words."""
+        spec = body["jobSpec"]
+        if body["state"] != "JOB_STATE_RUNNING" or not spec.get("enableWebAccess"):
+            return dict(body)
+        pools = [int(pool["replicaCount"]) if pool else 0 for pool in spec["workerPoolSpecs"]]
+        names = [f"workerpool{index}-{number}" for index, count in enumerate(pools) for number in range(count)]
+        base = f"{self.world.url}{UNSERVED}interactive_shell/{id_of(body['name'])}"
+        return {**body, "webAccessUris": {name: f"{base}/{name}" for name in names}}
 
     def cancel(self, call: Call) -> Reply:
         self.enter(call, "cancel")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from slipway.cli.jobs.show import _link
 from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.connection import connect
 from slipway.cloud.monitoring import CPU
@@ -105,6 +106,25 @@ def test_without_its_role_the_rest_is_shown_and_the_role_named(stack: Stack) -> 
     assert done.code == 0 and "usage      not shown: " in done.out
     assert "(ask for roles/monitoring.viewer on project slipway-local)" in done.out
     assert document["usage"]["series"] == [] and "roles/monitoring.viewer" in document["usage"]["why"]
+
+
+def test_the_shells_of_a_job_with_web_access_are_shown_while_it_runs(stack: Stack) -> None:
+    stack.catalog["templates"]["hello"]["offers"][0]["request"]["jobSpec"]["enableWebAccess"] = True
+    stack.publish()
+    name = held(stack, 1)
+    (link,) = stack.run("jobs", "show", name, "--output", "json").json["job"]["webAccess"].values()
+    assert f"web access main {link}\n" in stack.run("jobs", "show", name).out
+    answer = stack.cloud.call("GET", link.removeprefix(stack.cloud.url))
+    assert answer.status_code == 501 and "interactive shell" in answer.text
+    stack.cancel_all()
+    assert stack.run("jobs", "wait", name).code == 8
+    assert "web access" not in stack.run("jobs", "show", name).out
+
+
+def test_a_link_without_a_scheme_can_be_opened() -> None:
+    """The service gives the host alone."""
+    assert _link("cb68e24f-dot-us-central1.aiplatform-training.googleusercontent.com").startswith("https://cb68e24f-")
+    assert _link("http://127.0.0.1:1/x") == "http://127.0.0.1:1/x"
 
 
 def test_a_job_that_waits_for_quota_says_who_has_it(stack: Stack) -> None:  # N9
