@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError
 
 from slipway.formatting import size, span
 
-PARTS = 5
+PARTS = 3
 """All of an answer has this many times the seconds that each part of it has; of a stream, each `STEP` of it."""
 STEP = 1 << 18
 LARGEST = 128_000_000
@@ -23,6 +23,10 @@ LARGEST = 128_000_000
 
 class OverlongAnswer(HTTPError):  # noqa: N818 - named as urllib3 names its own
     """More bytes than any API's answer has."""
+
+
+class EndlessAnswer(TimeoutError):  # noqa: N818 - likewise
+    """It came, and had not ended in time."""
 
 
 def whole(response: urllib3.BaseHTTPResponse) -> urllib3.BaseHTTPResponse:
@@ -78,7 +82,7 @@ class _Timed(io.RawIOBase):
         except TimeoutError:
             if left >= self._part:
                 raise
-            raise TimeoutError(f"its answer had not ended after {span(PARTS * self._part)}") from None
+            raise EndlessAnswer(f"its answer had not ended after {span(PARTS * self._part)}") from None
         finally:
             self._sock.settimeout(self._part)
         self._read += count or 0

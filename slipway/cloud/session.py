@@ -15,7 +15,7 @@ import urllib3.exceptions
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from slipway.cloud.answers import Json, garbled, json_object, page, read_answer
-from slipway.cloud.bounded_answer import STEP, OverlongAnswer
+from slipway.cloud.bounded_answer import STEP, EndlessAnswer, OverlongAnswer
 from slipway.cloud.failures import Call, CloudError, NoAnswer, Unauthenticated, Unreachable, failure
 from slipway.cloud.transport import InvalidHeader, Response, Transport
 from slipway.formatting import size, span
@@ -205,8 +205,6 @@ class Session:
         timeout = (self._policy.connect, self._policy.read)
         try:
             return self._http.request(method, url, timeout=timeout, **sent)
-        except OverlongAnswer as problem:
-            raise garbled(call, str(problem)) from problem
         except urllib3.exceptions.HTTPError as problem:
             raise _no_answer(call, url, problem) from problem
         except Exception as problem:
@@ -223,6 +221,8 @@ class Session:
 def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = False) -> CloudError:
     host = "/".join(url.split("/")[:3])
     causes = list(_causes(problem))
+    if endless := next((one for one in causes if isinstance(one, OverlongAnswer | EndlessAnswer)), None):
+        return garbled(call, f"{host}: {endless}")
     if never_sent or any(isinstance(cause, _NO_REQUEST) or _while_connecting(cause) for cause in causes):
         return Unreachable(
             f"could not {call.doing}",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Response = urllib3.BaseHTTPResponse
 Timeout = tuple[float, float]
-"""Seconds for the connection, and for each part of the answer: all of it has five times as many."""
+"""Seconds for the connection, and for each part of the answer: all of it has three times as many."""
 
 TIMEOUT = "SLIPWAY_TIMEOUT"
 """How long each part of an answer is waited for, as in 5s, where that is less than usual."""

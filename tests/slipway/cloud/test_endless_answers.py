@@ -15,7 +15,7 @@ import pytest
 from slipway.cloud import bounded_answer
 from slipway.cloud.connection import Connection
 from slipway.cloud.endpoints import OVERRIDES, Endpoints
-from slipway.cloud.failures import CloudError, Conflict, Garbled, NoAnswer, Refused
+from slipway.cloud.failures import CloudError, Conflict, Garbled, Refused
 from slipway.cloud.session import HttpPolicy, Session
 from slipway.cloud.storage import Location, StoredObject
 from slipway.cloud.transport import Transport
@@ -92,7 +92,7 @@ def impatient(url: str, **more: Any) -> Connection:
 
 @pytest.fixture
 def hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each look at the clock finds it half a minute later: all of an answer is to be there within five."""
+    """Each look at the clock finds it half a minute later: all of an answer is to be there within three."""
     seconds = itertools.count(0.0, 30.0)
     monkeypatch.setattr(bounded_answer, "monotonic", lambda: next(seconds))
 
@@ -140,9 +140,8 @@ def test_a_list_has_a_budget_of_pages_and_of_bytes(server: Server, monkeypatch: 
 def test_an_answer_that_comes_a_byte_at_a_time_is_given_up(
     dripping: Callable[[bytes], Drip], begin: bytes, what: str
 ) -> None:
-    with pytest.raises(NoAnswer) as error:
+    with pytest.raises(Garbled, match="its answer had not ended after 3 min"):
         LISTS[what](impatient(dripping(begin).url))
-    assert "its answer had not ended after 5 min" in error.value.why
 
 
 @pytest.mark.usefixtures("hours")
@@ -150,7 +149,7 @@ def test_a_submission_whose_answer_never_ends_may_have_been_carried_out(
     dripping: Callable[[bytes], Drip],
 ) -> None:  # N7
     endless = dripping(HEAD + b"Content-Length: 99999999\r\n\r\n{")
-    with pytest.raises(NoAnswer) as error:
+    with pytest.raises(Garbled) as error:
         impatient(endless.url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert not error.value.not_accepted
 
@@ -162,7 +161,7 @@ def test_what_is_fetched_may_take_long_while_it_comes(
     """An object of a hundred gigabytes takes hours: each step of it has its time."""
     one = StoredObject(Location("work", "model"), 100, "7", "", None)
     head = HEAD + b"Content-Length: 100\r\n\r\n"
-    with pytest.raises(NoAnswer, match="had not ended"):
+    with pytest.raises(Garbled, match="had not ended"):
         list(impatient(dripping(head).url).storage.chunks(one))
     monkeypatch.setattr(bounded_answer._Stream, "step", 1)
     assert b"".join(impatient(dripping(head).url).storage.chunks(one)) == b" " * 100
