@@ -35,7 +35,8 @@ def whole(response: urllib3.BaseHTTPResponse) -> urllib3.BaseHTTPResponse:
     if len(body) > LARGEST:
         response.close()
         raise OverlongAnswer(f"its answer is longer than {size(LARGEST)}")
-    response._body = body  # What `data` gives; urllib3 itself keeps no body that was read with a bound.
+    # What `data` gives; urllib3 itself keeps no body that was read with a bound.
+    response._body = body  # type: ignore[attr-defined]
     return response
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from slipway.cloud.answers import Json, parse_timestamp, region_of, told
+from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
 from slipway.machines.spec import MachineGroup, MachineSpec
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
@@ -108,10 +108,10 @@ class PersistentResource:
         psc = body.get("pscInterfaceConfig", {})
         account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {})
         return cls(
-            name=body.get("name", ""),
-            display_name=body.get("displayName", ""),
-            state=body.get("state", "STATE_UNSPECIFIED"),
-            labels=dict(body.get("labels", {})),
+            name=plain(body.get("name", "")),
+            display_name=plain(body.get("displayName", "")),
+            state=plain(body.get("state", "STATE_UNSPECIFIED")),
+            labels={key: plain(value) for key, value in body.get("labels", {}).items()},
             pools=tuple(ResourcePool.read(pool) for pool in body.get("resourcePools", ())),
             create_time=parse_timestamp(body.get("createTime")),
             update_time=parse_timestamp(body.get("updateTime")),

@@ -184,9 +184,9 @@ class VertexJob:
         spec, trials = kind.living(body)
         max_wait = spec.get("scheduling", {}).get("maxWaitDuration")
         return cls(
-            name=body.get("name", ""),
+            name=plain(body.get("name", "")),
             display_name=plain(body.get("displayName", "")),
-            state=kind.state(body),
+            state=plain(kind.state(body)),
             labels={key: plain(value) for key, value in body.get("labels", {}).items()},
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
             persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],

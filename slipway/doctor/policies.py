@@ -61,10 +61,8 @@ def _policy(on: str, ours: frozenset[str], ask: _Ask, identity: str) -> Policy |
 
 def exposed(picture: Picture) -> Iterator[Finding]:
     """What everybody may do, whoever granted it: a stack file can't name them."""
-    for one in picture.policies:
-        if isinstance(one, Gone):
-            on = _on(one)
-            yield KINDS["resource-gone"].of(on, f"{on} is not there any more", picture.up, "it makes it again")
+    for on in (_on(gone) for gone in picture.policies if isinstance(gone, Gone)):
+        yield KINDS["resource-gone"].of(on, f"{on} is not there any more", picture.up, "it makes it again")
     unread = [one for one in picture.policies if isinstance(one, Unknown) and not isinstance(one, Gone)]
     if unread:
         where = join(map(_on, unread))

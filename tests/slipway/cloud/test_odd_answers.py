@@ -145,7 +145,8 @@ def show_job(job: VertexJob) -> None:
     said += [role_names(job), sorted(job.log_ids), sorted(job.buckets), Demand.of(job).machines]
     (row,) = rows_of([Series.read(SERIES)], job)
     said.append(usage_document(Utilization((row,))))
-    assert said and "\x1b" not in str(error_of_end(job)) + job.display_name + "".join(job.labels.values())
+    texts = (job.name, job.state, job.display_name, *job.labels.values(), str(error_of_end(job)))
+    assert said and "\x1b" not in "".join(texts)
 
 
 def show_entry(entry: LogEntry) -> None:
@@ -156,16 +157,9 @@ def show_entry(entry: LogEntry) -> None:
 
 
 def show_cluster(cluster: PersistentResource) -> None:
-    said = [
-        cluster.id,
-        cluster.region,
-        cluster.failed,
-        cluster.error,
-        cluster.labels.get("slipway-stack"),
-        cluster.state,
-    ]
-    said += [f"{pool.id} {pool.floor} {pool.ceiling} {pool.used:,} {pool.machine}" for pool in cluster.pools]
-    assert hash((cluster.id, cluster.state, tuple(said)))
+    said = (cluster.name, cluster.region, cluster.error, cluster.state, *cluster.labels.values(), cluster.display_name)
+    pools = [f"{pool.id} {pool.floor} {pool.ceiling} {pool.used:,} {pool.machine}" for pool in cluster.pools]
+    assert "\x1b" not in "".join(said) and hash((cluster.id, cluster.failed, *pools))
 
 
 def show_series(series: Series) -> None:
