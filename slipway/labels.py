@@ -43,6 +43,11 @@ class Revision:
         return f"{self.commit[:SHORT]} with local changes" if self.dirty else self.commit[:SHORT]
 
     @property
+    def exact(self) -> bool:
+        """It tells one tree from all others."""
+        return self.dirty is False and self.commit not in ("", "unknown")
+
+    @property
     def short(self) -> str:
         """`3f9c2e1+`, where there is little room."""
         return f"{self.commit[:SHORT]}+" if self.dirty else self.commit[:SHORT]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -80,7 +80,7 @@ def sweep(
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
     plan = plan_sweep(context.catalog, asked, given, context.user, name, shared="an argument")
-    show, again = _LogDisplay(context, plan, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
+    show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:
         stopped = KeyboardInterrupt()
@@ -140,8 +140,8 @@ class Sweep:
 class _LogDisplay:
     """Tells what a sweep does to the logger."""
 
-    def __init__(self, context: Context, plan: SweepPlan | None = None, *, yes: bool = False) -> None:
-        self._catalog, self._plan, self._yes = context.catalog, plan, yes
+    def __init__(self, context: Context, *, yes: bool = False) -> None:
+        self._catalog, self._yes = context.catalog, yes
 
     def note(self, text: str) -> None:
         _log.info(text)
@@ -155,19 +155,23 @@ class _LogDisplay:
     def missing(self, count: int) -> None:
         _log.info("looks for %d runs that were sent before and that no list shows", count)
 
-    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
-        for choice in choices:
+    def chosen(
+        self,
+        plan: SweepPlan,
+        choices: Mapping[int, Choice],
+        left: RemainingRuns,
+        begun_at: str,
+        forecast: Forecast | None,
+    ) -> None:
+        for choice in choices.values():
             _log.info("%s: %s", summary(choice.taken.candidate, self._catalog.region), choice.taken.verdict.text)
         for line in forecast_lines(forecast) if forecast else ():
             _log.info(line)
-        if self._plan and not self._yes and (costs := self._costs(self._plan, choices, left)):
-            raise costs.refusal
-        _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)
-
-    def _costs(self, plan: SweepPlan, choices: Sequence[Choice], left: RemainingRuns) -> Spending | None:
         runs = Counter(plan.of_group[run.index] for run in left.send).items()
         taken = [(choices[group].taken.candidate, count) for group, count in runs]
-        return spending_at_once(self._catalog, plan.groups[0].prepared.template.name, taken)
+        if not self._yes and (costs := spending_at_once(self._catalog, plan.template.name, taken)):
+            raise costs.refusal
+        _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)
 
     @contextmanager
     def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:

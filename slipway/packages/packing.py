@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -23,12 +24,14 @@ _SETUP = frozenset({"setup.py", "conftest.py"})
 
 @dataclass(frozen=True)
 class PackedCode:
-    """A packed tree and where it goes. `count` of files, `revision` of the checkout."""
+    """A packed tree and where it goes. `count` of files, `revision` of the checkout. `digest`: of the tree's code
+    alone, whatever launcher a version packs with it."""
 
     package: SourcePackage
     location: Location
     count: int
     revision: Revision
+    digest: str
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -78,9 +81,15 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why="\n".join(wrong),
             fix="correct it; what no job imports can be kept out by .gitignore",
         )
-    package = assemble(template.name, sources, _requirements(tree, folder, wanted))
+    needed = _requirements(tree, folder, wanted)
+    package = assemble(template.name, sources, needed)
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
-    return PackedCode(package, location, len(sources), tree.revision)
+    return PackedCode(package, location, len(sources), tree.revision, _digest(sources, needed))
+
+
+def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
+    files = [f"{name}\0{hashlib.sha256(content).hexdigest()}" for name, content in sorted(sources.items())]
+    return hashlib.sha256("\n".join([*files, *needed]).encode()).hexdigest()
 
 
 def _run(spec: Mapping[str, Any]) -> list[str]:

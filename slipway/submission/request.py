@@ -151,12 +151,14 @@ def _joined(value: _Compared) -> str:
 class RequestOverrides:
     """What one submission may add to its template's request.
 
-    `package`: gs:// URI in place of the template's. `sweep`: the id of the sweep it belongs to. `experiment` and
-    `experiment_run` in place of the template's and of the job's name. `max_wait`: seconds that the service is to
-    wait for machines, 0 forever. `labels` are added.
+    `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without what Slipway packs
+    beside that. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of the
+    template's and of the job's name. `max_wait`: seconds that the service is to wait for machines, 0 forever. `labels`
+    are added.
     """
 
     package: str = ""
+    code: str = ""
     sweep: str = ""
     experiment: str = ""
     experiment_run: str = ""

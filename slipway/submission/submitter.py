@@ -213,7 +213,8 @@ def with_code(
     tell(f"code {folder}{state}  {code.count} files, {size:,.0f} kB  →  {code.location}")
     if upload:
         _upload(context, code.location, code.package.content)
-    overrides = replace(asked.overrides, package=str(code.location), labels={**asked.overrides.labels, **code.labels})
+    labels = {**asked.overrides.labels, **code.labels}
+    overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
     return replace(asked, overrides=overrides)
 
 

@@ -11,9 +11,9 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ResourceError
 from slipway.labels import TEMPLATE_LABEL
-from slipway.submission.journal import state_folder
 from slipway.sweeps.runs import sweep_filter
-from slipway.sweeps.sweep_journal import is_being_sent, journal_file
+from slipway.sweeps.sweep_journal import is_being_sent, journal_of_sweep
+from slipway.sweeps.unknown_sweep import unknown_sweep
 
 _WIDTH = 8
 
@@ -45,18 +45,15 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
 
     A region without clusters on offer that does not answer keeps nothing elsewhere from being cancelled.
     """
-    catalog, wanted = context.catalog, sweep_filter(context.catalog.stack, sweep)
-    state = state_folder(context.folder, context.environ)
-    sending = is_being_sent(journal_file(state, catalog.project, catalog.stack, sweep))
+    wanted = sweep_filter(context.catalog.stack, sweep)
+    sending = is_being_sent(journal_of_sweep(context, sweep))
     notes: list[str] = []
     jobs = context.looked_up(lambda vertex: list(vertex.jobs_of_every_kind(wanted)), notes.append)
     unseen = "".join(notes).removeprefix("! ")
     if unseen and all(job.ended for job in jobs):
         raise _not_seen(sweep, unseen)
     if not jobs:
-        raise ResourceError(
-            f"no jobs of sweep {sweep}", why=f"stack {context.catalog.stack} has none", fix="slipway jobs list"
-        )
+        raise unknown_sweep(context, sweep)
     going = [job for job in jobs if not job.ended]
     if not going and sending:
         raise ResourceError(

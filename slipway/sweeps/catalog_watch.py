@@ -42,9 +42,9 @@ class CatalogWatch:
             catalog = reading.result()
         except CloudError as problem:
             self._ask_at = now + AGAIN_S
-            return problem if late else None
+            return _unread(problem.message, problem) if late else None
         except SlipwayError as problem:  # There is none any more, or none that this version reads.
-            return problem
+            return _unread(problem.what, problem)
         self._known_at, self._ask_at = self._asked_at, self._asked_at + EVERY_S
         return self._replaced(catalog)
 
@@ -60,3 +60,12 @@ class CatalogWatch:
                     fix=f"the same command or call sends the rest to {now.id if now else 'what the catalog has now'}",
                 )
         return None
+
+
+def _unread(why: str, problem: SlipwayError) -> ResourceError:
+    again = "the same command or call sends the rest, once it can be read"
+    return ResourceError(
+        "the catalog can't be read any more while the sweep is being sent",
+        why=why,
+        fix="\n".join(filter(None, (problem.fix, again))),
+    )

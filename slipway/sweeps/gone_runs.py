@@ -78,12 +78,14 @@ def with_gone(
     request: Callable[[Run], Request],
     threads: Executor,
     say: Callable[[int], None],
+    checked: Callable[[Iterable[VertexJob]], object],
 ) -> KnownRuns:
     """`known`, with the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where there
     is no such job.
 
     Of a sweep of which nothing else is known all are asked about only where one of the `first` has started. `say` is
-    told how many have, and are looked for as no list shows their jobs yet. Raises CloudError.
+    told how many have, and are looked for as no list shows their jobs yet. Raises CloudError, and what `checked` does
+    for a job of another run.
     """
     if not known.jobs and not known.open and not any(one.result() for one in first):
         return known
@@ -93,6 +95,7 @@ def with_gone(
         has = threads.map(lambda run: _has_started(context, request(run)), runs)
         started = {run: request(run) for run, is_so in zip(runs, has, strict=True) if is_so}
         found = _runners(context, started, known.open, say)
+        checked(job for job in found.values() if job)
         known = known.with_found({run: job for run, job in found.items() if job})
         known = known.with_gone(run for run, job in found.items() if job is None)
     return known

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import islice
 from threading import Lock
 
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
+from slipway.errors import ConfigError
 from slipway.jobs.claim import settled
 from slipway.labels import REQUEST_LABEL
 from slipway.submission.experiment_run import create_run, experiment_of, prepare_experiment
 from slipway.submission.request import Request
-from slipway.sweeps.runs import latest, sweep_filter
+from slipway.sweeps.runs import in_order, latest, sweep_filter
 from slipway.sweeps.sweep_plan import SweepPlan
 
 _ONE_BY_ONE = 8
 _PAGE = 100
+_SHOWN = 5
 
 
 def calls_of(listed: int) -> int:
@@ -28,15 +31,15 @@ def calls_of(listed: int) -> int:
 class SweepJobs:
     """The jobs of one sweep, all of one `kind`: made, and listed by the service. May be shared by threads.
 
-    `skipped`: regions that are done without, as they did not answer.
+    `skipped`: regions that are done without, as they did not answer. Whatever looks for jobs raises ConfigError where
+    one bears the id of a run and is another one's.
     """
 
     def __init__(self, context: Context, plan: SweepPlan, note: Callable[[str], None]) -> None:
         """`note` is told of regions that are done without."""
-        self._context, self._note = context, note
-        first = plan.groups[0].prepared
-        self.kind, self._filter = first.kind, sweep_filter(context.catalog.stack, plan.id)
-        self._once = first.candidates[0].request.runs_once
+        self._context, self._plan, self._note = context, plan, note
+        self.kind, self._filter = plan.kind, sweep_filter(context.catalog.stack, plan.id)
+        self._once = plan.groups[0].candidates[0].request.runs_once
         self.skipped: frozenset[str] = frozenset()
         self._experiments: set[str] = set()
         self._preparing = Lock()
@@ -73,12 +76,31 @@ class SweepJobs:
         """Every job of the sweep that is listed."""
         return self._listed(self._filter)
 
+    def any_under(self, sweep: str) -> bool:
+        """Whether a job of the sweep is listed under another of its ids."""
+        return bool(self._read(sweep_filter(self._context.catalog.stack, sweep), 1))
+
+    def checked(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+        """The same. Raises ConfigError where some are jobs of other runs."""
+        found = tuple(jobs)
+        if differences := [one for one in map(self._plan.difference, in_order(found)) if one]:
+            more = len(differences) - _SHOWN
+            raise ConfigError(
+                f"sweep {self._plan.id} was begun with other runs",
+                why="\n".join([*differences[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]),
+                fix=("name this one differently: ", {"request_id": "NAME"}),
+            )
+        return found
+
     def _listed(self, filter_: str) -> tuple[VertexJob, ...]:
+        return self.checked(self._read(filter_))
+
+    def _read(self, filter_: str, most: int | None = None) -> tuple[VertexJob, ...]:
         """Where the claim lets only one job of each run run, a region without clusters that does not answer is done
         without; once it did not, it is not asked again."""
 
         def read(vertex: Vertex) -> tuple[VertexJob, ...]:
-            return tuple(vertex.jobs(self.kind, filter_))
+            return tuple(islice(vertex.jobs(self.kind, filter_, page_size=most or _PAGE), most))
 
         if not self._once:
             return read(self._context.vertex)

@@ -1,8 +1,9 @@
 """A sweep's journal: one file to which each step is appended, so that a kill at any moment forgets nothing it needs.
 
-The first line says what the sweep is; it is on the disk before anything is sent. A line is handed to the system before
-its request is sent, which survives a kill; a power cut may lose the last second of lines. That is enough: request ids
-follow from the sweep's id, and going on looks at the service first.
+The first line says what the sweep is; it is on the disk before anything is sent, and no sooner: a sweep that was
+refused binds no name. A line is handed to the system before its request is sent, which survives a kill; a power cut may
+lose the last second of lines. That is enough: request ids follow from the sweep's id, and going on looks at the service
+first.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from slipway.context import Context
 from slipway.errors import ConfigError, SlipwayError
+from slipway.submission.journal import state_folder
 from slipway.sweeps.runs import Run, SendState
 
 
@@ -33,9 +36,19 @@ class SweepHeader:
     when: str
 
 
-def journal_file(state: Path, project: str, stack: str, sweep: str) -> Path:
-    """`state` is the folder in which submissions are recorded."""
-    return state / "sweeps" / project / stack / f"{sweep}.jsonl"
+def journal_of_sweep(context: Context, sweep: str) -> Path:
+    """Where the sending of a stack's sweep is recorded."""
+    state = state_folder(context.folder, context.environ)
+    return state / "sweeps" / context.catalog.project / context.catalog.stack / f"{sweep}.jsonl"
+
+
+def was_begun(file: Path) -> bool:
+    """Whether any run of the sweep was sent from here."""
+    try:
+        with file.open("rb") as stream:
+            return bool(stream.readline() and stream.readline())
+    except FileNotFoundError:
+        return False
 
 
 def is_being_sent(file: Path) -> bool | None:
@@ -61,13 +74,15 @@ class SweepJournal:
         self._file = file
         self._stream: IO[str] | None = None
         self._synced = True
+        self._head: SweepHeader | None = None
         self.commit = ""
         self.jobs: dict[Run, str] = {}
         self.open: dict[Run, float] = {}
         self.sent_at: dict[Run, float] = {}
 
-    def begin(self, head: SweepHeader) -> None:
-        """Opens or goes on. Raises ConfigError when the id was used for another sweep, SlipwayError for the disk."""
+    def begin(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
+        """Opens or goes on; `digests` are others that it may have been begun with. Raises ConfigError when the id was
+        used for another sweep, SlipwayError for the disk."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             stream = self._file.open("a+", encoding="utf-8")
@@ -84,13 +99,14 @@ class SweepJournal:
             raise self._failed(problem) from problem
         self.commit = head.commit
         if not lines:
-            self._append({"schema": 1, **asdict(head)})
-            self.sync()
+            self._head = head
             return
         if not all(isinstance(line, dict) for line in lines):
             raise self._failed(ValueError("a line is not a JSON object"))
         first = lines[0]
-        if first.get("digest") != head.digest:
+        if "digest" not in first:
+            raise self._failed(ValueError("its first line does not say what the sweep is"))
+        if first["digest"] not in (head.digest, *digests):
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
                 why=f"{first.get('count')} of {first.get('template')}, begun {first.get('when')} ({self._file})",
@@ -102,6 +118,10 @@ class SweepJournal:
 
     def write(self, run: Run, fate: SendState, when: float, job: str = "") -> None:
         """`when` in seconds of the wall clock. Raises SlipwayError when the disk does not take it."""
+        if self._head is not None:
+            head, self._head = self._head, None
+            self._append({"schema": 1, **asdict(head)})
+            self.sync()
         self._append(
             {"i": run.index, "a": run.resend, "s": fate.value, "t": round(when, 1), **({"j": job} if job else {})}
         )

@@ -2,63 +2,109 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slipway.catalog.lookup import find_template
 from slipway.catalog.model import Catalog, Scalar, Template
-from slipway.catalog.placeholders import NUMERIC, whole
-from slipway.labels import RUN_LABEL, label_value
-from slipway.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
-from slipway.submission.choice import Choice
+from slipway.catalog.placeholders import NUMERIC, render, whole
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import short
+from slipway.kinds import Kind
+from slipway.labels import (
+    CODE_LABEL,
+    REQUEST_LABEL,
+    RUN_LABEL,
+    TEMPLATE_LABEL,
+    code_revision_of,
+    label_value,
+    revision_of,
+)
+from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.sweeps.mistakes import refusal
 from slipway.sweeps.parameter_judge import ParameterJudge
 from slipway.sweeps.points import Point, Points
 from slipway.sweeps.runs import Run
+from slipway.sweeps.sweep_identity import SweepDigests, siblings, sweep_id
 
 Values = Mapping[str, Scalar]
 
 
 @dataclass(frozen=True)
-class Group:
-    """Runs that ask for the same machines and have the same candidates; `prepared` is its first run's."""
-
-    prepared: PreparedSubmission
-    runs: int
-
-
-@dataclass(frozen=True)
 class SweepPlan:
-    """`digest` covers all that makes it this sweep; `of_group` has each run's place among `groups`."""
+    """`digests` cover all that makes it this sweep, as this version and earlier ones take them. `values` of each run,
+    typed, of which its point or `shared` gives some, and the others are defaults. `groups`: runs that ask for the same
+    machines and have the same candidates, by the first of them; `of_group` has each run's place among them.
+
+    `earlier`: the ids that earlier versions gave it, the newest first, and `siblings` those of the same runs asked for
+    in another way; none of a sweep that was given a name.
+    """
 
     id: str
-    digest: str
+    digests: tuple[str, ...]
     values: tuple[Values, ...]
-    groups: tuple[Group, ...]
+    points: tuple[Point, ...]
+    shared: frozenset[str]
+    groups: tuple[PreparedSubmission, ...]
     of_group: tuple[int, ...]
+    earlier: tuple[str, ...] = ()
+    siblings: Mapping[str, SubmissionRequest] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
         return len(self.values)
 
+    @property
+    def template(self) -> Template:
+        return self.groups[0].template
+
+    @property
+    def kind(self) -> Kind:
+        return self.groups[0].kind
+
+    def under(self, id_: str) -> SweepPlan:
+        """The same by another of its ids."""
+        groups = tuple(_belonging(group, id_) for group in self.groups)
+        return replace(self, id=id_, groups=groups, earlier=(), siblings={})
+
     def prepared(self, run: Run) -> PreparedSubmission:
-        group = self.groups[self.of_group[run.index]].prepared
+        group = self.groups[self.of_group[run.index]]
         overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
         asked = replace(group.asked, overrides=overrides)
         return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
 
-    def runs_of(self, group: int) -> list[int]:
-        """The runs of one of the groups, by their numbers."""
-        return [index for index, place in enumerate(self.of_group) if place == group]
+    def difference(self, job: VertexJob) -> str:
+        """What tells a job from the run whose request id it bears, as somebody used the sweep's name for other runs;
+        empty for nothing, and for a job of no run.
 
-    def candidate(self, run: Run, prepared: PreparedSubmission, choices: Sequence[Choice]) -> Candidate:
-        """The run's own, of how it is prepared, by the offer that its group takes."""
-        taken = choices[self.of_group[run.index]].taken.candidate
-        return next(one for one in prepared.candidates if one.offer is taken.offer)
+        A parameter that nobody gave is compared where the job was made of this very template: its default may have
+        changed since. A job that does not record its parameters, as those of earlier versions, is told by the others.
+        """
+        run = Run.of(job)
+        if run is None or job.labels.get(REQUEST_LABEL) != run.request_id(self.id):
+            return ""
+        if run.index >= self.count:
+            return f"run {run.index}: sent then, and none of {self.count:,} now"
+        template, catalog, labels = (
+            label_value(self.template.name),
+            self.groups[0].catalog,
+            self.groups[0].overrides.labels,
+        )
+        then, now = {"template": job.labels.get(TEMPLATE_LABEL, "")}, {"template": template}
+        if not _same_code(job.labels, labels) and self.id not in _ids(self.template, self.digests):
+            then["code"], now["code"] = (
+                one.get(CODE_LABEL, "")[:12] or "the template's" for one in (job.labels, labels)
+            )
+        if job.parameters is not None:
+            theirs, ours = job.parameters, self.values[run.index]
+            same = catalog.revision.exact and revision_of(job.labels) == catalog.revision
+            for name in sorted({*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}):
+                if theirs.get(name) != ours.get(name):
+                    then[name], now[name] = (render(one[name]) if name in one else "none" for one in (theirs, ours))
+        others = [name for name in now if then[name] != now[name]]
+        before, after = (", ".join(f"{short(name)}={short(one[name])}" for name in others) for one in (then, now))
+        return f"run {run.index}: {before} then, {after} now" if others else ""
 
 
 def plan_sweep(
@@ -71,19 +117,41 @@ def plan_sweep(
     """
     template, points = find_template(catalog, asked.template), given.each
     values = _resolved(template, asked, given, shared)
-    digest = _digest(asked, points)
-    id_ = name or f"{label_value(template.name)[:40].strip('-_')}-{digest[:10]}"
-    asked = replace(asked, overrides=replace(asked.overrides, sweep=id_))
     shaping = tuple(_shaping(template))
     shapes = [tuple(one.get(name) for name in shaping) for one in values]
     firsts: dict[tuple[Scalar | None, ...], PreparedSubmission] = {}
     for point, shape in zip(points, shapes, strict=True):
         if shape not in firsts:
-            one = replace(asked, params={**asked.params, **point.values})
-            firsts[shape] = prepare(catalog, one, user).under(id_)
-    count, place = Counter(shapes), {shape: index for index, shape in enumerate(firsts)}
-    groups = tuple(Group(first, count[shape]) for shape, first in firsts.items())
-    return SweepPlan(id_, digest, values, groups, tuple(place[shape] for shape in shapes))
+            firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user)
+    place = {shape: index for index, shape in enumerate(firsts)}
+    of_group = tuple(place[shape] for shape in shapes)
+    made = SweepDigests(points)
+    digests = made.of(asked)
+    ids = _ids(template, digests)
+    plan = SweepPlan(ids[0], digests, values, points, frozenset(asked.params), tuple(firsts.values()), of_group)
+    if name:
+        return plan.under(name)
+    others = {
+        id_: other for other in siblings(template, plan.kind.name, asked) for id_ in _ids(template, made.of(other))
+    }
+    return replace(plan.under(ids[0]), earlier=tuple(ids[1:]), siblings=others)
+
+
+def _ids(template: Template, digests: Iterable[str]) -> list[str]:
+    return [sweep_id(template, digest) for digest in digests]
+
+
+def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """By a job's labels. What is packed beside the code changes with the version, and with it the hash of a package."""
+    revision = code_revision_of(now)
+    alike = revision.exact and code_revision_of(then) == revision
+    return alike or then.get(CODE_LABEL) == now.get(CODE_LABEL)
+
+
+def _belonging(prepared: PreparedSubmission, sweep: str) -> PreparedSubmission:
+    """To this sweep, and by its id as that of a request: which those of its runs are is not decided yet."""
+    asked = replace(prepared.asked, overrides=replace(prepared.overrides, sweep=sweep))
+    return replace(prepared, asked=asked, request_id=sweep)
 
 
 def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
@@ -98,19 +166,6 @@ def _resolved(template: Template, asked: SubmissionRequest, given: Points, share
         wrong = f"{template.name}: {judge.spoiled:,} of {len(given.each):,} runs are wrong"
         raise refusal(given.source, mistakes, "" if given.mistakes else wrong)
     return tuple(found)
-
-
-def _digest(asked: SubmissionRequest, points: Sequence[Point]) -> str:
-    what: Any = {
-        "template": asked.template,
-        "params": dict(asked.params),
-        "capacityType": asked.capacity_type,
-        "kind": asked.kind,
-        "package": asked.overrides.package,
-        "experiment": asked.overrides.experiment,
-        "points": [dict(point.values) for point in points],
-    }
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
 def _shaping(template: Template) -> Iterator[str]:

@@ -250,6 +250,9 @@ class SweepSender:
             if now - max(self._good_at, self._heard_at) > self.policy.resend_for:
                 self._result.stopped = problem
             return
+        except SlipwayError as problem:
+            self._result.stopped = problem
+            return
         self._heard_at, progress.trouble = now, ""
         self._look_at = now + max(self.policy.look_every, calls * SECONDS_PER_CALL)
         for id_, pending in list(self._missed.items()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,7 +20,6 @@ from slipway.jobs.earlier_waits import EARLIER, earlier_filter
 from slipway.live import Unknown
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
-from slipway.submission.journal import state_folder
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
@@ -37,8 +36,9 @@ from slipway.sweeps.runs import (
     remaining_runs,
     runs_in_words,
 )
+from slipway.sweeps.sweep_ids import look_for_ids
 from slipway.sweeps.sweep_jobs import SweepJobs
-from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_file
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep, was_begun
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
@@ -58,8 +58,16 @@ class SweepDisplay(Protocol):
     def missing(self, count: int) -> None:
         """So many runs were sent before and are not listed, and are looked for."""
 
-    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
-        """`begun_at`: the commit whose templates the sweep began with. `forecast`: None where nothing is sent."""
+    def chosen(
+        self,
+        plan: SweepPlan,
+        choices: Mapping[int, Choice],
+        left: RemainingRuns,
+        begun_at: str,
+        forecast: Forecast | None,
+    ) -> None:
+        """`plan`: as it is sent, which may be under another id. `choices`: for each group of which runs are sent.
+        `begun_at`: the commit whose templates the sweep began with. `forecast`: None where nothing is sent."""
 
     def sending(self, progress: SendingProgress) -> AbstractContextManager[Callable[[SendingProgress], None]]:
         """Takes the progress after every change."""
@@ -88,71 +96,78 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     are asked for. Those that are being cancelled are waited for, where cancelled ones are. It stops when a cluster that
     it sends to is replaced.
 
-    Raises PolicyError when some run can go nowhere, and SlipwayError.
+    Raises ConfigError when its name, or the same runs, were sent as another sweep, PolicyError when some run that is to
+    be sent can go nowhere, and SlipwayError.
     """
     catalog, began = context.catalog, context.clock.monotonic()
-    state = state_folder(context.folder, context.environ)
-    with (
-        ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads,
-        SweepJournal(journal_file(state, catalog.project, catalog.stack, plan.id)) as journal,
-    ):
+    with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
         context.connection.session.widen(WIDTH)
-        jobs = SweepJobs(context, plan, show.note)
+        jobs, prepared = SweepJobs(context, plan, show.note), cache(plan.prepared)
         listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
-        prepared = cache(plan.prepared)
-        # Before it is known where the runs go, for this is a round trip: a run's claim is the same wherever it goes.
-        started = ask_first(context, plan.count, lambda run: prepared(run).candidates[0].request, threads)
-        choices = _choices(context, plan, threads)
-        candidate = cache(lambda run: plan.candidate(run, prepared(run), choices))
+        found_as = look_for_ids(context, plan, jobs, threads)
 
-        def request(run: Run) -> Request:
-            return candidate(run).request
+        def anywhere(run: Run) -> Request:
+            """A run's claim is the same wherever it goes, which is not known yet."""
+            return prepared(run).candidates[0].request
 
-        _check(candidate, plan.count, catalog)
-        template, commit, when = plan.groups[0].prepared.template.name, catalog.revision.short, context.now.isoformat()
-        journal.begin(SweepHeader(plan.id, template, plan.digest, plan.count, commit, when))
-        known = known_runs(plan.id, journal.jobs, journal.open, listing.result(), jobs.settle)
-        if asks.cancelled and (ending := being_cancelled(known)):
-            show.ending(ending)
-            while being_cancelled(known):
-                context.clock.sleep(_LOOK_EVERY)
-                known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
-        known = with_unlisted(context, known, journal.sent_at, jobs.skipped, request, threads, show.missing)
-        known = with_gone(context, plan.count, known, started, request, threads, show.missing)
-        left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
-        taken = [choice.taken.candidate for choice in choices]
-        forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
-        show.chosen(choices, left, journal.commit, forecast)
-        progress = SendingProgress(total=left.done + len(left.send) + len(left.look), before=left.done)
-        groups = {plan.of_group[run.index] for run in (*left.send, *left.look)}
-        names = sorted({taken[group].offer.cluster for group in groups} - {""})
-        clusters = {name: catalog.clusters[name].id for name in names}
-        watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
-        with show.sending(progress) as tell:
-            sender = SweepSender(
-                jobs.create,
-                jobs.look,
-                request,
-                journal,
-                rate,
-                threads,
-                WIDTH,
-                tell,
-                RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
-                context.clock,
-                watch.problem,
-            )
-            result = sender.send(left.send, left.look, progress, insist=asks.failed)
-    return SubmittedSweep(plan.id, plan.count, left, result, jobs, forecast)
+        started = ask_first(context, plan.count, anywhere, threads)
+        preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
+        listed, file = listing.result(), journal_of_sweep(context, plan.id)
+        if not listed and not was_begun(file) and (other := found_as()):
+            return send_sweep(context, plan.under(other), rate, show, asks)
+        with SweepJournal(file) as journal:
+            commit, when = catalog.revision.short, context.now.isoformat()
+            head = SweepHeader(plan.id, plan.template.name, plan.digests[0], plan.count, commit, when)
+            journal.begin(head, plan.digests)
+            known = known_runs(plan.id, journal.jobs, journal.open, listed, jobs.settle)
+            if asks.cancelled and (ending := being_cancelled(known)):
+                show.ending(ending)
+                while being_cancelled(known):
+                    context.clock.sleep(_LOOK_EVERY)
+                    known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
+            known = with_unlisted(context, known, journal.sent_at, jobs.skipped, anywhere, threads, show.missing)
+            known = with_gone(context, plan.count, known, started, anywhere, threads, show.missing, jobs.checked)
+            left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
+            runs = (*left.send, *left.look)
+            choices = _choices(plan, runs, preflight)
+            taken = {group: choice.taken.candidate for group, choice in choices.items()}
+
+            @cache
+            def candidate(run: Run) -> Candidate:
+                offer = taken[plan.of_group[run.index]].offer
+                return next(one for one in prepared(run).candidates if one.offer is offer)
+
+            _check(plan, {run: candidate(run) for run in runs}, catalog)
+            forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
+            show.chosen(plan, choices, left, journal.commit, forecast)
+            progress = SendingProgress(total=left.done + len(runs), before=left.done)
+            names = sorted({one.offer.cluster for one in taken.values()} - {""})
+            clusters = {name: catalog.clusters[name].id for name in names}
+            watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)
+            with show.sending(progress) as tell:
+                sender = SweepSender(
+                    jobs.create,
+                    jobs.look,
+                    lambda run: candidate(run).request,
+                    journal,
+                    rate,
+                    threads,
+                    WIDTH,
+                    tell,
+                    RetryPolicy(look_for=context.look_for, no_contact=context.no_contact),
+                    context.clock,
+                    watch.problem,
+                )
+                result = sender.send(left.send, left.look, progress, insist=asks.failed)
+        return SubmittedSweep(plan.id, plan.count, left, result, jobs, forecast)
 
 
 def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
     """The newest jobs of the template."""
-    prepared, catalog = plan.groups[0].prepared, context.catalog
     vertex = context.vertex_by(context.hurried)
-    wanted = earlier_filter(catalog.stack, prepared.template.name)
+    wanted = earlier_filter(context.catalog.stack, plan.template.name)
     try:
-        return tuple(islice(vertex.jobs(prepared.kind, wanted, page_size=EARLIER), EARLIER))
+        return tuple(islice(vertex.jobs(plan.kind, wanted, page_size=EARLIER), EARLIER))
     except CloudError as problem:  # A sweep must not hang on what it is going to take.
         return Unknown(problem.message, "", "")
 
@@ -160,7 +175,7 @@ def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | U
 def forecast_of(
     context: Context,
     plan: SweepPlan,
-    taken: Sequence[Candidate],
+    taken: Mapping[int, Candidate],
     send: Sequence[Run],
     rate: int,
     earlier: Sequence[VertexJob] | Unknown,
@@ -178,38 +193,41 @@ def forecast_of(
     return Forecast(len(send), shares, slowest, unread)
 
 
-def _choices(context: Context, plan: SweepPlan, threads: ThreadPoolExecutor) -> list[Choice]:
-    """A candidate for each group of runs. Raises PolicyError, or ResourceError for what is broken, with the reasons of
-    every group that has none."""
-    every = [group.prepared for group in plan.groups]
-    preflight = Preflight(context, [candidate for one in every for candidate in one.candidates], threads)
-    chosen: list[Choice] = []
+def _choices(plan: SweepPlan, runs: Iterable[Run], preflight: Preflight) -> dict[int, Choice]:
+    """A candidate for each group of these runs. Raises PolicyError, or ResourceError for what is broken, with the
+    reasons of every group that has none."""
+    groups: dict[int, list[int]] = {}
+    for run in runs:
+        groups.setdefault(plan.of_group[run.index], []).append(run.index)
+    chosen: dict[int, Choice] = {}
     refused: list[tuple[str, SlipwayError]] = []
-    for index, one in enumerate(every):
+    for group, numbers in sorted(groups.items()):
         try:
-            chosen.append(choose(one.template.name, preflight.judge(one.candidates), settle=True))
+            judged = preflight.judge(plan.groups[group].candidates)
+            chosen[group] = choose(plan.template.name, judged, settle=True)
         except (PolicyError, ResourceError) as problem:
-            refused.append((runs_in_words(plan.runs_of(index)), problem))
+            refused.append((runs_in_words(sorted(numbers)), problem))
     if refused:
         first = refused[0][1]
-        if len(every) > 1:
+        if len(plan.groups) > 1:
             first.why = "\n".join("\n  ".join([f"{runs}: {one.what}", *one.why.splitlines()]) for runs, one in refused)
-            first.what = f"{every[0].template.name}: nothing is sent, as some of {plan.count:,} runs can't be"
+            first.what = f"{plan.template.name}: nothing is sent, as some of {plan.count:,} runs can't be"
         raise first
     return chosen
 
 
-def _check(candidate: Callable[[Run], Candidate], count: int, catalog: Catalog) -> None:
-    """Raises PolicyError when a run breaks a rule of the service, with each reason once."""
+def _check(plan: SweepPlan, candidates: Mapping[Run, Candidate], catalog: Catalog) -> None:
+    """Raises PolicyError when a run breaks a rule of the service, with each reason once. Whether quota suffices was
+    judged before, by what it is now."""
     broken: dict[str, list[int]] = {}
-    for index in range(count):
-        if judged := offline(candidate(Run(index)), reserved=catalog.reservations):
+    for run, candidate in candidates.items():
+        if judged := offline(candidate, reserved=catalog.reservations, limits_follow=True):
             for reason in judged.reasons:
-                broken.setdefault(reason, []).append(index)
+                broken.setdefault(reason, []).append(run.index)
     if broken:
         runs = {index for those in broken.values() for index in those}
         raise PolicyError(
-            f"{len(runs):,} of {count:,} runs can never run",
+            f"{len(runs):,} of {plan.count:,} runs can never run",
             why="\n".join(f"{runs_in_words(those)}: {reason}" for reason, those in broken.items()),
             fix="correct them",
         )

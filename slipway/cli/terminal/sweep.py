@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def submit_sweep(
     json: bool,
 ) -> None:
     """The command."""
-    plan = _planned(context, typed, name, ending)
+    plan = _planned(context, typed, name, ending, upload=not dry_run)
     sent_a_minute = SUBMISSIONS_PER_MINUTE if rate is None else rate
     terminal = SweepTerminal(context, plan, sent_a_minute, again, json=json, yes=typed.yes)
     if dry_run:
@@ -78,7 +78,9 @@ def submit_sweep(
         raise problem
 
 
-def _planned(context: Context, typed: SubmitArguments, name: str | None, ending: WaitOptions) -> SweepPlan:
+def _planned(
+    context: Context, typed: SubmitArguments, name: str | None, ending: WaitOptions, *, upload: bool
+) -> SweepPlan:
     """Raises ConfigError for what is wrong in the file, and for flags that are for one job."""
     assert typed.sweep is not None
     if ending.follows:
@@ -100,7 +102,7 @@ def _planned(context: Context, typed: SubmitArguments, name: str | None, ending:
     points = read(Path(typed.sweep))
     asked = typed.request()
     if typed.code is not None:
-        asked = with_code(context, asked, Path(typed.code), tell=screen.note)
+        asked = with_code(context, asked, Path(typed.code), tell=screen.note, upload=upload)
     return plan_sweep(context.catalog, asked, points, context.user, name)
 
 
@@ -116,8 +118,9 @@ class SweepTerminal:
         """How many, how long, for how much, and the first requests. Nothing is read of pools and quota, nothing is
         sent."""
         plan = self._plan
-        shown = [offline_candidate(plan.prepared(Run(index))) for index in range(min(_SHOWN_REQUESTS, plan.count))]
-        taken, runs = [offline_candidate(group.prepared) for group in plan.groups], [*map(Run, range(plan.count))]
+        runs = [*map(Run, range(plan.count))]
+        shown = [offline_candidate(plan.prepared(run)) for run in runs[:_SHOWN_REQUESTS]]
+        taken = dict(enumerate(map(offline_candidate, plan.groups)))
         forecast = forecast_of(self._context, plan, taken, runs, self.rate, earlier_jobs(self._context, plan))
         takes = forecast.seconds_to_send
         screen.note(f"{plan.count:,} runs, sweep {plan.id}{self._takes(takes)}")
@@ -139,29 +142,35 @@ class SweepTerminal:
         runs = "1 run that was" if count == 1 else f"{count:,} runs that were"
         screen.note(f"looks for {runs} sent before and that no list shows")
 
-    def chosen(self, choices: Sequence[Choice], left: RemainingRuns, begun_at: str, forecast: Forecast | None) -> None:
-        catalog, plan = self._context.catalog, self._plan
-        template = plan.groups[0].prepared.template.name
-        begins = left.send or left.look
-        for group, choice in list(zip(plan.groups, choices, strict=True))[:5] if begins else ():
+    def chosen(
+        self,
+        plan: SweepPlan,
+        choices: Mapping[int, Choice],
+        left: RemainingRuns,
+        begun_at: str,
+        forecast: Forecast | None,
+    ) -> None:
+        catalog, template = self._context.catalog, plan.template.name
+        runs = Counter(plan.of_group[run.index] for run in (*left.send, *left.look))
+        for group, choice in list(choices.items())[:5]:
             what = summary(choice.taken.candidate, catalog.region)
-            self._tell(f"{template}{commit_words(catalog)}  →  {group.runs:,} × {what}")
+            self._tell(f"{template}{commit_words(catalog)}  →  {runs[group]:,} × {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
             if crossing := self._context.crossing(choice.taken.candidate.region):
                 self._tell(f"  {crossing}")
             for one in choice.passed:
                 self._tell(f"  {passed_over(one)}")
-        if begins and len(choices) > 5:
+        if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
         self._tell(f"sweep {plan.id}: {self._how_many(left, forecast)}")
         for line in forecast_lines(forecast) if forecast else ():
             self._tell(f"  {line}")
-        groups = Counter(plan.of_group[run.index] for run in left.send)
-        runs = [(choices[group].taken.candidate, count) for group, count in groups.items()]
-        if not self._yes and (costs := spending_at_once(catalog, template, runs)):
+        sent = Counter(plan.of_group[run.index] for run in left.send)
+        taken = [(choices[group].taken.candidate, count) for group, count in sent.items()]
+        if not self._yes and (costs := spending_at_once(catalog, template, taken)):
             confirm(costs)
         now = catalog.revision.short
-        if begun_at != now and begins:
+        if begun_at != now and choices:
             screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")
 
     def _how_many(self, left: RemainingRuns, forecast: Forecast | None) -> str:

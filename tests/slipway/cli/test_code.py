@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from .stack import Stack
+from slipway.packages import source_package
+
+from .stack import Stack, held
 
 IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 TASK = "import sys, hello.words\nprint(hello.words.GREETING, *sys.argv[1:])\n"
@@ -124,6 +127,12 @@ def test_a_dry_run_says_where_it_would_be_and_puts_nothing_there(open_to_code: S
     assert uploaded(open_to_code) == [] and open_to_code.jobs() == []
 
 
+def test_a_dry_run_of_a_sweep_puts_nothing_there_either(open_to_code: Stack, source: Path) -> None:
+    (open_to_code.folder / "s.csv").write_text("code\na\nb\n")
+    done = open_to_code.run("submit", "hello", "--code", "src", "--sweep", "s.csv", "--dry-run")
+    assert done.code == 0 and done.json["count"] == 2 and uploaded(open_to_code) == []
+
+
 def test_an_id_that_ran_other_code_is_refused(open_to_code: Stack, source: Path) -> None:
     words = ("submit", "hello", "--code", "src", "--request-id", "nightly-1")
     assert open_to_code.run(*words).code == 0
@@ -149,3 +158,27 @@ def test_a_sweep_runs_it_too(open_to_code: Stack, source: Path) -> None:
     done = open_to_code.run("submit", "hello", "--code", "src", "--sweep", "s.csv")
     assert done.code == 0, done.err
     assert len({job["labels"]["slipway-code"] for job in open_to_code.jobs()}) == 1 and len(open_to_code.jobs()) == 2
+
+
+def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
+    open_to_code: Stack, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine, which has no journal. What a version packs beside the code is no other code."""
+    held(open_to_code)
+    (open_to_code.folder / "s.csv").write_text("code\na\n")
+    words = ("submit", "hello", "--capacity", "pool", "--code", "src", "--sweep", "s.csv")
+    for name in ((), ("--request-id", "nightly")):
+        assert open_to_code.run(*words, *name).code == 0
+    sent = len(open_to_code.jobs())
+    shutil.rmtree(open_to_code.folder / ".slipway" / "sweeps")
+    git(open_to_code.folder, "add", "src")
+    (source / "words.py").write_text("GREETING = 'changed'\n")
+    refused = open_to_code.run(*words, "--request-id", "nightly")
+    assert refused.code == 2 and "sweep nightly was begun with other runs" in refused.err, refused.err
+    assert "why: run 0: code=" in refused.err
+    (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
+    assert open_to_code.run(*words, "--request-id", "nightly").code == 0
+    with monkeypatch.context() as upgraded:
+        upgraded.setattr(source_package, "_LAUNCHER", "source_package")  # Any other file of the version's own.
+        again = open_to_code.run(*words, "--output", "json")
+    assert again.code == 0 and again.json["accepted"] == [] and len(open_to_code.jobs()) == sent

@@ -10,7 +10,7 @@ from typing import Any
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cloud.failures import NoAnswer
-from slipway.errors import ConfigError
+from slipway.errors import ConfigError, ResourceError
 from slipway.sweeps.catalog_watch import CatalogWatch
 
 from .test_sweep_sender import CALL, AtOnce, Service, command
@@ -73,12 +73,13 @@ def test_without_an_answer_it_goes_on_for_a_while_and_then_stops() -> None:  # N
     assert [one.problem(at) for at in (60.0, 65.0, 70.0, 80.0, 100.0)] == [None] * 5 and bucket.asked == 3
     told = {at: one.problem(float(at)) for at in range(140, 240, 10)}
     assert [at for at, problem in told.items() if problem] == [200, 210, 220, 230], "two minutes after the last answer"
-    assert told[200] is LOST
+    assert isinstance(told[200], ResourceError) and told[200].why == "lost"
 
 
 def test_a_catalog_that_is_taken_away_stops_it_at_once() -> None:
-    missing = ConfigError("no catalog at gs://c/catalog.json")
-    assert watch(Bucket(missing)).problem(60.0) is missing
+    found = watch(Bucket(ConfigError("no catalog at gs://c/catalog.json", fix="pulumi up"))).problem(60.0)
+    assert isinstance(found, ResourceError) and found.exit_code == 4
+    assert found.why == "no catalog at gs://c/catalog.json" and found.fix.startswith("pulumi up\nthe same command")
 
 
 def test_the_sending_does_not_wait_for_it_while_the_last_answer_is_fresh() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
-from slipway.errors import ResourceError, SlipwayError
+from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
@@ -244,6 +244,18 @@ def test_without_the_role_it_stops_at_once_and_goes_on_later(tmp_path: Path) -> 
     assert isinstance(done.stopped, CloudError) and done.stopped.exit_code == 3
     again = Service()
     assert len(command(again, tmp_path / "s.jsonl").accepted) == COUNT - len(done.accepted)
+
+
+def test_a_job_of_another_sweep_under_the_id_of_a_lost_run_stops_it(tmp_path: Path) -> None:  # N7
+    """Somebody sends other points by the same name from another machine."""
+
+    class Mixed(Service):
+        def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
+            raise ConfigError("sweep digits-1 was begun with other runs")
+
+    service = Mixed(["", "", "lost"])
+    done = command(service, tmp_path / "s.jsonl", rate=3)
+    assert isinstance(done.stopped, ConfigError) and len(done.accepted) == 2 and len(service.jobs) == 3
 
 
 def test_when_nothing_answers_any_more_it_stops_and_the_same_command_goes_on(tmp_path: Path) -> None:  # N2 # N7

@@ -1,0 +1,155 @@
+"""A sweep of which runs were sent before: what was sent is not judged again, and neither a name nor the same runs are
+taken for another sweep's, on any machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import test_sweep as _sweep
+from .stack import Stack, held
+from .test_fallback import SPOT_CPUS, packaged
+from .test_sweep import every_job, points, replica
+
+_token = _sweep._token
+
+
+def elsewhere(stack: Stack, folder: Path) -> None:
+    """Goes to another machine, which has no journal."""
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    stack.folder = folder
+
+
+def rows(stack: Stack, *codes: str) -> str:
+    """A sweep's file with a run for each code."""
+    (stack.folder / "rows.csv").write_text("\n".join(["code", *codes]) + "\n")
+    return "rows.csv"
+
+
+def close(stack: Stack, template: str = "hello", **values: Any) -> None:
+    """Publishes that no offer of the template is available any more, or whatever the values say."""
+    for offer in stack.catalog["templates"][template]["offers"]:
+        offer.update(values or {"available": False, "why": "quota: short by 3"})
+    stack.publish()
+
+
+def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> None:  # P5
+    """All runs were refused by the limit of the last deployment, while a single submission took Spot."""
+    spot = stack.catalog["templates"]["hello"]["offers"][1]
+    spot.update(available=False, why="quota: short by 3", lacksQuota=True)
+    stack.publish()
+    held(stack)
+    with stack.settings(quota=SPOT_CPUS):
+        done = stack.run("submit", "hello", "--sweep", points(stack, 3))
+    assert done.code == 0 and "→  3 × spot  n1-standard-4 × 1 (1 main)\n" in done.out, done.err
+    assert {job["labels"]["slipway-capacity-type"] for job in every_job(stack)} == {"spot"}
+
+
+def test_runs_that_were_sent_are_never_judged_again(stack: Stack) -> None:  # N7
+    words = ("submit", "hello", "--sweep", points(stack, 2))
+    assert stack.run(*words).code == 0
+    close(stack)
+    done = stack.run(*words, "--wait", "--output", "json")
+    assert done.code == 0, done.err
+    assert [one["state"] for one in done.json["states"]] == ["JOB_STATE_SUCCEEDED"] * 2
+
+
+def test_only_the_runs_that_are_to_be_sent_are_judged(stack: Stack, tmp_path: Path) -> None:  # P3, N7
+    """A name may have been used for fewer points elsewhere: those are there, and the others can't be sent."""
+    words = ("submit", "crew", "--capacity", "pool", "--request-id", "nightly", "--sweep", "g.yaml")
+    (stack.folder / "g.yaml").write_text("grid: {workers: [1]}")
+    assert stack.run(*words).code == 0
+    elsewhere(stack, tmp_path / "elsewhere")
+    (stack.folder / "g.yaml").write_text("grid: {workers: [1, 40]}")
+    done = stack.run(*words)
+    assert done.code == 5 and "error: crew: nothing is sent, as some of 2 runs can't be\n  why: run 1: " in done.err
+    assert "run 0" not in done.err and len(every_job(stack)) == 1
+    (stack.folder / "g.yaml").write_text("grid: {workers: [1, 2]}")
+    again = stack.run(*words)
+    assert again.code == 0 and ": 1 submitted now, 1 before, of 2\n" in again.out, "a refusal binds no name"
+
+
+CAPACITY, KIND = ("--capacity", "spot"), ("--as", "custom-job")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "fix"),
+    [
+        ((), CAPACITY, "without --capacity spot"),
+        (CAPACITY, (), "--capacity spot"),
+        (CAPACITY, ("--capacity", "pool"), "--capacity spot"),
+        ((), KIND, "without --as custom-job"),
+        (KIND, CAPACITY, "--as custom-job, without --capacity spot"),
+    ],
+)
+def test_the_same_runs_asked_for_in_another_way_must_be_meant(  # N7
+    stack: Stack, tmp_path: Path, then: tuple[str, ...], now: tuple[str, ...], fix: str
+) -> None:
+    """With a capacity type beside it the same command sent, and paid, all runs once more."""
+    with stack.settings(quota=SPOT_CPUS):
+        words = ("submit", "hello", "--sweep", points(stack, 2))
+        sweep = stack.run(*words, *then, "--output", "json").json["sweep"]
+        for _ in range(2):
+            refused = stack.run(*words, *now)
+            assert refused.code == 2 and f"error: these runs were sent before, as sweep {sweep}\n" in refused.err
+            assert f"fix: to go on with that one: {fix}\n" in refused.err
+            assert "to run them all once more: --request-id NAME\n" in refused.err and len(every_job(stack)) == 2
+            elsewhere(stack, tmp_path / "elsewhere")
+            points(stack, 2)
+        assert stack.run(*words, *then).code == 0 and len(every_job(stack)) == 2
+        assert stack.run(*words, *now, "--request-id", "new").code == 0 and len(every_job(stack)) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "codes", "said"),
+    [
+        (("hello",), ("print(1)", "print(3)"), "run 1: code=print(2) then, code=print(3) now"),
+        (("hello",), ("print(1)",), "run 1: sent then, and none of 1 now"),
+        (("crew",), ("print(1)", "print(2)"), "run 0: template=hello then, template=crew now"),
+    ],
+)
+def test_a_name_that_was_used_for_other_points_is_refused_on_any_machine(  # N7
+    stack: Stack, tmp_path: Path, words: tuple[str, ...], codes: tuple[str, ...], said: str
+) -> None:
+    """Two new points were told as submitted before, and as succeeded: nobody ever ran them."""
+    name = ("--request-id", "nightly", "--sweep")
+    assert stack.run("submit", "hello", *name, rows(stack, "print(1)", "print(2)")).code == 0
+    elsewhere(stack, tmp_path / "elsewhere")
+    refused = stack.run("submit", *words, *name, rows(stack, *codes), "--wait")
+    assert refused.code == 2 and "error: sweep nightly was begun with other runs\n" in refused.err
+    assert said in refused.err and "fix: name this one differently: --request-id NAME\n" in refused.err
+    assert len(every_job(stack)) == 2
+    again = stack.run("submit", "hello", *name, rows(stack, "print(1)", "print(2)"), "--wait")
+    assert again.code == 0 and ": 0 submitted now, 2 before, of 2\n" in again.out
+
+
+def test_a_parameter_that_is_not_given_is_compared_where_its_default_is_the_same(  # N7
+    stack: Stack, tmp_path: Path
+) -> None:
+    stack.deploy("3f9c2e1", dirty=False)
+    (stack.folder / "g.yaml").write_text("list: [{code: print(1), workers: 2}]")
+    words = ("submit", "crew", "--request-id", "nightly", "--sweep", "g.yaml")
+    assert stack.run(*words).code == 0
+    elsewhere(stack, tmp_path / "elsewhere")
+    (stack.folder / "g.yaml").write_text("list: [{code: print(1)}]")
+    refused = stack.run(*words)
+    assert refused.code == 2 and "why: run 0: workers=2 then, workers=1 now\n" in refused.err
+    stack.deploy("0a1b2c3", dirty=False)
+    assert stack.run(*words).code == 0 and len(every_job(stack)) == 1, "a default may have changed with the template"
+
+
+def test_a_job_that_no_list_shows_is_compared_as_well(stack: Stack, tmp_path: Path) -> None:  # N7
+    """Its claim leads to it."""
+    packaged(stack)
+    held(stack)
+    name = ("--request-id", "nightly", "--capacity", "pool", "--sweep")
+    assert stack.run("submit", "hello", *name, rows(stack, "print(1)")).code == 0
+    (job,) = every_job(stack)
+    assert replica(stack, job)
+    elsewhere(stack, tmp_path / "elsewhere")
+    with stack.faults({"kind": "lagging-list", "match": "customJobs", "seconds": 3600.0}):
+        refused = stack.run("submit", "hello", *name, rows(stack, "print(2)"))
+    assert refused.code == 2 and "why: run 0: code=print(1) then, code=print(2) now\n" in refused.err
+    assert len(every_job(stack)) == 1
