@@ -27,6 +27,8 @@ from slipway.jobs.cost import job_cost
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 from slipway.sweeps.runs import copies, in_order, sweep_filter
+from slipway.sweeps.sweep_journal import journal_of_sweep, was_begun
+from slipway.sweeps.unknown_sweep import unknown_sweep
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 Values = Mapping[str, Scalar]
@@ -74,6 +76,11 @@ def command(
         return list(islice(vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100)), most))
 
     listed = context.looked_up(newest, screen.note)
+    if sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep)):
+        narrowed = template or user or state
+        of_sweep = sweep_filter(context.catalog.stack, sweep)
+        if not narrowed or not any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1)):
+            raise unknown_sweep(context, sweep)
     found = in_order(listed) if sweep else listed
     settle = partial(settled, context.connection.storage)
     aside = copies(found, settle) if sweep else frozenset()

@@ -73,6 +73,19 @@ def test_what_is_to_be_cancelled_must_be_said_once(stack: Stack) -> None:
     assert unknown.code == 4 and "no jobs of sweep hello-nothing" in unknown.err
 
 
+def test_a_sweep_that_nobody_has_sent_is_an_error_and_the_nearest_is_named(stack: Stack) -> None:
+    """It read as a sweep without jobs, exit code 0."""
+    sweep = swept(stack, SLEEP)
+    for verb in ("list", "cancel"):
+        wrong = stack.run("jobs", verb, "--sweep", f"{sweep}x")
+        assert wrong.code == 4 and f"error: no jobs of sweep {sweep}x\n" in wrong.err
+        assert f"fix: slipway jobs list --sweep {sweep}\n" in wrong.err
+    other = stack.run("jobs", "list", "--sweep", "nosuch", "--state", "failed", "--output", "json")
+    assert (other.code, other.out) == (4, "") and "fix: slipway jobs list\n" in other.err
+    none_of_it = stack.run("jobs", "list", "--sweep", sweep, "--state", "failed")
+    assert none_of_it.code == 0 and none_of_it.err == "no jobs match\n"
+
+
 def test_each_run_is_listed_with_what_tells_it_from_the_others(stack: Stack) -> None:
     sweep = swept(stack, "print('fine')", "raise SystemExit(3)")
     stack.until(lambda: all(job["state"] in ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED") for job in stack.jobs()))
