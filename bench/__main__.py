@@ -6,13 +6,14 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bench import listing, pool, preview, review, scale, startup, submit, sweep
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
-from bench.result import Result
+from bench.result import NotMeasured, Result
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,23 @@ def main(arguments: list[str]) -> int:
             if not asked:
                 continue
             _tell(" · ".join(benchmark.names))
-            try:
-                results = benchmark.measure(ground, chosen.runs, _tell_more)
-            except BenchError as error:
-                _tell(f"error: {' and '.join(sorted(asked))} can't be measured\n  why: {error}")
-                good = False
-                continue
-            for result in results:
+            for result in _results(benchmark, ground, chosen.runs):
                 if result.name in asked:
                     print(result.line(), flush=True)
                     good = good and result.ok
     return 0 if good else 1
+
+
+def _results(benchmark: Benchmark, ground: Ground, runs: int) -> Sequence[Result | NotMeasured]:
+    """Of one that fails, in whatever way, that it did: the others are measured all the same."""
+    try:
+        return benchmark.measure(ground, runs, _tell_more)
+    except Exception as error:
+        if not isinstance(error, BenchError):
+            traceback.print_exception(error)
+        said = str(error) or type(error).__name__
+        _tell(f"error: {' and '.join(benchmark.names)} can't be measured\n  why: {said}")
+        return [NotMeasured(name, said) for name in benchmark.names]
 
 
 def _warn_when_busy() -> None:

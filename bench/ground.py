@@ -12,8 +12,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -84,6 +84,17 @@ class Cloud:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise BenchError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+
+    @contextmanager
+    def set(self, values: Mapping[str, object]) -> Iterator[None]:
+        """With other settings, so that the next benchmark meets the same cloud; `quota.METRIC` is one limit."""
+        path = "/slipway/settings"
+        before = self.call("GET", path)
+        self.call("POST", path, values)
+        try:
+            yield
+        finally:
+            self.call("POST", path, {name: before[name] for name in {key.partition(".")[0] for key in values}})
 
 
 class Ground:

@@ -44,16 +44,15 @@ def starts(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     to get the image to them takes as long here as it takes.
     """
     cloud = ground.deployed
-    settings = {"quota.custom_model_training_preemptible_cpus": "100", "machine_seconds": str(MACHINE_S)}
-    cloud.call("POST", "/slipway/settings", settings)
     first, warm, own = [], [], []
     name, _ = _workers(cloud)
-    for run in range(runs):
-        command([sys.executable, "-m", "local", "images", "clear", name], cloud.shell, CHECKOUT)
-        first.append(_create_to_start(cloud, ground.folder, "pool"))
-        warm.append(_create_to_start(cloud, ground.folder, "pool"))
-        own.append(_create_to_start(cloud, ground.folder, "spot"))
-        tell(f"{run + 1}/{runs}  first {first[-1]:.2f}  warm {warm[-1]:.2f}  machines of its own {own[-1]:.2f}")
+    with cloud.set({"quota.custom_model_training_preemptible_cpus": "100", "machine_seconds": str(MACHINE_S)}):
+        for run in range(runs):
+            command([sys.executable, "-m", "local", "images", "clear", name], cloud.shell, CHECKOUT)
+            first.append(_create_to_start(cloud, ground.folder, "pool"))
+            warm.append(_create_to_start(cloud, ground.folder, "pool"))
+            own.append(_create_to_start(cloud, ground.folder, "spot"))
+            tell(f"{run + 1}/{runs}  first {first[-1]:.2f}  warm {warm[-1]:.2f}  machines of its own {own[-1]:.2f}")
     cold, cached, alone = statistics.median(first), statistics.median(warm), statistics.median(own)
     for line in started(alone, cold, cached):
         tell(line)

@@ -40,6 +40,18 @@ class Result:
         return json.dumps({"name": self.name, **shown, "ok": self.ok})
 
 
+@dataclass(frozen=True)
+class NotMeasured:
+    """A benchmark that failed, and why: a line like the others, without figures."""
+
+    name: str
+    why: str
+    ok = False
+
+    def line(self) -> str:
+        return json.dumps({"name": self.name, "ok": False, "why": self.why})
+
+
 def absolute(name: str, ours: float, limit: float) -> Result:
     """A result whose bar is a plain `limit`, in the unit of `ours`."""
     return Result(name, ours, limit, 1.0)

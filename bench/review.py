@@ -20,9 +20,11 @@ _BAR_S = 1.0
 
 def review(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     submitter = Submitter(ground)
-    for _ in range(JOBS // COUNT):
-        swept(submitter, tell, "0")
-    end_all(submitter)
+    try:
+        for _ in range(JOBS // COUNT):
+            swept(submitter, tell, "0")
+    finally:
+        end_all(submitter)
     environ, events = ground.deployed.role("previewer"), ground.folder / "events.jsonl"
     command = ["pulumi", "preview", "--json", "--stack", STACK, "--non-interactive"]
     events.write_text(measure.run(command, {**environ, **STREAMING}, CHECKOUT).output)

@@ -86,14 +86,12 @@ def rate(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     """
     submitter = Submitter(ground)
     url, limits = submitter.cloud.url, {"submissions_per_minute": PER_MINUTE, "calls_per_minute": 600}
-    submitter.cloud.call("POST", "/slipway/settings", limits)
     try:
-        with proxy.recording(url, 0.0) as recorder:
+        with submitter.cloud.set(limits), proxy.recording(url, 0.0) as recorder:
             environ = {name: value.replace(url, recorder.url) for name, value in submitter.environ.items()}
             seconds = swept(submitter, tell, environ=environ, count=RATED)
             sent = [each for each in recorder.take() if each.what.startswith("POST ") and "/customJobs" in each.what]
     finally:
-        submitter.cloud.call("POST", "/slipway/settings", dict.fromkeys(limits, 0))
         end_all(submitter)
     refused = sum(each.status == 429 for each in sent)
     tell(f"{len(sent)} calls for {RATED} jobs, {refused} of them answered with 429")

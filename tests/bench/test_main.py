@@ -57,8 +57,28 @@ def test_what_can_not_be_measured_is_no_number(
     monkeypatch.setattr(command, "BENCHMARKS", (command.Benchmark(("ugly",), broken), benchmark(GOOD)))
     assert command.main([]) == 1
     printed = capsys.readouterr()
-    assert [json.loads(line)["name"] for line in printed.out.splitlines()] == ["good"], "the others are still measured"
+    ugly, good = (json.loads(line) for line in printed.out.splitlines())
+    assert ugly == {"name": "ugly", "ok": False, "why": "no engine"}
+    assert good["name"] == "good" and good["ok"], "the others are still measured"
     assert "ugly can't be measured\n  why: no engine" in printed.err
+
+
+def test_whatever_goes_wrong_ends_one_benchmark_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An answer that nobody expected, or a benchmark's own mistake, ended all that came after it."""
+
+    def lost(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+        raise KeyError("customJobs")
+
+    monkeypatch.setattr(command, "BENCHMARKS", (command.Benchmark(("one", "two"), lost), benchmark(GOOD)))
+    assert command.main(["--only", "two", "--only", "good"]) == 1
+    printed = capsys.readouterr()
+    assert [(one["name"], one["ok"]) for one in map(json.loads, printed.out.splitlines())] == [
+        ("two", False),
+        ("good", True),
+    ]
+    assert "Traceback" in printed.err
 
 
 @pytest.mark.parametrize("wrong", [["--runs", "0"], ["--runs", "many"], ["--only", "nothing"]])
