@@ -31,7 +31,7 @@ class Worker:
     def name(self) -> str:
         return f"worker pool {self.index}"
 
-    @property
+    @cached_property
     def spec(self) -> Mapping[str, Any]:
         return mapping(self.body.get("machineSpec"))
 
@@ -176,7 +176,7 @@ class Breach:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def as_int(value: Any) -> int:

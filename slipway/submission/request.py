@@ -219,12 +219,16 @@ def _belong(spec: dict[str, Any], experiment: str) -> None:
 
 def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:
     """`keys` are those that lead to it, from the outermost."""
+    if isinstance(value, str):
+        return _text(value, keys, texts, template) if "$" in value else value
     if isinstance(value, Mapping):
         return {inner: _filled(one, (*keys, inner), texts, template) for inner, one in value.items()}
     if isinstance(value, list):
         return [_filled(one, keys, texts, template) for one in value]
-    if not isinstance(value, str):
-        return value
+    return value
+
+
+def _text(value: str, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> str | int:
     for name in placeholders.names(value):
         if name not in texts:
             raise _inconsistent(template, f"{placeholders.placeholder(name)} is none of its parameters")

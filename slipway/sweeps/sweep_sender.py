@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import TypeVar
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated
 from slipway.cloud.jobs import VertexJob
@@ -24,6 +27,9 @@ from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, SendState
 from slipway.sweeps.sweep_journal import SweepJournal
 
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
+
 _REFUSALS_IN_A_ROW = 10
 _RESENDS = 5
 _SYNC_EVERY = 1.0
@@ -32,7 +38,7 @@ SECONDS_PER_CALL = 0.25
 """Looking costs calls, of which the service takes 600 a minute from everybody: at most 240 of them are ours."""
 
 
-@dataclass
+@dataclass(eq=False)
 class PendingRun:
     """A run on its way. `lost_at`: since when its answer is missed, on the monotonic clock.
 
@@ -97,9 +103,10 @@ class SweepSender:
     def __post_init__(self) -> None:
         self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
         self._todo: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
-        self._flying: dict[Future[VertexJob], PendingRun] = {}
+        self._flying: dict[PendingRun, Future[VertexJob]] = {}
         self._missed: dict[str, PendingRun] = {}
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
+        self._answers = SimpleQueue[PendingRun | None]()  # Whose answer is there; None for that of a look.
         self._look_began = self._look_at = self._synced_at = self._good_at = self._heard_at = 0.0
         self._in_a_row = 0
         self._result = SendingResult()
@@ -125,6 +132,8 @@ class SweepSender:
             self._todo.clear()
             self._missed.clear()
             while self._flying:
+                for pending in [one for one, future in self._flying.items() if future.done()]:
+                    self._answers.put(pending)  # The interruption may have come as it was being taken.
                 self._collect(progress, wait_for=_LONGEST_TURN)
         finally:
             self.journal.sync()
@@ -163,26 +172,36 @@ class SweepSender:
         self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
         pending.sent += 1
         limiter.sent()
-        self._flying[self.threads.submit(self.create, request)] = pending
+        self._flying[pending] = self.threads.submit(self._told, pending, self.create, request)
+
+    def _told(self, what: PendingRun | None, call: Callable[[_Asked], _Answer], asked: _Asked) -> _Answer:
+        """The call's answer, of which the thread that decides is told."""
+        try:
+            return call(asked)
+        finally:
+            self._answers.put(what)
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Takes the answers that have come, after at most so many seconds."""
-        futures: set[Future[object]] = set(self._flying)  # type: ignore[arg-type]
-        if self._looking is not None:
-            futures.add(self._looking)  # type: ignore[arg-type]
-        if futures:
-            wait(futures, timeout=wait_for, return_when=FIRST_COMPLETED)
+        if self._flying or self._looking is not None:
+            with suppress(Empty):
+                self._take(self._answers.get(timeout=wait_for), progress)
+                while True:
+                    self._take(self._answers.get_nowait(), progress)
         else:
             self.clock.sleep(wait_for)
-        for future in [one for one in self._flying if one.done()]:
-            self._answered(self._flying.pop(future), future, progress)
-        if self._looking is not None and self._looking.done():
-            self._looked(self._looking, progress)
-            self._looking = None
         progress.now = len(self._result.accepted)
         progress.missed = len(self._missed)
         progress.refused = len(self._result.refused)
         self.tell(progress)
+
+    def _take(self, answered: PendingRun | None, progress: SendingProgress) -> None:
+        if answered is None:
+            looking, self._looking = self._looking, None
+            if looking is not None:
+                self._looked(looking, progress)
+        elif future := self._flying.pop(answered, None):
+            self._answered(answered, future, progress)
 
     def _answered(self, pending: PendingRun, future: Future[VertexJob], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
@@ -235,7 +254,7 @@ class SweepSender:
         if self._missed and self._looking is None and now >= self._look_at and not self._result.stopped:
             requests = [self.request(pending.run) for pending in self._missed.values()]
             self._look_began = now
-            self._looking = self.threads.submit(self.look, requests)
+            self._looking = self.threads.submit(self._told, None, self.look, requests)
 
     def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
         now = self.clock.monotonic()

@@ -132,12 +132,13 @@ def command(
     regions: tuple[str, ...] = ("",),
     kind: Kind = CUSTOM_JOB,
     outdated: Callable[[float], SlipwayError | None] = lambda _: None,
+    made: type[SweepSender] = SweepSender,
 ) -> SendingResult:
     """The command, typed once."""
     with SweepJournal(file) as journal:
         journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", ""))
         left = remaining_runs(count, known_runs(SWEEP, journal.jobs, journal.open, service.all()), retry=False)
-        sender = SweepSender(
+        sender = made(
             create=service.create,
             look=service.look,
             request=lambda run: request(run, launcher=launcher, regions=regions, kind=kind),
@@ -244,6 +245,26 @@ def test_without_the_role_it_stops_at_once_and_goes_on_later(tmp_path: Path) -> 
     assert isinstance(done.stopped, CloudError) and done.stopped.exit_code == 3
     again = Service()
     assert len(command(again, tmp_path / "s.jsonl").accepted) == COUNT - len(done.accepted)
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_interrupted_as_an_answer_is_taken_nothing_that_was_accepted_is_forgotten(tmp_path: Path, at: int) -> None:
+    """Ctrl-C may come at any moment."""  # N7
+
+    class Interrupted(SweepSender):
+        taken = 0
+
+        def _take(self, *words: Any) -> None:
+            self.taken += 1
+            if self.taken == at:
+                raise KeyboardInterrupt
+            super()._take(*words)
+
+    service = Service()
+    done = command(service, tmp_path / "s.jsonl", made=Interrupted)
+    assert done.interrupted and len(done.accepted) == len(service.jobs) < COUNT
+    again = command(service, tmp_path / "s.jsonl")
+    assert not again.interrupted and len(done.accepted) + len(again.accepted) == len(service.jobs) == COUNT
 
 
 def test_a_job_of_another_sweep_under_the_id_of_a_lost_run_stops_it(tmp_path: Path) -> None:  # N7
