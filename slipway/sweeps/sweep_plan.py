@@ -86,24 +86,19 @@ class SweepPlan:
             return ""
         if run.index >= self.count:
             return f"run {run.index}: sent then, and none of {self.count:,} now"
-        template, catalog, labels = (
-            label_value(self.template.name),
-            self.groups[0].catalog,
-            self.groups[0].overrides.labels,
-        )
-        then, now = {"template": job.labels.get(TEMPLATE_LABEL, "")}, {"template": template}
-        if not _same_code(job.labels, labels) and self.id not in _ids(self.template, self.digests):
-            then["code"], now["code"] = (
-                one.get(CODE_LABEL, "")[:12] or "the template's" for one in (job.labels, labels)
-            )
-        if job.parameters is not None:
-            theirs, ours = job.parameters, self.values[run.index]
-            same = catalog.revision.exact and revision_of(job.labels) == catalog.revision
-            for name in sorted({*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}):
-                if theirs.get(name) != ours.get(name):
-                    then[name], now[name] = (render(one[name]) if name in one else "none" for one in (theirs, ours))
-        others = [name for name in now if then[name] != now[name]]
-        before, after = (", ".join(f"{short(name)}={short(one[name])}" for name in others) for one in (then, now))
+        first, ours = self.groups[0], self.values[run.index]
+        pairs: list[tuple[str, Scalar | None, Scalar | None]]
+        pairs = [("template", job.labels.get(TEMPLATE_LABEL, ""), label_value(self.template.name))]
+        if self.id not in _ids(self.template, self.digests) and not _same_code(job.labels, first.overrides.labels):
+            pairs.append(("code", _code(job.labels), _code(first.overrides.labels)))
+        if (theirs := job.parameters) is not None:
+            revision = first.catalog.revision
+            same = revision.exact and revision_of(job.labels) == revision
+            names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
+            pairs += [(name, theirs.get(name), ours.get(name)) for name in sorted(names)]
+        others = [(name, then, now) for name, then, now in pairs if then != now]
+        before = ", ".join(f"{short(name)}={_shown(then)}" for name, then, _ in others)
+        after = ", ".join(f"{short(name)}={_shown(now)}" for name, _, now in others)
         return f"run {run.index}: {before} then, {after} now" if others else ""
 
 
@@ -139,6 +134,14 @@ def plan_sweep(
 
 def _ids(template: Template, digests: Iterable[str]) -> list[str]:
     return [sweep_id(template, digest) for digest in digests]
+
+
+def _shown(value: Scalar | None) -> str:
+    return "none" if value is None else short(render(value))
+
+
+def _code(labels: Mapping[str, str]) -> str:
+    return labels.get(CODE_LABEL, "")[:12] or "the template's"
 
 
 def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:

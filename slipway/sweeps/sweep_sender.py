@@ -25,6 +25,7 @@ from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, SendState
+from slipway.sweeps.sending import SendingProgress, SendingResult
 from slipway.sweeps.sweep_journal import SweepJournal
 
 _Asked = TypeVar("_Asked")
@@ -49,36 +50,6 @@ class PendingRun:
     lost_at: float = 0.0
     sent: int = 0
     insisted: bool = False
-
-
-@dataclass
-class SendingResult:
-    """What has come of it: accepted now, refused with the service's words, and those of which nobody knows."""
-
-    accepted: dict[Run, str] = field(default_factory=dict)
-    refused: dict[Run, CloudError] = field(default_factory=dict)
-    unknown: list[Run] = field(default_factory=list)
-    stopped: SlipwayError | None = None
-    interrupted: bool = False
-
-
-@dataclass
-class SendingProgress:
-    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met; `held`: by
-    the last call. `trouble`: why nothing gets through, from the last call; empty while calls are answered."""
-
-    total: int
-    before: int = 0
-    now: int = 0
-    missed: int = 0
-    refused: int = 0
-    limited: int = 0
-    held: bool = False
-    trouble: str = ""
-
-    @property
-    def done(self) -> int:
-        return self.before + self.now
 
 
 @dataclass

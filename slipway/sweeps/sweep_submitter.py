@@ -36,11 +36,12 @@ from slipway.sweeps.runs import (
     remaining_runs,
     runs_in_words,
 )
+from slipway.sweeps.sending import SendingProgress, SendingResult
 from slipway.sweeps.sweep_ids import look_for_ids
 from slipway.sweeps.sweep_jobs import SweepJobs
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep, was_begun
 from slipway.sweeps.sweep_plan import SweepPlan
-from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
+from slipway.sweeps.sweep_sender import SweepSender
 
 WIDTH = 128
 """Requests under way at once: enough to use any permitted rate at a second's latency."""

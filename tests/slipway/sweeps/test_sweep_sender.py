@@ -24,9 +24,10 @@ from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.runs import Run, known_runs, remaining_runs
+from slipway.sweeps.sending import SendingProgress, SendingResult
 from slipway.sweeps.sweep_end import Again, problem_of_sending
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
-from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
+from slipway.sweeps.sweep_sender import SweepSender
 
 SWEEP, COUNT = "digits-1", 12
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
