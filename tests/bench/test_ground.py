@@ -60,6 +60,20 @@ def test_everything_is_stopped_and_removed() -> None:
     assert not ground.folder.exists()
 
 
+def test_what_a_benchmark_sets_is_taken_back_also_where_it_fails() -> None:
+    """More quota than the stack was deployed with made another benchmark fail."""
+    cpus = "custom_model_training_preemptible_cpus"
+    with Ground(silent) as ground:
+        cloud = ground.cloud("one", {})
+        cloud.start()
+        before = cloud.call("GET", "/slipway/settings")
+        with pytest.raises(KeyError), cloud.set({f"quota.{cpus}": "640", "machine_seconds": "5"}):
+            during = cloud.call("GET", "/slipway/settings")
+            assert (during["quota"][cpus], during["machine_seconds"]) == (640, 5)
+            raise KeyError
+        assert cloud.call("GET", "/slipway/settings") == before
+
+
 def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
