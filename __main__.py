@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.engine import configured, give_advice, known, place
+from components.engine import configured, give_advice, known, left, place
 from components.guard import guard, refusal_of_destruction
 from components.trouble import explain_errors
 from slipway.clock import right_time
@@ -141,7 +141,7 @@ def take_down() -> None:
         file = configured(CHECKOUT)
     except SlipwayError:
         file = None  # A mistake in the stack file must not prevent a destruction.
-    state, preview = known(), pulumi.runtime.is_dry_run()
+    state, preview = left(CHECKOUT, os.environ), pulumi.runtime.is_dry_run()
     if not preview:  # It takes the stack's outputs with it, and a killed program says nothing any more.
         pulumi.log.info(ADVICE)
     cleanup = orphan_cleanup(state, file)

@@ -3,11 +3,13 @@ comes from, and its state."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pulumi
 from pulumi.runtime.config import get_config_env
 
+from slipway.cloud.connection import connect
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.errors import ConfigError
 from slipway.live import Unknown
@@ -56,3 +58,15 @@ def known() -> State | Unknown:
         return read(answer["outputs"])
     except Exception as problem:  # what Pulumi raises has no type of its own
         return Unknown(str(problem), f"the engine ({_FUNCTION})", "a Pulumi of at least 3.259")
+
+
+def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
+    """The state of a stack that is being taken down. Raises what `connect` raises.
+
+    To answer, the engine notes a provider. From an empty state it deletes nothing, not even that, and `pulumi stack rm`
+    then refuses. So it is not asked where its backend, which a folder or a bucket is, has nothing of the stack.
+    """
+    from slipway.doctor.backend_reading import look  # no deployment needs it
+
+    backend = look(checkout, environ, connect(environ).storage, pulumi.get_stack(), identity="")
+    return State() if not isinstance(backend, str) and backend.state == State() else known()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from slipway.state import State
 from tests.checkouts.bucket_backend import bucket_backend
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
+from tests.checkouts.shell import Started
 
 pytestmark = pytest.mark.journey
 
@@ -68,6 +72,32 @@ def test_it_is_told_by_a_backend_in_a_bucket_and_by_a_destruction_too(checkout: 
         known = told(checkout, "destroy", SLIPWAY_PURPOSE="destroy", **backend)
         assert f"StateResource(logical='{cluster}', name='{cluster}'" in known
     assert checkout.clusters() == {}
+
+
+def lose_language_host(destruction: Started) -> None:
+    for process in destruction.tree():
+        with contextlib.suppress(psutil.Error):
+            if "pulumi-language-python" in " ".join(process.cmdline()):
+                process.kill()
+
+
+def test_a_destruction_that_lost_its_language_host_needs_one_more(
+    checkout: Checkout, faults: Callable[..., None]
+) -> None:
+    """It dies when all but the account has been asked for its end, which the engine then waits for."""
+    checkout.up()
+    faults({"kind": "hold", "match": "DELETE .*/serviceAccounts/", "times": 1})
+    destruction = checkout.start(*checkout.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")
+    destruction.until(lambda: not checkout.cloud.rest("GET", "/slipway/faults")["faults"][0]["times"], "the account")
+    lose_language_host(destruction)
+    faults()
+    assert destruction.process.wait() == 1, destruction.said
+    assert checkout.resources() == []
+
+    done = checkout.destroy()
+    assert done.code == 0, done.said
+    removed = checkout.run("pulumi", "stack", "rm", "--preserve-config", "--yes", checkout.stack, role="deployer")
+    assert removed.code == 0, removed.said
 
 
 def mended(checkout: Checkout) -> None:
