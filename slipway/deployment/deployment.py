@@ -136,7 +136,7 @@ def plan_deployment(
     """
     stack = proven.stack
     placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
-    then = live.without(one.id for one in plan.first)
+    then = live.without(plan.first)
     instead = may_become(plan, then, stack, proven.templates.values())
     report = assess_regions(
         plan.current,

@@ -71,9 +71,11 @@ class Plan:
         return any(not one.import_ for one in self.current)
 
     @property
-    def first(self) -> tuple[PersistentResource, ...]:
-        """What `up` itself deletes before it makes anything, but for what failed."""
-        return (*self.ahead, *self.replaced)
+    def first(self) -> frozenset[str]:
+        """Ids of what `up` itself deletes before it makes anything, but for what failed; also of what is in use yet, as
+        it makes nothing before that has ended."""
+        held = (one.then_goes for one in self.refusals if one.then_goes)
+        return frozenset((*(one.id for one in (*self.ahead, *self.replaced)), *held))
 
     @property
     def old(self) -> frozenset[str]:

@@ -53,7 +53,7 @@ def _lacking(decided: Plan, live: Live, stack: Stack, known: State) -> Mapping[s
     come = [one for one in decided.current if brought_by_season(one, live.catalog)]
     if not come or stack.quota.mode == "warn":
         return {}
-    then = live.without(one.id for one in decided.first)
+    then = live.without(decided.first)
     report = assess_regions(
         tuple(_unedited(decided, then)),
         then,

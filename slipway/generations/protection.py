@@ -35,12 +35,14 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Refusal:
-    """`for_good`: only another stack file helps, so a preview ends with it too. The others go by with time."""
+    """`for_good`: only another stack file helps, so a preview ends with it too. The others go by with time.
+    `then_goes`: the id of a cluster that is deleted then, before its successor is made."""
 
     what: str
     why: str
     fix: str
     for_good: bool = False
+    then_goes: str = ""
 
     def __str__(self) -> str:
         return str(PolicyError(self.what, why=self.why, fix=self.fix))
@@ -141,4 +143,5 @@ def in_the_way(old: RetiringCluster, new: CurrentCluster, stack: str) -> Refusal
         f"is made ({key_of(stack, old.name)}.replacement)",
         fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
         "or `replacement: rollover`, where there are machines for both: it is made beside the old one",
+        then_goes=old.id,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
-from slipway.cluster import CurrentCluster
+from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.findings import at_most, beyond, cannot_run, notes, short, unsure, who
 from slipway.quota.increases import requested, requests
@@ -127,13 +128,15 @@ def _remarks(grounds: Grounds, metric: str, room: int) -> list[str]:
     """What does not fit into so much room."""
     shares = grounds.shares(metric)
     remarks = [at_most(shares, room)] if grounds.ceiling(metric) > room else []
-    if room - grounds.now(metric) < _largest_cluster(shares):
+    if 0 < _largest_rollover(shares) > room - grounds.now(metric):
         remarks.append("no room for a rollover")
     return remarks
 
 
-def _largest_cluster(shares: list[Share]) -> int:
-    by_cluster: dict[str, int] = {}
+def _largest_rollover(shares: list[Share]) -> int:
+    """What the largest cluster draws of those that are made beside the one they replace."""
+    by_cluster: Counter[str] = Counter()
     for share in shares:
-        by_cluster[share.cluster.id] = by_cluster.get(share.cluster.id, 0) + share.initial
-    return max(by_cluster.values())
+        if share.cluster.spec.replacement != IN_PLACE:
+            by_cluster[share.cluster.id] += share.initial
+    return max(by_cluster.values(), default=0)

@@ -64,8 +64,8 @@ def money(change: Change) -> Money:
     nothing = UNKNOWN if change.unread and change.before is None else Price()
     before = [_total(change.old, most=most) if change.old else nothing for most in (False, True)]
     after = [_total(change.new, most=most) if change.new else UNKNOWN for most in (False, True)]
-    kept = (held_price(one) for one in successions(change) if one.old and one.kept and not one.stays)
-    return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(kept, Price()))
+    beside = (one for one in successions(change) if one.old and one.kept and not (one.stays or one.in_place))
+    return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(map(held_price, beside), Price()))
 
 
 def costs(change: Change) -> Iterator[Consequence]:

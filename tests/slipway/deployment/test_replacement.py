@@ -18,6 +18,8 @@ from slipway.live import Live, Unknown
 from slipway.season import Season
 from slipway.state import State
 
+from .test_season_quota import begun as deployed
+from .test_season_quota import proven
 from .world import PROJECT, REGION, STACK, catalog_with, cluster, hash_of, id_of, job, live, planned, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -90,6 +92,20 @@ def test_a_change_of_mode_makes_no_other_cluster() -> None:  # N1
         decided = planned((asked,), live(ALIVE, jobs=(job(ALIVE.id),), catalog=catalog_with(was)))
         assert decided.current[0].id == ALIVE.id and decided.current[0].import_
         assert not decided.refusals and not decided.replaced and not decided.retiring
+
+
+def test_preview_goes_on_while_jobs_run_where_quota_is_for_one_of_the_two() -> None:  # D2
+    """It counts without what is deleted first, once its jobs have ended."""
+    pools = "pools: { all: { machine: n1-standard-8, replicas: %s } }"
+    story = deployed(f"cpu: {{ {pools % 2}, replacement: in-place }}", limit=16)
+    (old,) = story.clusters
+    story.jobs = [job(old, "tune"), job(old, "lora")]
+    story.proven = proven(f"cpu: {{ {pools % '{ min: 2, max: 4 }'}, replacement: in-place }}")
+    seen = story.decided(preview=True)
+    seen.refuse()
+    assert seen.plan.refusals and seen.plan.first == {old} and not seen.report.errors
+    (cpus,) = [line for line in seen.report.lines if line.metric.endswith("training_cpus")]
+    assert (cpus.state, cpus.retiring) == ("tight", 0) and "rollover" not in cpus.verdict
 
 
 def test_quota_counts_without_what_goes_first() -> None:  # D2

@@ -1,5 +1,6 @@
 """What a change costs: idle and at most, the overlap, runs of templates. # Z8 # N5"""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -99,6 +100,8 @@ def test_nothing_before_and_what_nobody_could_tell() -> None:
 
 def test_a_cluster_that_goes_with_this_deployment_overlaps_with_nothing() -> None:
     assert money(change(facts(OLD), facts(NEW), clusters=[living(OLD)])).overlap == Price()
+    first = replace(NEW, replacement="in-place")  # Its successor is made when it is gone.
+    assert money(change(facts(OLD), facts(first, kept(OLD, TUNE)), clusters=[living(OLD)])).overlap == Price()
 
 
 def spot(price: str = "30", **fields: Any) -> Any:
