@@ -15,6 +15,7 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
 from slipway.season import ALWAYS, Season
 
+ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-account"
 ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
 """How an edit of a cluster is carried out: a new one beside the old one, the old one deleted first, or not at all."""
 
@@ -169,6 +170,19 @@ class ClusterSpec:
 
     def pool(self, name: str) -> PoolSpec | None:
         return next((pool for pool in self.pools if pool.name == name), None)
+
+    @property
+    def closed(self) -> tuple[str, str] | None:
+        """Why no template can run on it, and what to do; None for one that takes jobs."""
+        if self.custom_service_account:
+            return None
+        what = f"no template can run on cluster {self.name}: it was made without custom service accounts"
+        return (
+            f"{what}, so that its jobs run as Google's own agent, and each job of a template runs as a trainer",
+            f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or take its entry out"
+            if self.adopted
+            else "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster",
+        )
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def check_file(path: Path) -> Checked:
     folder = _templates_of(path)
     findings = _missing_templates(document, folder) or _unproven(stack, document, folder)
     told = () if findings else _misfits(stack, document, folder)
-    return Checked(stack.name, shown, stack, findings, (*warnings, *told))
+    return Checked(stack.name, shown, stack, findings, (*warnings, *_closed(stack, document), *told))
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -137,6 +137,14 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
             what = "\n    ".join([error.what, *error.why.splitlines()])
             names[index].wrong(what, error.fix)
     return tuple(names.findings)
+
+
+def _closed(stack: Stack, document: Document) -> tuple[Finding, ...]:
+    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
+    for cluster in stack.clusters:
+        if cluster.closed:
+            entries[cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
+    return tuple(entries.findings)
 
 
 def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec, PscInterface
+from slipway.cluster import ACCOUNTS_FLAG, Adoption, ClusterSpec, CurrentCluster, PoolSpec, PscInterface
 from slipway.fingerprint import is_id_of
 from slipway.formatting import join, nearest
 from slipway.labels import STACK_LABEL
@@ -23,6 +23,7 @@ _UNUSABLE: Mapping[str, str] = {
     "STOPPING": "is being deleted",
     "PROVISIONING": "is still being made",
 }
+_ACCOUNTS = "serviceAccount.custom"
 _OUT = "name another, or take the entry out"
 
 
@@ -105,7 +106,7 @@ def settings(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[tuple[s
         ("pscInterface.networkAttachment", attachment, named, ""),
         ("pscInterface.dnsPeeringConfigs", ", ".join(peerings), ", ".join(there), _list(map(_peering, there))),
         (
-            "serviceAccount.custom",
+            _ACCOUNTS,
             str(spec.custom_service_account).lower(),
             str(cluster.custom_service_account).lower(),
             "",
@@ -135,6 +136,8 @@ def _unlike(
         return
     last = key.rpartition(".")[2]
     mend = f"write `{last}: {written or found}`" if found else f"take `{last}` out"
+    if key == _ACCOUNTS and found == "false":
+        mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
     yield _at(spec, key, f"the file says {asked or 'none'}, and {cluster.id} has {found or 'none'}; {mend}")
 
 

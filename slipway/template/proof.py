@@ -109,7 +109,7 @@ def prove(
                 refused += unfit
     on_pools = [placement for placement in found if placement.capacity_type == POOL]
     if on_pools and all(placement.refusal for placement in on_pools):
-        raise _no_pool(template, refused)
+        raise _no_pool(template, refused, clusters)
     return tuple(found)
 
 
@@ -174,7 +174,9 @@ def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...
     )
 
 
-def _no_pool(template: JobTemplate, refused: list[tuple[PoolMismatch, ...]]) -> ConfigError:
+def _no_pool(
+    template: JobTemplate, refused: list[tuple[PoolMismatch, ...]], clusters: tuple[ClusterSpec, ...]
+) -> ConfigError:
     file = "templates/" + template.name.replace("-", "_") + ".py"
     if not refused:
         return ConfigError(
@@ -182,8 +184,13 @@ def _no_pool(template: JobTemplate, refused: list[tuple[PoolMismatch, ...]]) -> 
             why="its capacity type 'pool' needs one",
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
+    nearest = _nearest(refused)
+    fix = f"make them equal in {file} or in the stack file; a job runs only on a pool that matches exactly"
+    cluster = next(one for one in clusters if one.name == nearest[0].nearest.partition("/")[0])
+    if cluster.closed and all(one.differences == 1 for one in nearest):
+        fix = cluster.closed[1]
     return ConfigError(
         f"template {template.name} fits no pool of this stack",
-        why="\n".join(line for mismatch in _nearest(refused) for line in mismatch.side_by_side()),
-        fix=f"make them equal in {file} or in the stack file; a job runs only on a pool that matches exactly",
+        why="\n".join(line for mismatch in nearest for line in mismatch.side_by_side()),
+        fix=fix,
     )

@@ -3,7 +3,7 @@ on as they are. # N13"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -114,3 +114,37 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     account = f"{checkout.stack}-jobs@{PROJECT}.iam.gserviceaccount.com"
     assert f"account {account} stays: it was there before the stack" in done.said
     assert settings(checkout) == others
+
+
+def test_one_that_gcloud_made_by_default_is_said_to_take_no_job_of_a_template(
+    checkout: Checkout, settings: Callable[..., None]
+) -> None:
+    """Whatever the service does with a job that names an account there, which the reference leaves open."""
+    id_ = f"default-{checkout.stack}"
+    checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", {"resourcePools": [POOL]})
+    wait_for(lambda: lives(checkout, id_)["state"] == "RUNNING", "their cluster runs")
+    theirs = {"id": id_, "pools": LIKE_IT["pools"]}
+    closed = "no template can run on cluster theirs: it was made without custom service accounts"
+    mend = "gcloud ai persistent-resources create --enable-custom-service-account"
+    for how in ("reject", "accept"):
+        settings(job_service_account=how)
+        checkout.write(persistentResources={"cpu": {"pools": LIKE_IT["pools"]}, "theirs": theirs})
+        refused = checkout.pulumi("preview")
+        assert refused.code != 0 and f"no template can run on it: name one that was made with {mend}" in refused.said
+        taken = {**theirs, "serviceAccount": {"custom": False}}
+        checkout.write(persistentResources={"theirs": taken})
+        for done in (checkout.slipway("check", checkout.stack), checkout.pulumi("preview")):
+            assert done.code != 0 and "template nap fits no pool" in done.said and mend in done.said, done.said
+        checkout.write(persistentResources={"cpu": {"pools": LIKE_IT["pools"]}, "theirs": taken})
+        check = checkout.slipway("check", checkout.stack)
+        for done in (check, checkout.pulumi("preview")):
+            assert done.code == 0 and closed in done.said and mend in done.said, done.said
+    said = checkout.up()
+    assert closed in said and mend in said
+    pools = checkout.slipway("pools")
+    assert id_ not in pools.out and closed in pools.err and mend in pools.err
+    job = checkout.submit()
+    on = checkout.cloud.rest("GET", f"/v1/{job['name']}")["jobSpec"]["persistentResourceId"]
+    assert on == checkout.outputs()["clusters"]["cpu"]
+    checkout.destroy()
+    checkout.cloud.rest("DELETE", f"{VERTEX}/persistentResources/{id_}")

@@ -24,6 +24,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.formatting import join
+from slipway.generations.published_clusters import declared
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import MORE, UNKNOWN_PRICE, Price
 
@@ -66,6 +67,9 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
         _show(table, context, now)
     elif not dormant:
         screen.note(f"stack {context.catalog.stack} has no clusters")
+    for closed in (declared(one).closed for one in context.catalog.clusters.values()):
+        if closed:
+            screen.note("\n  fix: ".join(closed))
     for words in (*(f"cluster {one.name}: {one.words(now)}" for one in due), *(one.words_at(now) for one in dormant)):
         screen.note(words)
 

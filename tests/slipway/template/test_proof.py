@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.cluster import Adoption
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk
 from slipway.stack.stack import from_config
@@ -104,6 +105,10 @@ def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
     error = refused(cluster(custom_service_account=False))
     assert "service account  custom" in error.why
     assert "serviceAccount.custom: false" in error.why
+    assert error.fix == "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster"
+    theirs = cluster(custom_service_account=False, adopted=Adoption("team-a"))
+    assert "--enable-custom-service-account" in refused(theirs).fix
+    assert "make them equal" in refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
 
 
 def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # P3
