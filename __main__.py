@@ -82,11 +82,14 @@ def main() -> None:
             state,
         )
         from components.deployment import declare
-        from slipway.creation.in_place import Published
+        from slipway.catalog.document import PublishedCatalog
+        from slipway.creation.interim_catalog import Offers
         from slipway.creation.parallel_creation import creator
         from slipway.deployment.alternatives import as_made, told
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.deployment import build_packages, plan_deployment
+        from slipway.deployment.interim import interim
+        from slipway.generations.dormant import brought_by_season
         from slipway.review.preview_text import preview_text
 
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
@@ -96,8 +99,10 @@ def main() -> None:
     def planned(plan: "Plan") -> "Deployment":
         return plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)
 
+    seasons = frozenset(one.id for one in plan.current if brought_by_season(one, live.catalog))
+
     def become(made: Mapping[str, str]) -> "Deployment":
-        after = as_made(plan, made)
+        after = as_made(plan, made, seasons)
         for line in told(plan, after, proven.templates.values(), region):
             log.warn(line)
         return planned(after)
@@ -121,7 +126,17 @@ def main() -> None:
             log.info,
             log.warn,
             deployment.report.awaited,
-            Published.of(state, catalog.catalog_bucket, grace, now, revision),
+            Offers(
+                live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None,
+                interim(plan, live, lambda plan: planned(plan).catalog),
+                lambda made: planned(as_made(plan, made, seasons)).catalog,
+                (isinstance(state, State) and state.catalog_bucket) or catalog.catalog_bucket,
+                tuple(one for built in packages.values() for one in built.values()),
+                revision,
+                now,
+            ),
+            grace,
+            seasons,
         ),
         become=become,
         created_before=isinstance(state, State) and state.creation,

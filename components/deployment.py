@@ -17,6 +17,7 @@ from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.deployment.deployment import Deployment
+from slipway.generations.dormant import brought_by_season
 
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 
@@ -40,7 +41,8 @@ def declare(
     `packages` is the folder to write built ones to. Raises PolicyError when quota does not suffice, or the stack breaks
     a mandatory rule of its own: before anything else, but in a preview at the end, as a review reads what is declared.
 
-    Where a cluster may become another one than was asked for first, whatever comes of it is declared once it runs.
+    Where a cluster may become another one than was asked for first, or none, whatever comes of it is declared after
+    that.
     """
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
     pulumi.export("onError", ON_ERROR)
@@ -49,7 +51,8 @@ def declare(
     project, region = stack.project, stack.region
     if deployment.catalog.other_regions:
         OtherRegions(deployment.catalog.other_regions)
-    became, open_ = deployment, any(item.alternatives for item in plan.current)
+    seasonal = (brought_by_season(item, deployment.live.catalog) for item in plan.current)
+    became, open_ = deployment, any(seasonal) or any(item.alternatives for item in plan.current)
     # What it says is of the clusters that come. What it asks for comes before them.
     quota = None if open_ and not preview and not deployment.report.requests else _quota_check(deployment)
     workspace = Workspace(
@@ -80,7 +83,7 @@ def declare(
             make,
             bucket=workspace.catalog.name,
             workspace=workspace,
-            after=quota.requests if quota else (),
+            after=[workspace.work, *workspace.accounts, *(quota.requests if quota else ())],
             now=now,
         )
 

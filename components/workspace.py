@@ -44,6 +44,7 @@ class Workspace(pulumi.ComponentResource):
     catalog: storage.Bucket
     work: storage.Bucket
     trainer: serviceaccount.Account
+    accounts: tuple[serviceaccount.Account, ...]
 
     def __init__(
         self,
@@ -109,6 +110,7 @@ class Workspace(pulumi.ComponentResource):
                 keep = resource.role == WORK or resource.name in plan.adopted
                 old = self._as_it_is(resource.logical, resource.name, keep=keep)
                 (catalogs if resource.role == CATALOG else works)[resource.logical] = old
+        self.accounts = tuple(accounts.values())
         for logical, account in accounts.items():
             self._grant_trainer(logical, account, catalogs, works)
         for member in members:

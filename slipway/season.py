@@ -17,6 +17,9 @@ Reason = Literal["season", "idle", "in-place"]
 """Why a cluster is dormant: it is out of its season, it was given up after `idleLimit`, or a deployment is replacing it
 in place."""
 
+MACHINES = "machines"
+"""What a cluster lacks whose season has begun and that could not be made; else it lacks quota, by its metrics."""
+
 _OF_ENGINE = re.compile(r"(?P<date>\S+) (?P<time>[0-9:]{8})(?:\.[0-9]+)? (?P<zone>[+-][0-9]{4})(?: \S+)?")
 """`2027-01-10 00:00:00 +0000 UTC`: what the engine makes of a date that stands in a stack file without quotes."""
 
@@ -69,12 +72,12 @@ def why_dormant(
     lacks: Collection[str] = (),
     now: datetime | None = None,
 ) -> str:
-    """In words, for who would submit to the cluster. `since`: None where its season has yet to begin, or has begun and
-    there is no quota for it: `lacks` are the metrics. `now`: of one that was published before that, where it may have
-    begun since."""
+    """In words, for who would submit to the cluster. `since`: None where it has yet to come: its season has not begun,
+    or has and something `lacks`, or it has none and is being made. `now`: of one that was published before its season
+    began, where that may have begun since."""
     if lacks and season.begins is not None:
-        when = moment_in_words(season.begins)
-        return f"cluster {name} waits for quota since its season began on {when}: too little of {join(sorted(lacks))}"
+        what, which = ("machines", "") if MACHINES in lacks else ("quota", f": too little of {join(sorted(lacks))}")
+        return f"cluster {name} waits for {what} since its season began on {moment_in_words(season.begins)}{which}"
     if why == "idle":
         limit = f" after {span(season.idle_limit.total_seconds())} without a job" if season.idle_limit else ""
         when = f" on {moment_in_words(since)}" if since else ""
@@ -87,4 +90,6 @@ def why_dormant(
             ago = span((now - season.begins).total_seconds())
             return f"cluster {name} comes with the next deployment: its season began {ago} ago"
         return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
+    if since is None:
+        return f"cluster {name} is not there yet: pulumi up offers it when it runs"
     return f"cluster {name} is out of season{f' since {moment_in_words(since)}' if since else ''}"

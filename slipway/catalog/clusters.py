@@ -73,9 +73,9 @@ class Cluster:
 
 @dataclass(frozen=True)
 class DormantCluster(Cluster):
-    """A cluster that the stack file names and that is not asked for now: out of its season, or given up. `id` is the
-    one that it would have. `since`: None where its season has yet to begin, and where it waits for quota since then:
-    `lacks` are the metrics."""
+    """A cluster that the stack file names and that is not there: out of its season, given up, or not made yet. `id` is
+    the one that it would have. `since`: None where it has yet to come. `lacks`: metrics of quota, or MACHINES, of one
+    whose season has begun."""
 
     why: Reason = "season"
     since: Since = None
@@ -83,9 +83,13 @@ class DormantCluster(Cluster):
 
     @property
     def comes(self) -> bool:
-        """By time alone: its season has yet to begin, or has begun without the quota for it. Only an edit brings back
-        what was given up, or is over."""
+        """Without an edit, which alone brings back what was given up, or is over."""
         return self.why == "season" and self.since is None
+
+    @property
+    def awaited(self) -> bool:
+        """It comes when a deployment can make it, by no date."""
+        return self.comes and self.season.begins is None
 
     @property
     def edit(self) -> str:

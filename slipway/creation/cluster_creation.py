@@ -90,7 +90,7 @@ class ClusterCreation:
         wait = min(self.policy.first * 2 ** min(self.pauses, _MOST_DOUBLED), self.policy.again, left)
         self.pauses += 1
         self._tell(wait, left)
-        self._pause(wait)
+        self.cloud.pause(wait)
         if trouble.settled:
             self.place = 0
 
@@ -185,7 +185,7 @@ class ClusterCreation:
             if spent >= due:
                 due = next(to_tell)
                 self.cloud.say(f"cluster {id_} is still being made after {span(spent)} ({state.lower()})")
-            self._pause(wait)
+            self.cloud.pause(wait)
             wait = min(wait * 2, self.policy.look)
 
     def _may_go_on(self, trouble: AgainError, silent: float) -> None:
@@ -227,7 +227,7 @@ class ClusterCreation:
 
     def _clear(self, name: str) -> None:
         self.left[name] = clear_failed(
-            name, self.cluster.known_by, self.cloud, lambda: self._pause(self.policy.first), self.policy.cleared
+            name, self.cluster.known_by, self.cloud, lambda: self.cloud.pause(self.policy.first), self.policy.cleared
         )
 
     def _times(self, spent: float) -> str:
@@ -235,12 +235,3 @@ class ClusterCreation:
 
     def _rest(self) -> str:
         return "; ".join(filter(None, self.left.values())) or "nothing of it is left behind or billed"
-
-    def _pause(self, seconds: float) -> None:
-        self.cloud.pause(self.cloud.stop, seconds)
-        if self.cloud.stop.is_set():
-            raise Timeout(
-                f"cluster {self.cluster.id} is not waited for any longer",
-                why="another cluster of this deployment could not be made",
-                fix=f"once that is corrected, {NEXT_RUN}",
-            )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Event
 from typing import Any
 
 from slipway.cloud.clusters import PersistentResource
@@ -65,7 +64,7 @@ class CreationPolicy:
 class CreationContext:
     """What making a cluster needs of the world. `use` tells what is on a cluster, by its full name.
 
-    `stop` ends all waiting; `pause` waits so many seconds, or until then. `clock` is for people.
+    `clock` is for people.
     """
 
     vertex: Vertex
@@ -73,13 +72,12 @@ class CreationContext:
     say: Callable[[str], None]
     warn: Callable[[str], None]
     now: Callable[[], float] = time.monotonic
-    stop: Event = field(default_factory=Event)
-    pause: Callable[[Event, float], object] = Event.wait
+    pause: Callable[[float], object] = time.sleep
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def clear_failed(
-    name: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], None], within: float
+    name: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], object], within: float
 ) -> str:
     """Deletes it (its id or full name) and waits until it is gone, for so many seconds. Only one of ours, in ERROR,
     without jobs; else it says what stays, and why.

@@ -1,10 +1,10 @@
-"""The clusters that a deployment makes, all of them at once. When one can't be made, the others are not waited for."""
+"""The clusters that a deployment makes, all of them at once. None holds up another, or all else that is deployed."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
 
 from slipway.cloud.connection import connect
@@ -12,18 +12,19 @@ from slipway.cluster import CurrentCluster
 from slipway.creation.ahead import Ahead
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
-from slipway.creation.in_place import InPlace, Published
+from slipway.creation.in_place import InPlace
+from slipway.creation.interim_catalog import InterimCatalog, Offers
 from slipway.creation.quota_grant import WITHIN_S, await_grant
+from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import join, seconds
-from slipway.generations.published_clusters import published_dormant
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
+from slipway.quota.usage import drawn
 
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """How long a refused creation is tried again, as in 15m; quota is waited for no longer than that either."""
-_NONE: Mapping[str, int] = {}
 
 
 def creator(
@@ -33,55 +34,78 @@ def creator(
     use: Callable[[str | None], Use | Unknown],
     say: Callable[[str], None],
     warn: Callable[[str], None],
-    awaited: Mapping[str, int] = _NONE,
-    published: Published | None = None,
+    awaited: Mapping[str, int],
+    offers: Offers,
+    grace: GracePeriod,
+    seasons: Collection[str] = (),
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
-    """A function that makes clusters of the plan, by id, once what nobody needs is gone, the limits of some metrics are
-    what is `awaited`, and those that they replace in place are gone. It returns the ids of those that run: of the ones
-    asked for, or of their alternatives.
+    """A function that makes clusters of the plan, by id, once all else is offered and what nobody needs is gone; each
+    when the limits that it needs of what is `awaited` are there, by metric, and what it replaces in place is gone. It
+    returns the ids of those that run: of the ones asked for, or of their alternatives. One of the `seasons` may be
+    missing.
 
-    `place` is stack, project and region; `published` has the catalog that offers what goes first. Raises ConfigError.
+    `place` is stack, project and region. Raises ConfigError.
     """
     policy, (stack, project, region) = _policy(environ), place
     insists = bool(environ.get(PATIENCE))
-    asked = {item.id: _new(item, stack, plan, insists) for item in plan.current if not item.import_}
+    items = {item.id: item for item in plan.current if not item.import_}
+    asked = {id_: _new(item, stack, plan, insists) for id_, item in items.items()}
+    needs = {id_: drawn([item.spec], ()) for id_, item in items.items()}
+    of_all = awaited.keys() - frozenset().union(*needs.values())
 
     def create(ids: Sequence[str]) -> Mapping[str, str]:
         if not ids:
             return {}
         connection = connect(environ)
         cloud = CreationContext(connection.vertex(project, region), use, say, warn)
-        try:
-            if published:
-                dormant = {one.spec.name: published_dormant(one, region) for one in plan.dormant}
-                Ahead(plan.ahead, published, connection.storage, cloud, dormant).run()
-            patience = min(WITHIN_S, policy.refused)
-            await_grant(connection.quotas(project), region, awaited, ids, say, within_s=patience)
-            if published:
-                InPlace(plan.replaced, published, connection.storage, cloud).run()
-            return create_all([asked[id_] for id_ in ids], cloud, policy)
-        except SlipwayError:  # A quota that Google has yet to grant, a job on what goes first, no machines: time helps.
-            if published:
-                published.mark_begun(connection.storage, warn)
-            raise
+        quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
+        catalog = InterimCatalog(offers, connection.storage, warn)
+
+        def prepare(cluster: NewCluster) -> None:
+            limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
+            await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
+            name = cluster.known_by[NAME_LABEL]
+            InPlace([one for one in plan.replaced if one.labels[NAME_LABEL] == name], catalog, grace, cloud).run()
+
+        catalog.publish()
+        Ahead(plan.ahead, catalog, grace, cloud).run()
+        made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
+        catalog.end()
+        return made
 
     return create
 
 
-def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: CreationPolicy) -> Mapping[str, str]:
-    """The ids of those that run, by the ids that were asked for.
+def create_all(
+    clusters: Sequence[NewCluster],
+    cloud: CreationContext,
+    policy: CreationPolicy,
+    prepare: Callable[[NewCluster], None],
+    runs: Callable[[Mapping[str, str]], None],
+    seasons: Collection[str] = (),
+) -> Mapping[str, str]:
+    """The ids of those that run, by the ids that were asked for. `prepare` does what comes before one; `runs` is told
+    those that run, while others do not. One of the `seasons` that can't be made is said, and missing.
 
-    Raises the error of the one that can't be made, or of several as one, when all have ended.
+    Raises the error of another one that can't be made, or of several as one, when all have ended.
     """
-    errors: list[tuple[NewCluster, Exception]] = []
-    ran: dict[str, str] = {}
+    errors: dict[NewCluster, Exception] = {}
+    made: dict[str, str] = {}
 
     def one(cluster: NewCluster) -> None:
         try:
-            ran[cluster.id] = ClusterCreation(cluster, cloud, policy).run()
+            prepare(cluster)
+            made[cluster.id] = ClusterCreation(cluster, cloud, policy).run()
+            if len(made) < len(clusters):
+                runs(dict(made))
         except Exception as error:
-            errors.append((cluster, error))
-            cloud.stop.set()
+            if cluster.id in seasons and isinstance(error, SlipwayError):
+                then = "its season has begun, all else is deployed, and each later deployment tries again"
+                cloud.warn(str(SlipwayError(f"{error.what}; {then}", why=error.why, fix=error.fix)))
+                return
+            errors[cluster] = error
+            if len(errors) + len(made) < len(clusters):
+                cloud.warn(f"{_brief(error)}; the others are waited for")
 
     threads = [
         threading.Thread(target=copy_context().run, args=(one, cluster), name=cluster.id, daemon=True)
@@ -91,22 +115,21 @@ def create_all(clusters: Sequence[NewCluster], cloud: CreationContext, policy: C
         thread.start()
     for thread in threads:
         thread.join()
-    made = [ran[cluster.id] for cluster in clusters if cluster.id in ran]
     if errors and made:
         run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
         cloud.warn(
-            f"{join(made)} {run} billed although this deployment failed; the next pulumi up takes {them} over, and a "
-            f"destruction deletes {them}"
+            f"{join(made.values())} {run} offered and billed although this deployment failed; the next pulumi up takes "
+            f"{them} over, and a destruction deletes {them}"
         )
     if len(errors) == 1:
-        raise errors[0][1]
+        raise next(iter(errors.values()))
     if errors:
         raise ResourceError(
             f"{len(errors)} clusters were not made or not waited for",
-            why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors),
+            why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors.items()),
             fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
         )
-    return ran
+    return made
 
 
 def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewCluster:
@@ -130,11 +153,11 @@ def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewClus
 def _meanwhile(name: str, plan: Plan) -> str:
     """What submitters have until it is made."""
     gone = [one.id for one in plan.replaced if one.labels[NAME_LABEL] == name]
-    if gone:
-        return f"until then there is no cluster {name}: {join(gone)}, which it replaces, went before"
     here = sorted(plan.old - {one.id for one in plan.ahead})
     stay = [id_ for id_ in here if re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{7}}(-[0-9]+)?", id_)]
-    return f"until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
+    then = f"; until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
+    then = f"; until then there is no cluster {name}: {join(gone)}, which it replaces, went before" if gone else then
+    return f"all else is published{then}"
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:

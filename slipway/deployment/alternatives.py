@@ -3,15 +3,17 @@ is made. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
 from slipway.deployment.plan import Plan
 from slipway.formatting import join
+from slipway.generations.dormant import DormantCluster
 from slipway.live import Live
 from slipway.prices import price_in_words, signed, total
 from slipway.quota.regions import assess_regions
+from slipway.season import MACHINES
 from slipway.stack.stack import Stack
 from slipway.template.alternatives import misfits
 from slipway.template.job_template import JobTemplate
@@ -64,26 +66,32 @@ def warnings(found: Mapping[str, tuple[MayBecome, ...]]) -> Iterator[str]:
                 yield f"cluster {name} {one.current.spec.called} would be refused: {lacking}"
 
 
-def as_made(plan: Plan, made: Mapping[str, str]) -> Plan:
-    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made."""
+def as_made(plan: Plan, made: Mapping[str, str], seasons: Collection[str] = ()) -> Plan:
+    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made. One of the
+    `seasons` that does not is dormant, for want of machines."""
 
     def settled(one: CurrentCluster) -> CurrentCluster:
         other = next((other for other in one.alternatives if made.get(one.id) == other.id), None)
         return replace(other, import_=True, state="RUNNING") if other else one
 
-    return replace(plan, current=tuple(map(settled, plan.current)))
+    missing = [one for one in plan.current if one.id in seasons and one.id not in made]
+    waits = (DormantCluster(one.spec, one.id, "season", lacks={MACHINES: ""}) for one in missing)
+    there = (settled(one) for one in plan.current if one not in missing)
+    return replace(plan, current=tuple(there), dormant=(*plan.dormant, *waits))
 
 
 def chosen(declared: Iterable[ClusterSpec], plan: Plan) -> tuple[ClusterSpec, ...]:
-    """The declared clusters as they are, or are to be made."""
+    """The declared clusters as they are, or are to be made, and what is there beside them."""
     now = {one.spec.name: one.spec for one in plan.current}
-    return tuple(now.get(spec.name, spec) for spec in declared)
+    return (*(now.pop(spec.name, spec) for spec in declared), *now.values())
 
 
 def absent(declared: Iterable[ClusterSpec], there: Iterable[ClusterSpec]) -> tuple[ClusterSpec, ...]:
     """What the clusters could be instead of what they are."""
-    now = {one.name: one.alternative for one in there}
-    return tuple(option for spec in declared for option in spec.options if option.alternative != now[spec.name])
+    now = {one.name: (one.pools, one.region) for one in there}
+    return tuple(
+        option for spec in declared for option in spec.options if (option.pools, option.region) != now[spec.name]
+    )
 
 
 def told(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:

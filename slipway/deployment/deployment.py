@@ -11,11 +11,13 @@ from datetime import datetime
 from pathlib import Path
 
 from slipway.catalog.model import Catalog
+from slipway.cluster import CurrentCluster
 from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.schedule import schedule
+from slipway.deployment.season_quota import with_seasons
 from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
@@ -64,9 +66,9 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
 
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
-    """Those on the clusters as they are, which may be alternatives of what was proven first."""
+    """Those on the clusters as they are, which may be alternatives of what was proven first, or their predecessors."""
     stack, there = proven.stack, chosen(proven.stack.clusters, plan)
-    if not any(one.alternative for one in there):
+    if [(one.pools, one.region) for one in there] == [(one.pools, one.region) for one in stack.clusters]:
         return proven.placements
     return prove_all(
         proven.templates.values(),
@@ -138,17 +140,27 @@ def plan_deployment(
     placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
     then = live.without(plan.first)
     instead = may_become(plan, then, stack, proven.templates.values())
-    report = assess_regions(
-        plan.current,
-        then,
-        region=stack.region,
-        offers=_draws(proven.templates, placements),
-        mode=stack.quota.mode,
-        strict=stack.quota.strict,
-        preview=preview,
-        old=plan.old,
-        known=() if isinstance(known, Unknown) else known.preferences,
-    )
+    offers = _draws(proven.templates, placements)
+
+    def assessed(clusters: tuple[CurrentCluster, ...], beside: Live) -> QuotaReport:
+        return assess_regions(
+            clusters,
+            beside,
+            region=stack.region,
+            offers=offers,
+            mode=stack.quota.mode,
+            strict=stack.quota.strict,
+            preview=preview,
+            old=plan.old,
+            known=() if isinstance(known, Unknown) else known.preferences,
+        )
+
+    def alone(clusters: tuple[CurrentCluster, ...]) -> QuotaReport:
+        return assessed(clusters, then.without((*plan.old, *(one.id for one in plan.current if one not in clusters))))
+
+    report = assessed(plan.current, then)
+    if stack.quota.mode == "request":
+        report = replace(report, requests=with_seasons(report.requests, plan, now, alone))
     context = compile_context(stack, revision, plan.current, plan.dormant)
     entries = {
         name: replace(
@@ -193,6 +205,7 @@ def plan_deployment(
         warnings=(
             *report.warnings,
             *warnings(instead),
+            *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
             *(one.waits for one in plan.dormant if one.lacks),
             *late,
             *map(str, plan.refusals),

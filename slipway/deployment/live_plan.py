@@ -82,7 +82,7 @@ def read_and_plan(
         )
 
     found, decided = settle(lambda: first.pop() if first else live(now), planned, say, wait=not preview)
-    decided = wait_for_quota(decided, found, stack, before, lambda waits: planned(found, waits))
+    decided = wait_for_quota(decided, found, stack, lambda waits: planned(found, waits))
     taken = [*_taken(found, stack, before), *_lent(found, stack, before)]
     problems = [*(taken or decided.problems), *_unread(found.buckets), *_unread(found.service_accounts)]
     if isinstance(known, Unknown) and not found.skipped:

@@ -11,6 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from slipway.catalog import clusters
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
@@ -121,16 +122,17 @@ def _current(
     if not current.import_:
         why = f"{price_in_words(total((current.spec,), region))} from then on"
         yield Due(current.spec.name, current.id, "create", why, now=True)
-    elif _was_out_of_season(current, live):
-        why = "it is in its season again, and still lives"
+    elif was := _was_out_of_season(current, live):
+        why = "it was made since then" if was.awaited else "it is in its season again, and still lives"
         yield Due(current.spec.name, current.id, "take-back", why, now=True)
     yield from dates(current, cluster, live, region, now)
 
 
-def _was_out_of_season(current: CurrentCluster, live: Live) -> bool:
+def _was_out_of_season(current: CurrentCluster, live: Live) -> clusters.DormantCluster | None:
+    """As it is published, also where it had yet to be made then."""
     whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
     was = whole.dormant.get(current.spec.name) if whole else None
-    return was is not None and was.why == "season"
+    return was if was is not None and was.why == "season" else None
 
 
 def dates(

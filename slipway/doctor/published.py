@@ -63,6 +63,9 @@ def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Findi
             words = f"a deployment that replaces {one.name} in place ended before it was done: no job can be sent to it"
             words += f" for {span(since.total_seconds())}"
             yield KINDS["deployment-unfinished"].of(f"cluster {one.id}", words, picture.up, "it goes on from there")
+        if one.awaited and backend is not None and not backend.busy:
+            words = f"a deployment ended before it could make {one.name}: no job can be sent to it"
+            yield KINDS["deployment-unfinished"].of(f"cluster {one.id}", words, picture.up, "it tries again")
     if backend is None or backend.busy or not isinstance(backend.state, State):
         return
     known = {one.name for one in backend.state.clusters}

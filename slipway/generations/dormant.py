@@ -36,6 +36,11 @@ class DormantCluster:
     lacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def comes(self) -> bool:
+        """Without an edit."""
+        return self.why == "season" and self.since is None
+
+    @property
     def words(self) -> str:
         return why_dormant(self.spec.name, self.spec.season, self.why, self.since, self.lacks)
 
@@ -81,7 +86,7 @@ def brought_by_season(current: CurrentCluster, catalog: PublishedCatalog | Unkno
     """Whether it is to be made for no other reason than that time has come: its entry is deployed as it is."""
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     was = whole.dormant.get(current.spec.name) if whole else None
-    if was is None or current.import_ or not was.comes:
+    if was is None or current.import_ or not was.comes or was.awaited:
         return False
     return was.season == current.spec.season and is_id_of(current.id, was.id)
 

@@ -12,14 +12,14 @@ from slipway.doctor.finding import shape
 from slipway.errors import ConfigError
 from slipway.formatting import join, quoted
 from slipway.notices.own_error import own_errors
-from slipway.season import moment_in_words
+from slipway.season import MACHINES, moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
 STOPPED, AWAITS = "deployment-stopped", "season-awaits-quota"
 KINDS: Mapping[str, str] = {
     STOCK_OUT: "`pulumi up` gave up making a cluster: there are no machines, or there is no quota",
     STOPPED: "the scheduled deployment stopped for another reason than machines",
-    AWAITS: "a season has begun and there is too little quota for its cluster",
+    AWAITS: "a season has begun and there is too little quota for its cluster, or there are no machines",
     DOCTOR: "`slipway doctor` finds something else that is broken or warns",
     RETIRING: "an old generation is there after `retireWithin`, or after a day",
     DRIFT: "somebody changed by hand what a stack deployed",
@@ -32,10 +32,11 @@ _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
 _NOT_TOLD = {_OVERDUE, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
 """Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
 _NOT_MADE = re.compile(
-    r"cluster (?P<id>(?P<name>[a-z0-9-]+?)-[0-9a-f]{7}(?:-\d+)?) could not be made"
+    r"cluster (?P<id>(?P<name>[a-z0-9-]+?)-[0-9a-f]{7}(?:-\d+)?) could not be made(?!.*its season has begun)"
     r"(?P<how>: it (?:ended in ERROR|is refused)[^()\n]*|, nor [^()\n]+)"
 )
-"""What was not made for want of an answer is no want of machines."""
+"""What was not made for want of an answer is no want of machines; what a season brings has a notice of its own."""
+_WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
 _ENDED = re.compile(r"^ *Duration: ", re.MULTILINE)
 _ERROR = re.compile(r"^ *error: ", re.MULTILINE)
 
@@ -121,8 +122,7 @@ def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
     begins = f"cluster {found['id']} could not be made"
     why = next((one.why for one in own_errors(text) if begins in one.what), "")
     sentence = f"cluster `{found['id']}` could not be made{_how(how, why)}"
-    ways = "more time (createWithin), or other machines or another region (alternatives)"
-    mend = f"{ways}, in stacks/Pulumi.{stack}.yaml"
+    mend = _WAYS.format(stack=stack)
     again = (
         "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
     )
@@ -177,9 +177,12 @@ def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Noti
     for one in dormant:
         if one["lacks"]:
             name, lacks = str(one["cluster"]), sorted(map(str, one["lacks"]))
-            title = f"{stack}: cluster {name} waits for quota, though its season has begun"
+            what, mend = "quota", "end what draws it, or ask for more: slipway quota"
+            if lacks == [MACHINES]:
+                what, mend = "machines", _WAYS.format(stack=stack)
+            title = f"{stack}: cluster {name} waits for {what}, though its season has begun"
             again = "all else is deployed, and the scheduled deployment looks again every hour"
-            lines = (Line(str(one["words"]), "end what draws it, or ask for more: slipway quota"), Line(again))
+            lines = (Line(str(one["words"]), mend), Line(again))
             yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
 
 

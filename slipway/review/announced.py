@@ -14,6 +14,7 @@ from slipway.facts import Kept
 from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.published_clusters import declared
 from slipway.kinds import KINDS
+from slipway.quota.usage import drawn as drawn_by
 from slipway.review.change import Change
 
 
@@ -78,8 +79,8 @@ def drawn_as_deployed(change: Change, metric: str) -> bool:
 
 
 def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
-    """Clusters and offers that draw more of a quota than those that were declared last: in the stack's own region,
-    where more is asked for. None where it is checked in another way."""
+    """Clusters and offers that draw more of a quota than those that were declared last, or will with their seasons: in
+    the stack's own region, where more is asked for. None where it is checked in another way."""
     if change.before is None or change.after is None:
         return None
     before, after = change.before.quota, change.after.quota
@@ -90,6 +91,12 @@ def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
         if line.metric == metric and not line.region:
             drawn = before.lines[key].drawn if key in before.lines else {}
             more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
+    known = {one.id for one in change.before.catalog.dormant.values()}
+    more |= {
+        one.name
+        for one in change.after.catalog.dormant.values()
+        if one.comes and one.id not in known and metric in drawn_by((declared(one),), ())
+    }
     return frozenset(more)
 
 

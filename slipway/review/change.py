@@ -16,7 +16,7 @@ from slipway.review.preview import Preview
 
 @dataclass(frozen=True)
 class Change:
-    """`before` is what is deployed: the published catalog, which is written last and never runs ahead, and of what no
+    """`before` is what is deployed: the published catalog, which names nothing that is not there, and of what no
     catalog has (who may submit, quota, what is kept) the components' own last inputs. None: nothing is deployed, or
     nobody can tell, which `unread` says. `after` is what the program declares; None where it refused before it could.
 

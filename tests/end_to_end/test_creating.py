@@ -162,7 +162,7 @@ def a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(
     settings(create_error="")
     checkout.write(persistentResources=CPU | {"large": LARGE}, quota={"mode": "warn"})
     said = makes_no_cluster(checkout, "preview")
-    assert f"cluster {id_} failed (Resources are insufficient in region: us-central1." in said
+    assert f"{id_} failed (Resources are insufficient in region: us-central1." in said
     assert "creating cpu, large needs 2,404, limit 2,200" in said  # D2
     checkout.write()
 

@@ -3,6 +3,7 @@ granted, and no request is ever lowered, whoever made it. # Z2 # D2 # N6"""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -46,9 +47,10 @@ def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(own: Checko
     nothing_is_made_while_a_request_is_pending(own)
     what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(own)
     one_that_the_engine_forgot_is_taken_over_and_then_raised(own)
+    for_a_season_it_is_asked_when_that_is_declared(own)
     done = own.destroy()
     assert done.code == 0, done.said
-    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "16", "the service never deletes one"
+    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "24", "the service never deletes one"
 
 
 def nothing_is_made_while_a_request_is_pending(own: Checkout) -> None:
@@ -116,5 +118,19 @@ def one_that_the_engine_forgot_is_taken_over_and_then_raised(own: Checkout) -> N
     why = "The request was partially approved: 14 of 16."
     assert line["request"] == {"state": "partly", "asked": 16, "granted": 14, "why": why}
     own.up()  # the limit is a fact of the stack
+    at_rest = own.pulumi("preview", "--expect-no-changes")
+    assert at_rest.code == 0, at_rest.said
+
+
+def for_a_season_it_is_asked_when_that_is_declared(own: Checkout) -> None:  # B6
+    """On its day nobody has to wait for an answer."""
+    pool = {**MACHINE, "replicas": {"min": 1, "max": 4}}
+    later = {"pools": {"all": {**MACHINE, "replicas": 2}}, "from": date(2199, 1, 1)}
+    own.write(quota=ASKS, persistentResources={"cpu": {"pools": {"all": pool}}, "later": later})
+    preview = own.pulumi("preview")
+    assert "Google is asked for 24 N1/E2 vCPUs in us-central1, limit 14" in preview.said, preview.said
+    own.up()
+    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "24" and len(own.clusters()) == 1
+    own.up()  # what became of it is a fact of the stack
     at_rest = own.pulumi("preview", "--expect-no-changes")
     assert at_rest.code == 0, at_rest.said

@@ -97,7 +97,7 @@ def it_goes_before_another_one_is_made_which_can_not_be_had(
     failed = checkout.pulumi("up", SLIPWAY_GRACE="0", SLIPWAY_CREATE_PATIENCE="1s")
     assert failed.code == 1 and "could not be made: it ended in ERROR" in failed.said, failed.said
     assert f"{old}, an old generation of cpu, is idle and goes with this deployment, before late-" in failed.said
-    assert checkout.clusters() == {} and due(checkout) == []
+    assert checkout.clusters() == {} and due(checkout) == [("create", True)]
 
 
 def it_is_declared_for_later(checkout: Checkout) -> None:
@@ -159,6 +159,28 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(own
     assert rest.code == 0, rest.said
     own.cloud.cancel(job["name"])
     wait_for(lambda: own.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    nor_does_one_that_there_are_no_machines_for(own, both)
+    own.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
     own.up()
-    (second,) = own.clusters()
-    assert second.startswith("second-") and list(own.outputs()["clusters"]) == ["second"]
+    second, edited = sorted(own.clusters(), reverse=True)
+    assert second.startswith("second-") and edited.startswith("edited-")
+    assert own.pulumi("preview", "--expect-no-changes").code == 0
+
+
+def nor_does_one_that_there_are_no_machines_for(own: Checkout, seasons: Any) -> None:
+    """The deployment goes well, with what somebody has edited, and says which one is missing."""
+    settings = {"create_error": "second-", "quota.custom_model_training_cpus": 64}
+    own.cloud.rest("POST", "/slipway/settings", settings)
+    edited = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
+    own.write(persistentResources={**seasons, "edited": edited}, quota={"mode": "enforce"})
+    done = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")
+    assert done.code == 0, done.said
+    assert "could not be made: it ended in ERROR" in done.said and "its season has begun, all else is" in done.said
+    assert own.outputs()["clusters"].keys() == {"edited"} and len(own.clusters()) == 1
+    assert "cluster second waits for machines since its season began" in own.slipway("pools").err
+    (rests,) = (
+        one for one in own.slipway("schedule", "--output", "json").json["dormant"] if one["cluster"] == "second"
+    )
+    assert rests["lacks"] == ["machines"]
+    again = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
+    assert again.code == 0 and "could not be made" in again.said, again.said

@@ -67,7 +67,11 @@ def still_retiring(change: Change) -> Iterator[str]:
 def _created(one: Succession, change: Change) -> Iterator[Consequence]:
     assert one.new is not None
     dormant = change.old.dormant.get(one.name) if change.old else None
-    again = "" if dormant is None else "; it was given up" if dormant.why == "idle" else "; its season has begun"
+    again = ""
+    if dormant is not None and dormant.awaited:
+        again = "; an earlier deployment could not make it"
+    elif dormant is not None:
+        again = "; it was given up" if dormant.why == "idle" else "; its season has begun"
     cost = dollars(price(one.new))
     already = one.there is not None
     does = f"is offered, on `{one.new.id}`, which is there already" if already else f"is made: `{one.new.id}`"

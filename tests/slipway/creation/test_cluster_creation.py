@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from threading import Event
 from typing import Any
 
 import pytest
@@ -11,11 +10,13 @@ import pytest
 from slipway.cloud.jobs import VertexJob
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
-from slipway.creation.parallel_creation import PATIENCE, create_all, creator
+from slipway.creation.parallel_creation import PATIENCE, creator
+from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use
 
+from .test_in_place import offers
 from .vertex import (
     LABELS,
     OPERATION,
@@ -54,7 +55,6 @@ class Story:
             self.said.append,
             self.warned.append,
             self.waits.now,
-            Event(),
             self.waits.pause,
             lambda: BEGAN + timedelta(seconds=self.waits.now()),
         )
@@ -306,48 +306,11 @@ def test_an_accepted_one_that_is_not_there_yet_is_awaited() -> None:
     assert Story([OPERATION], [gone(), gone(), RUNS]).make().vertex.sent == [f"POST {ID}"]
 
 
-def test_when_one_of_several_fails_the_others_are_not_waited_for() -> None:
-    class Two(Script):
-        def create_persistent_resource(self, cluster: str, body: Any) -> Any:
-            if cluster == "bad":
-                raise refused(403, "denied")
-            return super().create_persistent_resource(cluster, body)
-
-    vertex = Two([OPERATION], [cluster("PROVISIONING")])
-    cloud = CreationContext(vertex, lambda _: Use(), print, print)
-    with pytest.raises(ResourceError) as caught:
-        create_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
-    assert "2 clusters were not made or not waited for" in caught.value.what
-    assert "denied" in caught.value.why and "good is not waited for any longer" in caught.value.why
-    assert "pulumi up again" in caught.value.fix
-
-
-def test_when_one_fails_what_the_others_cost_is_said() -> None:
-    """They run, and the state knows none of them yet."""
-    ran = Event()
-
-    class Two(Script):
-        def create_persistent_resource(self, cluster: str, body: Any) -> Any:
-            if cluster == "bad":
-                ran.wait(30)
-                raise refused(403, "denied")
-            return super().create_persistent_resource(cluster, body)
-
-    def say(text: str) -> None:
-        if "runs" in text:
-            ran.set()
-
-    warned: list[str] = []
-    cloud = CreationContext(Two([OPERATION], [RUNS]), lambda _: Use(), say, warned.append)
-    with pytest.raises(SlipwayError):
-        create_all([NewCluster("bad", {}, LABELS), NewCluster("good", {}, LABELS)], cloud, CreationPolicy())
-    (said,) = warned
-    assert said.startswith("good runs and is billed although this deployment failed; the next pulumi up takes it over")
-
-
 def test_a_patience_that_is_none_is_refused_before_anything() -> None:
     with pytest.raises(ConfigError) as caught:
-        creator(Plan(), {PATIENCE: "long"}, ("dev", "p", "r"), lambda _: Use(), print, print)
+        creator(
+            Plan(), {PATIENCE: "long"}, ("dev", "p", "r"), lambda _: Use(), print, print, {}, offers(), GracePeriod(0)
+        )
     assert caught.value.what == "invalid SLIPWAY_CREATE_PATIENCE: 'long'"
     assert "15m" in caught.value.fix
 

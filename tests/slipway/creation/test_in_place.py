@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from threading import Event
 from typing import Any
 
 import pytest
 
 from slipway.catalog import document
-from slipway.catalog.withdrawal import begun
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Answer, Call, failure
@@ -18,19 +17,33 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
-from slipway.creation.in_place import InPlace, Published
+from slipway.creation.in_place import InPlace
+from slipway.creation.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import Revision
 from slipway.live import Unknown, Use
-from slipway.state import State
 from tests.slipway.deployment.test_replacement import ALIVE, OLD
 from tests.slipway.deployment.world import catalog_with
 
 from .vertex import Script, Step, Waits, cluster, gone, refused, unanswered
 
-NOW, AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC), Location("b", "catalog.json")
-PUBLISHED = document.write(catalog_with(OLD).whole).encode()  # type: ignore[arg-type]
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+CATALOG = catalog_with(OLD).whole
+assert CATALOG is not None
+PUBLISHED = document.write(CATALOG).encode()
+REVISION = Revision("3f9c2e1", dirty=False)
+
+
+def offers(
+    *, before: Catalog | None = CATALOG, interim: Catalog | None = None, revision: Revision = REVISION
+) -> Offers:
+    """Of a deployment that changes nothing else, unless told."""
+    meanwhile = interim or before or CATALOG
+    assert meanwhile is not None
+    return Offers(before, lambda _: meanwhile, lambda _: meanwhile, "b", (), revision, NOW)
+
+
 JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ALIVE.id)
 RUNS, STOPS = cluster("RUNNING", id_=ALIVE.id), cluster("STOPPING", id_=ALIVE.id)
 
@@ -41,11 +54,11 @@ class Bucket(Storage):
     def __init__(self, content: bytes | None) -> None:
         super().__init__(Session.__new__(Session), Endpoints())
         self.content, self.refuses = content, False
+        self.created, self.warned = [""][:0], [""][:0]
 
-    def read(self, at: Location, *, doing: str = "") -> bytes:
-        if self.content is None:
-            raise gone()
-        return self.content
+    def create(self, at: Location, content: bytes, media: str = "") -> bool:
+        self.created.append(str(at))
+        return True
 
     def write(self, at: Location, content: bytes, media: str) -> None:
         if self.refuses:
@@ -71,26 +84,25 @@ class Story:
         self,
         looks: list[Step],
         *,
-        content: bytes | None = PUBLISHED,
         uses: list[Use | Unknown] | None = None,
         grace: float = 25.0,
         deletion: Exception | None = None,
     ) -> None:
-        self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(content)
+        self.vertex, self.waits, self.bucket = Deleting([], looks), Waits(), Bucket(PUBLISHED)
         self.vertex.ends = deletion
         self.said, self.warned, self.offered = [""][:0], [""][:0], [{""}][:0]
         self.uses, self.grace = uses or [Use()], GracePeriod(grace, self.waits.now)
 
     def use(self, _: str) -> Use | Unknown:
-        if self.bucket.content is not None:
-            self.offered.append(self.bucket.offered)
+        self.offered.append(self.bucket.offered)
         return self.uses.pop(0) if len(self.uses) > 1 else self.uses[0]
 
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
-            self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, Event(), self.waits.pause
+            self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
         )
-        InPlace(clusters, Published(AT, self.grace, NOW, "3f9c2e1"), self.bucket, cloud).run()
+        catalog = InterimCatalog(offers(), self.bucket, self.warned.append)
+        InPlace(clusters, catalog, self.grace, cloud).run()
         return self
 
     def fails(self, kind: type[SlipwayError]) -> Any:
@@ -111,7 +123,7 @@ def test_it_leaves_the_catalog_is_waited_for_and_goes() -> None:
 
 def test_it_uses_up_no_time_of_what_the_catalog_offers_until_the_successors_run() -> None:  # N1
     story = Story([RUNS, STOPS, gone()]).run()
-    story.waits.pause(Event(), 600)  # the successors are made
+    story.waits.pause(600)  # the successors are made
     assert story.grace.left("gpu-old") == 25, "the catalog without it has just been published"
     assert story.grace.left(ALIVE.id) == 0, "it is gone"
     kept = Story([RUNS], uses=[Use(), Use(), Use((JOB,))])
@@ -128,7 +140,7 @@ def test_nothing_is_asked_where_nothing_is_replaced() -> None:
 def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: list[Use | Unknown]) -> None:
     story = Story([RUNS], uses=uses)
     error = story.fails(PolicyError)
-    assert f"cluster {ALIVE.id} is not deleted" in error.what and "nothing was changed" in error.why
+    assert f"cluster {ALIVE.id} is not deleted" in error.what and "it stays, and is offered as before" in error.why
     assert story.vertex.sent == [] and story.bucket.content == PUBLISHED
 
 
@@ -159,15 +171,6 @@ def test_one_that_goes_already_is_waited_for() -> None:
     assert "still there 2 h after it was deleted" in error.what and "pulumi up again" in str(error.fix)
 
 
-@pytest.mark.parametrize("content", [None, b"{", b"[]"])
-def test_where_nobody_can_be_sent_by_a_catalog_none_is_written(content: bytes | None) -> None:
-    story = Story([RUNS, gone()], grace=0)
-    story.bucket = Bucket(content)
-    story.use = lambda _: Use()  # type: ignore[method-assign]
-    story.run()
-    assert story.bucket.content == content and story.vertex.sent == [f"DELETE {ALIVE.id}"]
-
-
 def test_what_cannot_be_told_deletes_nothing() -> None:
     unknown = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
     error = Story([RUNS], uses=[unknown]).fails(ResourceError)
@@ -185,22 +188,3 @@ def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
     story.bucket.write = once  # type: ignore[method-assign]
     story.fails(PolicyError)
     assert f"the catalog does not offer {ALIVE.id} until the next pulumi up" in story.warned[0]
-
-
-def test_a_deployment_that_gives_up_notes_its_commit_so_that_the_scheduled_one_tries_again() -> None:  # N2
-    def note(content: bytes | None, revision: Revision, refuses: bool = False) -> tuple[bytes | None, list[str]]:
-        bucket, warned = Bucket(content), [""][:0]
-        bucket.refuses = refuses
-        Published.of(State(catalog_bucket="b"), "other", GracePeriod(0), NOW, revision).mark_begun(
-            bucket, warned.append
-        )
-        return bucket.content, warned
-
-    noted, said = note(PUBLISHED, Revision("3f9c2e1", dirty=False))
-    assert document.read(noted or b"", "x") == begun(document.read(PUBLISHED, "x"), "3f9c2e1") and said == []
-    assert note(noted, Revision("3f9c2e1", dirty=False), refuses=True) == (noted, []), "once is enough"
-    for other in (Revision("3f9c2e1", dirty=True), Revision("unknown", dirty=False)):
-        assert note(PUBLISHED, other) == (PUBLISHED, []), "nobody else has that"
-    assert note(None, Revision("3f9c2e1", dirty=False)) == (None, [])
-    kept, said = note(PUBLISHED, Revision("3f9c2e1", dirty=False), refuses=True)
-    assert kept == PUBLISHED and "the scheduled deployment does not try this again" in said[0]

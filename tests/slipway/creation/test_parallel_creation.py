@@ -1,4 +1,4 @@
-"""Whatever ends the making of clusters, the catalog says which deployment it was, which is tried again. # N2"""
+"""No cluster holds up another, or all else that is deployed; what is missing is said. # N1 # N2 # B6"""
 
 from __future__ import annotations
 
@@ -7,26 +7,33 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog import document
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference
+from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.creation import parallel_creation
-from slipway.creation.in_place import Published
-from slipway.creation.parallel_creation import PATIENCE, creator
+from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.creation.parallel_creation import PATIENCE, create_all, creator
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
-from slipway.errors import SlipwayError
+from slipway.errors import PolicyError, ResourceError, SlipwayError
 from slipway.live import Unknown, Use
+from slipway.machines.spec import MachineSpec
 from tests.slipway.deployment.test_replacement import ALIVE, NEW, OLD
-from tests.slipway.deployment.world import PROJECT, REGION, STACK, catalog_with, live, planned, spec
+from tests.slipway.deployment.world import PROJECT, REGION, STACK, catalog_with, id_of, live, planned, spec
 
-from .test_in_place import AT, JOB, NOW, PUBLISHED, RUNS, Bucket
-from .vertex import OPERATION, Script, Step, refused
+from .test_in_place import JOB, RUNS, Bucket, offers
+from .vertex import LABELS, OPERATION, Script, Step, cluster, refused
 
 GPUS, QUOTA = "custom_model_training_nvidia_h100_gpus", "CustomModelTrainingH100GPUsPerProjectPerRegion"
 REPLACED = planned((NEW,), live(ALIVE, catalog=catalog_with(OLD)))
 AHEAD = planned((spec("gpu"),), live(ALIVE, catalog=catalog_with(retiring=(ALIVE.id,))))
 ADDED = planned((OLD, spec("gpu")), live(ALIVE, catalog=catalog_with(OLD)))
+H100 = ClusterSpec("h100", (PoolSpec("all", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8), 1, 1, False, 1),))
+BOTH = planned((OLD, spec("gpu"), H100), live(ALIVE, catalog=catalog_with(OLD)))
 DENIED = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
+
+
+BEFORE = catalog_with(OLD, spec("old")).whole
+INTERIM = catalog_with(OLD, spec("edited")).whole
 
 
 @dataclass
@@ -35,7 +42,6 @@ class Cloud:
 
     service: Script
     storage: Bucket
-    refuses: Exception | None = None
 
     def vertex(self, *_: str) -> Script:
         return self.service
@@ -43,13 +49,18 @@ class Cloud:
     def quotas(self, _: str) -> Cloud:
         return self
 
-    def infos(self, _: Any) -> list[QuotaInfo]:
-        if self.refuses:
-            raise self.refuses
-        return [QuotaInfo(f"aiplatform.googleapis.com/{GPUS}", (((REGION,), 8),), id=QUOTA)]
+    def infos(self, metrics: Any) -> list[QuotaInfo]:
+        return [QuotaInfo(f"aiplatform.googleapis.com/{GPUS}", (((REGION,), 8),), id=QUOTA)] if GPUS in metrics else []
 
     def preferences(self, _: str) -> list[QuotaPreference]:
         return [QuotaPreference("ours", QUOTA, REGION, 16, reconciling=True)]
+
+
+@dataclass
+class Played:
+    error: SlipwayError | None
+    cloud: Cloud
+    said: list[str]
 
 
 def play(
@@ -59,11 +70,9 @@ def play(
     post: Step = OPERATION,
     use: Use | Unknown | None = None,
     awaited: dict[str, int] | None = None,
-    limits: Exception | None = None,
-) -> tuple[SlipwayError | None, Cloud]:
-    cloud = Cloud(Script([post], [RUNS]), Bucket(PUBLISHED), limits)
+) -> Played:
+    cloud, said = Cloud(Script([post], [RUNS]), Bucket(None)), [""][:0]
     monkeypatch.setattr(parallel_creation, "connect", lambda _: cloud)
-    said = [""][:0]
     create = creator(
         plan,
         {PATIENCE: "0.01s"},
@@ -72,43 +81,97 @@ def play(
         said.append,
         said.append,
         awaited or {},
-        Published(AT, GracePeriod(0), NOW, "3f9c2e1"),
+        offers(before=BEFORE, interim=INTERIM),
+        GracePeriod(0),
     )
     try:
         create([item.id for item in plan.current if not item.import_])
     except SlipwayError as error:
-        return error, cloud
-    return None, cloud
+        return Played(error, cloud, said)
+    return Played(None, cloud, said)
 
 
-def begun(cloud: Cloud) -> str | None:
-    return document.read(cloud.storage.content or b"", "x").under_way
-
-
-@pytest.mark.parametrize("limits", [None, refused(503, "try again later")])
-def test_quota_that_is_not_there_yet_leaves_its_commit(
-    monkeypatch: pytest.MonkeyPatch, limits: Exception | None
+def test_quota_that_is_not_there_yet_holds_up_none_but_the_cluster_that_draws_it(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Google may take days, in which the scheduled deployment has to go on: else nothing retires meanwhile. # Z2"""
-    error, cloud = play(monkeypatch, ADDED, awaited={GPUS: 16}, limits=limits)
-    assert error is not None and begun(cloud) == "3f9c2e1"
-    assert limits or "quota does not suffice yet, so gpu-" in error.what
-    assert cloud.service.sent == [], "nothing is made"
+    """Google may take days, in which all else goes on: else nothing retires meanwhile. # Z2"""
+    played = play(monkeypatch, BOTH, awaited={GPUS: 16})
+    assert isinstance(played.error, PolicyError) and f"so {id_of(H100)} is not made" in played.error.what
+    assert played.cloud.service.sent == [f"POST {id_of(spec('gpu'))}"]
+    assert f"cluster {id_of(spec('gpu'))} runs" in played.said
+    assert any(f"{id_of(spec('gpu'))} runs and is offered and billed although" in one for one in played.said)
+    assert played.cloud.storage.offered == {"cpu", "edited"}
+
+
+def test_quota_that_no_cluster_draws_is_needed_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `strict`: that of templates' offers."""
+    played = play(monkeypatch, ADDED, awaited={GPUS: 16})
+    assert isinstance(played.error, PolicyError) and played.cloud.service.sent == []
 
 
 @pytest.mark.parametrize("use", [Use((JOB,)), DENIED])
-@pytest.mark.parametrize("plan", [REPLACED, AHEAD])
-def test_so_does_what_may_not_go_first(monkeypatch: pytest.MonkeyPatch, plan: Plan, use: Use | Unknown) -> None:
-    error, cloud = play(monkeypatch, plan, use=use)
-    assert error is not None and f"cluster {ALIVE.id} is not deleted" in error.what
-    assert begun(cloud) == "3f9c2e1" and cloud.storage.offered == {"cpu"}, "and is offered as before"
+@pytest.mark.parametrize(("plan", "offered"), [(REPLACED, "as before"), (AHEAD, "")])
+def test_what_may_not_go_first_holds_up_what_comes_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, plan: Plan, offered: str, use: Use | Unknown
+) -> None:
+    played = play(monkeypatch, plan, use=use)
+    assert played.error is not None and f"cluster {ALIVE.id} is not deleted" in played.error.what
+    assert isinstance(use, Unknown) or offered in played.error.why
+    assert played.cloud.service.sent == [] and played.cloud.storage.offered == {"cpu", "edited"}
 
 
-def test_so_does_a_cluster_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    error, cloud = play(monkeypatch, ADDED, post=refused(403, "denied"))
-    assert error is not None and begun(cloud) == "3f9c2e1"
+def test_one_that_comes_to_its_end_leaves_the_rest_to_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = play(monkeypatch, ADDED)
+    assert played.error is None and played.cloud.storage.offered == {"cpu", "edited"}
 
 
-def test_one_that_comes_to_its_end_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    error, cloud = play(monkeypatch, ADDED)
-    assert error is None and begun(cloud) is None
+class Service(Script):
+    """It refuses some for good, and makes the others."""
+
+    def __init__(self, *bad: str) -> None:
+        super().__init__([OPERATION], [cluster("RUNNING")])
+        self.bad = bad
+
+    def create_persistent_resource(self, cluster: str, body: Any) -> Any:
+        if cluster in self.bad:
+            raise refused(403, f"denied {cluster}")
+        return super().create_persistent_resource(cluster, body)
+
+
+def made(*bad: str, seasons: tuple[str, ...] = ()) -> tuple[dict[str, str], list[dict[str, str]], list[str]]:
+    """Of three: what runs, what was told of that on the way, and warnings."""
+    told, warned = [{"": ""}][:0], [""][:0]
+    cloud = CreationContext(Service(*bad), lambda _: Use(), lambda _: None, warned.append)
+    clusters = [NewCluster(id_, {}, LABELS) for id_ in ("a", "b", "c")]
+
+    def prepare(one: NewCluster) -> None:
+        if one.id == "b" and "c" in bad:
+            raise PolicyError("b waits for quota", why="pending", fix="wait")
+
+    found = create_all(clusters, cloud, CreationPolicy(), prepare, lambda some: told.append({**some}), seasons)
+    return dict(found), told, warned
+
+
+def test_when_one_of_several_fails_the_others_are_made_and_offered_and_what_they_cost_is_said() -> None:
+    with pytest.raises(SlipwayError) as caught:
+        made("a")
+    assert "denied a" in caught.value.why
+    with pytest.raises(ResourceError) as several:
+        made("a", "c")
+    assert "3 clusters were not made" in several.value.what and "b waits for quota: pending" in several.value.why
+    assert "pulumi up again" in several.value.fix
+
+
+def test_each_is_offered_as_soon_as_it_runs_but_for_the_last_which_the_engine_publishes() -> None:
+    found, told, warned = made()
+    assert found == {"a": "a", "b": "b", "c": "c"} and warned == []
+    assert 1 <= len(told) <= 2 and all(0 < len(one) < 3 for one in told)
+
+
+def test_what_a_season_brings_may_be_missing_which_is_said() -> None:
+    """Nobody is there to mend it: all else is deployed, and later deployments look again."""
+    found, told, warned = made("a", seasons=("a", "b"))
+    assert found == {"b": "b", "c": "c"} and told[-1] == found
+    (said,) = warned
+    assert "; its season has begun, all else is deployed, and each later deployment tries again" in said
+    assert "why: denied a" in said and "  fix: " in said

