@@ -78,7 +78,9 @@ def _value(declared: Field, value: Any, path: str, failures: list[Failure]) -> A
     if declared.kind == "list" and isinstance(value, list) and declared.item is not None:
         return [_value(declared.item, item, f"{path}[{index}]", failures) for index, item in enumerate(value)]
     if declared.kind == "map" and isinstance(value, Mapping) and declared.item is not None:
-        return {name: _value(declared.item, item, f"{path}.{name}", failures) for name, item in value.items()}
+        named = {name: item for name, item in value.items() if name != DEFAULTS}
+        result = {name: _value(declared.item, item, f"{path}.{name}", failures) for name, item in named.items()}
+        return result | ({DEFAULTS: value[DEFAULTS]} if DEFAULTS in value else {})
     if declared.kind == "asset" and isinstance(value, Asset | Archive):
         return value
     fitted = _scalar(declared.kind, value)

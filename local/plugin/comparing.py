@@ -95,6 +95,8 @@ def _same(declared: Field, old: Any, new: Any) -> bool:
         return True
     if declared.same is not None and old is not None and new is not None and not is_later(new):
         return declared.same(old, new)
+    if declared.normal is not None and isinstance(old, str) and isinstance(new, str):
+        return declared.normal(old) == declared.normal(new)
     if isinstance(old, Asset | Archive) and type(old) is type(new) and old.hash:
         return bool(old.hash == new.hash)
     return bool(old == new)

@@ -24,6 +24,19 @@ def plan(schema: Schema, old: Properties | None, inputs: Properties, settings: S
     return planned
 
 
+def settled(planned: Properties, old: Properties) -> dict[str, Any]:
+    """The planned state with what it leaves open as it was before."""
+    result: dict[str, Any] = {}
+    for name, value in planned.items():
+        value = old.get(name) if is_later(value) else value
+        was = old.get(name)
+        if isinstance(value, Mapping):
+            result[name] = settled(value, was if isinstance(was, Mapping) else {})
+        elif value is not None:
+            result[name] = value
+    return result
+
+
 def _record(fields: Mapping[str, Field], old: Properties, given: Properties) -> dict[str, Any]:
     planned: dict[str, Any] = {}
     for name, declared in fields.items():
@@ -48,6 +61,8 @@ def _value(declared: Field, old: Any, given: Any) -> Any:
             _value(declared.item, before[index] if index < len(before) else None, item)
             for index, item in enumerate(given)
         ]
+    if declared.kind == "map":
+        return {name: item for name, item in given.items() if not name.startswith("__")}
     return given
 
 

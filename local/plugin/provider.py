@@ -18,8 +18,9 @@ from local.plugin.resources.persistent_resource import PersistentResource
 from local.plugin.resources.quota_preference import QuotaPreference
 from local.plugin.resources.service_account import ServiceAccount
 from local.plugin.settings import Settings
-from local.plugin.transport import Transport
+from local.plugin.transport import CloudError, Transport
 from local.plugin.values import Properties
+from local.plugin.written import written
 
 
 class RefusedError(Exception):
@@ -30,6 +31,14 @@ class RefusedError(Exception):
             f"the local gcp plugin does not know {what}. It offers just what Slipway declares; "
             "SLIPWAY_GCP_PLUGIN=auto (or the path of one) takes the official gcp plugin instead"
         )
+
+
+class UpdateError(CloudError):
+    """An update that was refused: the official provider keeps what was asked for as the state, until a refresh."""
+
+    def __init__(self, what: str, found: Found) -> None:
+        super().__init__(what)
+        self.found = found
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Reading:
-    """A resource that was read, with the inputs that describe it."""
+    """A resource that was read: the whole state, and the inputs that describe it."""
 
     found: Found
     inputs: dict[str, Any]
@@ -120,13 +129,18 @@ class Provider:
         if found is None:
             return None
         schema = kind.schema
-        now = reading.refreshed(schema, inputs, found.state) if inputs else reading.imported(schema, found.state)
-        return Reading(found, now)
+        whole = Found(found.id, written(schema, found.id, found.state, state, read=True))
+        now = reading.refreshed(schema, inputs, whole.state) if state else reading.imported(schema, whole.state)
+        return Reading(whole, now)
 
     def update(self, token: str, id: str, old: Properties, inputs: Properties, timeout: float) -> Found:
-        """Change the resource in place."""
+        """Change the resource in place. Raises UpdateError."""
         kind = self.kind(token)
-        return kind.update(self._cloud(kind, timeout), id, old, self.plan(token, old, inputs))
+        planned = self.plan(token, old, inputs)
+        try:
+            return kind.update(self._cloud(kind, timeout), id, old, planned)
+        except CloudError as problem:
+            raise UpdateError(str(problem), Found(id, planning.settled(planned, old))) from problem
 
     def delete(self, token: str, id: str, state: Properties, timeout: float) -> None:
         """Remove the resource."""

@@ -9,8 +9,9 @@ from local.plugin.values import Properties, is_empty
 
 
 def refreshed(schema: Schema, inputs: Properties, state: Properties) -> dict[str, Any]:
-    """The inputs of before with the values that the state now has; what was not given before is not added."""
-    return _refreshed(schema.fields, inputs, state)
+    """The inputs of before with the values that the whole state now has. What was not given before is not added, and
+    what has another value now is no default any more."""
+    return _refreshed(schema.fields, inputs, state)[0]
 
 
 def imported(schema: Schema, state: Properties) -> dict[str, Any]:
@@ -19,33 +20,37 @@ def imported(schema: Schema, state: Properties) -> dict[str, Any]:
     return _imported(schema.fields, state)
 
 
-def _refreshed(fields: Mapping[str, Field], inputs: Properties, state: Properties) -> dict[str, Any]:
+def _refreshed(fields: Mapping[str, Field], inputs: Properties, state: Properties) -> tuple[dict[str, Any], bool]:
+    """The inputs, and whether they may still be a default as a whole."""
     result: dict[str, Any] = {}
+    changed = set()
     for name, value in inputs.items():
-        declared = fields.get(name)
-        if declared is None:
-            result[name] = value
+        if name == DEFAULTS:
             continue
-        now = state.get(name)
-        if declared.same is not None and now is not None and declared.same(now, value):
-            result[name] = value
-        elif now is not None:
-            result[name] = _value(declared, value, now)
-        elif is_empty(value):
-            result[name] = value
-    return result
+        now, same = state.get(name), False
+        if now is not None:
+            result[name], same = _value(fields.get(name), value, now)
+        if not same:
+            changed.add(name)
+    if DEFAULTS not in inputs:
+        return result, True
+    result[DEFAULTS] = sorted(set(inputs[DEFAULTS]) - changed)
+    return result, not changed
 
 
-def _value(declared: Field, before: Any, now: Any) -> Any:
-    if declared.kind == "object" and isinstance(before, Mapping):
+def _value(declared: Field | None, before: Any, now: Any) -> tuple[Any, bool]:
+    if declared is not None and declared.kind == "object" and isinstance(before, Mapping):
         return _refreshed(declared.fields, before, now)
-    if declared.kind == "list" and declared.item is not None and isinstance(before, list):
-        item = declared.item
-        return [
-            _value(item, before[index], one) if index < len(before) else _fresh(item, one)
-            for index, one in enumerate(now)
-        ]
-    return now
+    if declared is not None and declared.item is not None and isinstance(before, list):
+        found = [_value(declared.item, *pair) for pair in zip(before, now, strict=False)]
+        return [value for value, _ in found], len(now) >= len(before) and all(same for _, same in found)
+    if isinstance(before, Mapping):
+        return {name: now[name] for name in before if name in now}, all(
+            now.get(name) == before[name] for name in before
+        )
+    if declared is not None and declared.normal is not None:
+        return before, declared.normal(before) == now
+    return now, before == now
 
 
 def _imported(fields: Mapping[str, Field], state: Properties) -> dict[str, Any]:
@@ -66,6 +71,8 @@ def _imported(fields: Mapping[str, Field], state: Properties) -> dict[str, Any]:
 def _fresh(declared: Field, value: Any) -> Any:
     if declared.kind == "object":
         return _imported(declared.fields, value)
+    if declared.kind == "map":
+        return {**value, DEFAULTS: []}
     if declared.kind == "list" and declared.item is not None:
         return [_fresh(declared.item, item) for item in value]
     return value

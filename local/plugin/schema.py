@@ -14,8 +14,10 @@ class Field:
 
     required: the program must give it. settable: the program may give it (else the cloud alone does).
     computed: what the program leaves out, the cloud fills in, and it is then no difference.
-    replace: a change needs a new resource. default: is in the inputs when the program leaves it out.
+    replace: a change needs a new resource. default: is in the inputs when the program leaves it out
+    (of the official provider none that is false, 0 or "").
     api: its name in the API's JSON, where that differs. same: further values that count as equal.
+    normal: the form in which the state has it; inputs keep the program's spelling, and spellings of one form are equal.
     null: is null in the state while it is empty. terraform: its name there, where it does not follow from ours.
     """
 
@@ -31,6 +33,7 @@ class Field:
     fields: Mapping[str, "Field"] = field(default_factory=lambda: MappingProxyType({}))
     item: "Field | None" = None
     same: Callable[[Any, Any], bool] | None = None
+    normal: Callable[[str], str] | None = None
     null: bool = False
     terraform: str = ""
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 
 import grpc
-from google.protobuf import empty_pb2
+from google.protobuf import any_pb2, empty_pb2
+from google.rpc import status_pb2
 
 from local.plugin import VERSION, settings
 from local.plugin.engine_log import EngineLog
@@ -13,7 +14,7 @@ from local.plugin.kind import Found
 from local.plugin.naming import Naming
 from local.plugin.pace import CancelledError, Pace
 from local.plugin.protos import messages, plugin, services
-from local.plugin.provider import Provider, RefusedError
+from local.plugin.provider import Provider, RefusedError, UpdateError
 from local.plugin.settings import SettingsError
 from local.plugin.transport import CloudError
 from local.plugin.values import Decoded, decode, encode, is_later
@@ -101,24 +102,22 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         if request.preview:
             planned = _answered(context, doing, lambda: provider.plan(token, None, inputs.values))
             return messages.CreateResponse(properties=self._state(token, planned, inputs.secrets))
-        made = self._changed(
-            context, doing, request.urn, lambda: provider.create(token, inputs.values, request.timeout)
-        )
-        state = self._written(token, made, {}, request.timeout)
+        made = self._changed(context, "", request.urn, lambda: provider.create(token, inputs.values, request.timeout))
+        state = self._written(token, made, {}, create_timeout=request.timeout)
         return messages.CreateResponse(id=made.id, properties=self._state(token, state, inputs.secrets))
 
     def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
         provider, token = self._configured(context), _type_and_name(request.urn)[0]
         state, inputs = decode(request.properties), decode(request.inputs)
         read = _answered(
-            context, f"reading {request.urn}", lambda: provider.read(token, request.id, state.values, inputs.values)
+            context, f"refreshing {request.urn}", lambda: provider.read(token, request.id, state.values, inputs.values)
         )
         if read is None:
             return messages.ReadResponse()
         secrets = state.secrets | inputs.secrets
         return messages.ReadResponse(
             id=read.found.id,
-            properties=self._state(token, self._written(token, read.found, state.values or None), secrets),
+            properties=self._state(token, read.found.state, secrets),
             inputs=self._state(token, read.inputs, secrets),
         )
 
@@ -129,10 +128,19 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         if request.preview:
             planned = _answered(context, doing, lambda: provider.plan(token, old, inputs.values))
             return messages.UpdateResponse(properties=self._state(token, planned, inputs.secrets))
-        made = self._changed(
-            context, doing, request.urn, lambda: provider.update(token, request.id, old, inputs.values, request.timeout)
-        )
-        return messages.UpdateResponse(properties=self._state(token, self._written(token, made, old), inputs.secrets))
+
+        def state(made: Found) -> Any:
+            return self._state(token, self._written(token, made, old), inputs.secrets)
+
+        try:
+            made = self._logged(
+                request.urn, lambda: provider.update(token, request.id, old, inputs.values, request.timeout)
+            )
+        except UpdateError as problem:
+            _abort_half_done(context, f"{doing}: {_official(problem)}", request.id, state(problem.found))
+        except (CloudError, CancelledError) as problem:
+            _abort(context, grpc.StatusCode.UNKNOWN, _official(problem))
+        return messages.UpdateResponse(properties=state(made))
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
         provider, token = self._configured(context), _type_and_name(request.urn)[0]
@@ -159,26 +167,26 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return empty_pb2.Empty()
 
     def _changed(self, context: Any, doing: str, urn: str, change: Callable[[], _T]) -> _T:
-        """As `_answered`; what went wrong is in the engine's log first, so that the person reads it twice."""
+        return _answered(context, doing, lambda: self._logged(urn, change))
 
-        def logged() -> _T:
-            try:
-                return change()
-            except CloudError as problem:
-                if self._log is not None:
-                    self._log.error(urn, str(problem))
-                raise
-
-        return _answered(context, doing, logged)
+    def _logged(self, urn: str, change: Callable[[], _T]) -> _T:
+        """What goes wrong is in the engine's log first, so that the person reads it twice."""
+        try:
+            return change()
+        except CloudError as problem:
+            if self._log is not None:
+                self._log.error(urn, str(problem))
+            raise
 
     def _configured(self, context: Any) -> Provider:
         if self._provider is None:
             _abort(context, grpc.StatusCode.FAILED_PRECONDITION, "the gcp provider has not been configured")
         return self._provider
 
-    def _written(self, token: str, found: Found, before: Mapping[str, Any] | None, timeout: float = 0) -> Any:
+    def _written(self, token: str, found: Found, before: Mapping[str, Any], create_timeout: float = 0) -> Any:
         assert self._provider is not None
-        return written(self._provider.kind(token).schema, found.id, found.state, before, timeout)
+        schema = self._provider.kind(token).schema
+        return written(schema, found.id, found.state, before, create_timeout=create_timeout)
 
     def _state(self, token: str, values: Mapping[str, Any], secrets: Iterable[str]) -> Any:
         schema = self._provider.kind(token).schema if self._provider else None
@@ -192,8 +200,21 @@ def _answered(context: Any, doing: str, ask: Callable[[], _T]) -> _T:
     except RefusedError as problem:
         _abort(context, grpc.StatusCode.UNIMPLEMENTED, str(problem))
     except (CloudError, CancelledError) as problem:
-        # The form in which the official plugin hands on what its Terraform provider reports.
-        _abort(context, grpc.StatusCode.UNKNOWN, f"{doing}: 1 error occurred:\n\t* {problem}\n\n")
+        _abort(context, grpc.StatusCode.UNKNOWN, f"{doing}: {_official(problem)}" if doing else _official(problem))
+
+
+def _official(problem: Exception) -> str:
+    """The form in which the official plugin hands on what its Terraform provider reports."""
+    return f"1 error occurred:\n\t* {problem}\n\n"
+
+
+def _abort_half_done(context: Any, reason: str, id: str, state: Any) -> NoReturn:
+    """The engine takes the state for the resource's, and the reason as something left to be done."""
+    detail = any_pb2.Any()
+    detail.Pack(messages.ErrorResourceInitFailed(id=id, properties=state, reasons=[reason]))
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=reason, details=[detail])
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    _abort(context, grpc.StatusCode.UNKNOWN, reason)
 
 
 def _abort(context: Any, code: Any, what: str) -> NoReturn:

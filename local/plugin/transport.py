@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from local.plugin.pace import Pace
 from local.plugin.settings import ENDPOINT_VARIABLES, Settings
@@ -85,12 +85,8 @@ class Transport:
             self._pace.pause(pause)
         if answer is not None:
             return _parsed(answer)
-        remedy = (
-            "is the local cloud running (`python -m local up`)?"
-            if unsent or method in _READ_ONLY
-            else "it may have been carried out all the same: run the same command again, which takes what is there"
-        )
-        raise CloudError(f"{method} {url.split('?')[0]}: no answer ({failure}); {remedy}")
+        # The words of Go's client, and no more: what to do about them is for others to say.
+        raise CloudError(f'{method.capitalize()} "{url}": {failure}')
 
     def _try(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[Any, str, bool]:
         import urllib3
@@ -103,9 +99,11 @@ class Transport:
             # A redirect is an answer like any other: following it could lead away from this machine.
             return self._pool.request(method, url, body=data, headers=dict(headers), redirect=False), "", False
         except urllib3.exceptions.NewConnectionError:
-            return None, "connection refused", True
-        except urllib3.exceptions.HTTPError as problem:
-            return None, f"{type(problem).__name__}: {problem}", False
+            return None, f"dial tcp {urlsplit(url).netloc}: connect: connection refused", True
+        except urllib3.exceptions.TimeoutError:
+            return None, "context deadline exceeded (Client.Timeout exceeded while awaiting headers)", False
+        except urllib3.exceptions.HTTPError:
+            return None, "EOF", False
 
     def _url(self, service: str, path: str, params: Mapping[str, str]) -> str:
         base = self._settings.endpoints.get(service)

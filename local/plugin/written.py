@@ -16,54 +16,61 @@ _EMPTY: Mapping[str, Any] = {"string": "", "integer": 0, "boolean": False}
 
 
 def written(
-    schema: Schema, id: str, state: Properties, before: Properties | None, create_timeout: float = 0
+    schema: Schema, id: str, state: Properties, before: Properties, *, read: bool = False, create_timeout: float = 0
 ) -> dict[str, Any]:
     """The state to hand to the engine.
 
-    `before` is the state it had: none at all for a create, None for an import. `create_timeout`: seconds that the
-    program asked for, 0 for the type's own.
+    `before` is the state it had, empty for a create and an import. `read`: whether it was read just now, for a refresh
+    or an import. `create_timeout`: seconds that the program asked for, 0 for the type's own.
     """
-    full = _record(schema.fields, state, before, top=True)
-    meta = (before or {}).get(META) or _meta(schema, before is None, create_timeout)
+    full = _record(schema.fields, state, before, read=read, top=True)
+    meta = _meta(schema, before, read, create_timeout)
     return {**full, "id": id, **({META: meta} if meta else {}), DELTA: {"obj": _object_delta(schema.fields, full)}}
 
 
-def _record(fields: Mapping[str, Field], value: Properties, before: Properties | None, *, top: bool) -> dict[str, Any]:
+def _record(
+    fields: Mapping[str, Field], value: Properties, before: Any, *, read: bool, top: bool = False
+) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, declared in fields.items():
+        was = before.get(name) if isinstance(before, Mapping) else None
         if name in value:
-            result[name] = _value(declared, value[name])
+            result[name] = _value(declared, value[name], was, read=read)
         else:
-            known = before is None or before.get(name) is not None
-            result[name] = _empty(declared, collections=known or not top)
+            result[name] = _empty(declared, known=read or was is not None, top=top)
     return result
 
 
-def _value(declared: Field, value: Any) -> Any:
+def _value(declared: Field, value: Any, was: Any, *, read: bool) -> Any:
     if declared.kind == "object" and isinstance(value, Mapping):
-        return _record(declared.fields, value, None, top=False)
+        return _record(declared.fields, value, was, read=read)
     if declared.kind == "list" and declared.item is not None and isinstance(value, list):
-        return [_value(declared.item, item) for item in value]
+        return [_value(declared.item, item, None, read=read) for item in value]
     return value
 
 
-def _empty(declared: Field, *, collections: bool) -> Any:
-    """A list of objects is never null; other collections are until they were given or read once."""
+def _empty(declared: Field, *, known: bool, top: bool) -> Any:
+    """A list of objects is never null, nor is one in an object; other collections are until given or read once."""
     if declared.null:
         return None
     if declared.kind == "list":
-        return [] if collections or not declared.settable or (declared.item and declared.item.fields) else None
+        listed = known or not top or not declared.settable or (declared.item and declared.item.fields)
+        return [] if listed else None
     if declared.kind == "map":
-        return {} if collections else None
+        return {} if known else None
     return _EMPTY.get(declared.kind)
 
 
-def _meta(schema: Schema, imported: bool, create_timeout: float) -> str:
-    meta: dict[str, Any] = {}
+def _meta(schema: Schema, before: Properties, read: bool, create_timeout: float) -> str:
+    if kept := before.get(META):
+        # An import notes version 0 as well, which the first update drops.
+        meta = {name: value for name, value in json.loads(kept).items() if read or value != "0"}
+        return json.dumps(meta, separators=(",", ":"))
+    meta = {}
     if schema.timeouts:
-        seconds = {**schema.timeouts, **({"create": create_timeout} if create_timeout and not imported else {})}
+        seconds = {**schema.timeouts, **({"create": create_timeout} if create_timeout and not read else {})}
         meta[_TIMEOUTS] = {verb: int(each * _NANOSECONDS) for verb, each in sorted(seconds.items())}
-    if schema.version or imported:
+    if schema.version or (read and not before):
         meta["schema_version"] = str(schema.version)
     return json.dumps(meta, separators=(",", ":")) if meta else ""
 

@@ -43,27 +43,20 @@ class Bucket(BaseKind):
         params = {"project": project, **_QUIET}
         if planned.get("enableObjectRetention"):
             params["enableObjectRetention"] = "true"
-        try:
-            made = cloud.send(_SERVICE, "POST", "b", params=params, body=body)
-        except GoogleError as error:
-            raise CloudError(f"Error creating bucket {planned['name']}: {error}") from error
+        made = cloud.send(_SERVICE, "POST", "b", params=params, body=body)
         if (planned.get("retentionPolicy") or {}).get("isLocked"):
             self._lock(cloud, planned["name"], made)
         return self._reread(cloud, planned, planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET of the whole bucket."""
-        found = self._read(cloud, id, state)
-        return found and Found(found.id, with_nulls(found.state, state))
-
-    def _read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         name = state.get("name") or id
         try:
             body = cloud.send(_SERVICE, "GET", _path(name), params=_QUIET)
         except GoogleError as error:
             if error.code == 404:
                 return None
-            raise CloudError(f"Error when reading or editing {self.schema.title} {name!r}: {error}") from error
+            raise CloudError(f'Error when reading or editing {self.schema.title} "{name}": {error}') from error
         policy = cloud.settings.deletion_policy or "DELETE"
         kept = {key: state[key] for key in _KEPT if key in state}
         read: dict[str, Any] = {"name": name, "project": cloud.settings.project, "forceDestroy": False}
@@ -79,10 +72,7 @@ class Bucket(BaseKind):
             gone = set(old.get("effectiveLabels") or {}) - set(patch["labels"] or {})
             patch["labels"] = {**(patch["labels"] or {}), **dict.fromkeys(gone)}
         if patch:
-            try:
-                made = cloud.send(_SERVICE, "PATCH", _path(planned["name"]), params=_QUIET, body=patch)
-            except GoogleError as error:
-                raise CloudError(f"Error updating bucket {planned['name']}: {error}") from error
+            made = cloud.send(_SERVICE, "PATCH", _path(planned["name"]), params=_QUIET, body=patch)
             locked = (planned.get("retentionPolicy") or {}).get("isLocked")
             if locked and not (old.get("retentionPolicy") or {}).get("isLocked"):
                 self._lock(cloud, planned["name"], made)
@@ -98,7 +88,7 @@ class Bucket(BaseKind):
             cloud.send(_SERVICE, "DELETE", _path(name), params=_QUIET)
         except GoogleError as error:
             if error.code != 404:
-                raise CloudError(f"Error deleting bucket {name}: {error}") from error
+                raise
 
     def locate(self, id: str, settings: Settings) -> Found:
         """`NAME` or `PROJECT/NAME`."""
@@ -106,9 +96,9 @@ class Bucket(BaseKind):
         return Found(parts["name"], {**parts})
 
     def _reread(self, cloud: Cloud, planned: Properties, known: Properties) -> Found:
-        found = self._read(cloud, planned["name"], planned)
+        found = self.read(cloud, planned["name"], planned)
         if found is None:
-            raise CloudError(f"{self.schema.title} {planned['name']!r} is not there right after it was sent")
+            raise CloudError(f"{self.schema.title} {planned['name']} is not there right after it was sent")
         return Found(found.id, with_nulls(found.state, known))
 
     @staticmethod

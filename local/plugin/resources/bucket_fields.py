@@ -40,7 +40,7 @@ _LIVE = {"LIVE": True, "ARCHIVED": False}
 
 FIELDS: Mapping[str, Field] = {
     "name": text(replace=True),
-    "location": text(required=True, replace=True, same=lambda a, b: str(a).upper() == str(b).upper()),
+    "location": text(required=True, replace=True, normal=str.upper),
     "project": text(computed=True, replace=True),
     "storageClass": text(default="STANDARD"),
     "autoclass": record({"enabled": boolean(required=True), "terminalStorageClass": text(computed=True)}),
@@ -65,7 +65,7 @@ FIELDS: Mapping[str, Field] = {
             "googleManagedEncryptionEnforcementConfig": _ENFORCEMENT,
         }
     ),
-    "forceDestroy": boolean(default=False),
+    "forceDestroy": boolean(),
     "hierarchicalNamespace": record({"enabled": boolean(required=True, replace=True)}, replace=True),
     "ipFilter": record(
         {
@@ -89,7 +89,7 @@ FIELDS: Mapping[str, Field] = {
     "logging": record({"logBucket": text(required=True), "logObjectPrefix": text(computed=True)}),
     "publicAccessPrevention": text(computed=True),
     "requesterPays": boolean(),
-    "retentionPolicy": record({"retentionPeriod": text(required=True), "isLocked": boolean(default=False)}),
+    "retentionPolicy": record({"retentionPeriod": text(required=True), "isLocked": boolean()}),
     "rpo": text(computed=True, null=True),
     "softDeletePolicy": record(
         {"retentionDurationSeconds": integer(default=604800), "effectiveTime": output()}, computed=True

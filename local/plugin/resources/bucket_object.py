@@ -137,7 +137,8 @@ class BucketObject(BaseKind):
         except GoogleError as error:
             if error.code == 404:
                 return None
-            raise CloudError(f"Error when reading or editing {self.schema.title} {state['name']!r}: {error}") from error
+            what = f'{self.schema.title} "{state["name"]}"'
+            raise CloudError(f"Error when reading or editing {what}: {error}") from error
         read = {"bucket": state["bucket"], "name": state["name"]}
         read |= {name: state[name] for name in _KEPT if not is_empty(state.get(name))}
         read["deletionPolicy"] = state.get("deletionPolicy") or cloud.settings.deletion_policy or "DELETE"
@@ -194,7 +195,7 @@ class BucketObject(BaseKind):
     def _reread(self, cloud: Cloud, planned: Properties) -> Found:
         found = self.read(cloud, "", planned)
         if found is None:
-            raise CloudError(f"{self.schema.title} {planned['name']!r} is not there right after it was uploaded")
+            raise CloudError(f"{self.schema.title} {planned['name']} is not there right after it was uploaded")
         return found
 
 

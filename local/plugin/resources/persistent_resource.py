@@ -138,19 +138,22 @@ class PersistentResource(BaseKind):
         except GoogleError as error:
             if error.code == 404:
                 return None
-            raise CloudError(f"Error when reading or editing {self.schema.title} {id!r}: {error}") from error
+            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
         kept = {name: state[name] for name in ("name", "location", "project", "deletionPolicy") if name in state}
         policy = cloud.settings.deletion_policy or "DELETE"
         read = {"deletionPolicy": policy, **kept, **from_api(_SENT, body), **read_labels(body.get("labels"), state)}
         return Found(id, read)
 
     def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
-        """PUT of the whole body, unless only the deletion policy changes; the operation is not waited for."""
-        if changed(self.schema, old, planned) - {"deletionPolicy"}:
+        """PUT of the whole body, unless the deletion policy alone changes; the operation is not waited for.
+
+        Where nothing changes, one was refused before, and the engine asks for it again.
+        """
+        if changed(self.schema, old, planned) != {"deletionPolicy"}:
             try:
                 cloud.send(_SERVICE, "PUT", id, body=_body(planned))
             except GoogleError as error:
-                raise CloudError(f"Error updating PersistentResource {id!r}: {error}") from error
+                raise CloudError(f'Error updating PersistentResource "{id}": {error}') from error
         return self._reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
@@ -180,7 +183,7 @@ class PersistentResource(BaseKind):
     def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
         found = self.read(cloud, id, planned)
         if found is None:
-            raise CloudError(f"{self.schema.title} {id!r} is not there right after it was made")
+            raise CloudError(f"{self.schema.title} {id} is not there right after it was made")
         return found
 
 

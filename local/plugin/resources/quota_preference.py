@@ -1,6 +1,7 @@
 """`SQuotaPreference`: a wish for a quota, which can be made and changed and never deleted."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from local.plugin.cloud import Cloud
 from local.plugin.comparing import changed
@@ -29,9 +30,11 @@ _SENT: Mapping[str, Field] = {
     "quotaId": text(computed=True),
     "quotaConfig": record(_CONFIG, required=True),
     "dimensions": mapping(computed=True),
-    "justification": text(),
-    "contactEmail": text(),
+    "justification": text(null=True),
+    "contactEmail": text(null=True),
 }
+_ECHOED = ("stateDetail", "grantedValue", "requestOrigin")
+"""What the cloud alone fills in and a later request holds all the same."""
 _READ: Mapping[str, Field] = {
     "etag": output(),
     "createTime": output(),
@@ -42,13 +45,14 @@ _FIELDS: Mapping[str, Field] = {
     "parent": text(computed=True, replace=True),
     **_SENT,
     "ignoreSafetyChecks": text(
+        null=True,
         default="QUOTA_SAFETY_CHECK_UNSPECIFIED",
         choices=("QUOTA_SAFETY_CHECK_UNSPECIFIED", "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"),
     ),
     **_READ,
 }
-# The API does not give these back.
 _KEPT = ("parent", "ignoreSafetyChecks", "justification", "contactEmail")
+"""What is never read: it stays as the program said, and an import has none of it."""
 
 
 class QuotaPreference(BaseKind):
@@ -72,20 +76,21 @@ class QuotaPreference(BaseKind):
         params = {"quotaPreferenceId": planned["name"], "ignoreSafetyChecks": planned["ignoreSafetyChecks"]}
         path = f"{parent}{_MIDDLE.rstrip('/')}"
         try:
-            cloud.send(_SERVICE, "POST", path, params=params, body=to_api(_SENT, planned))
+            cloud.send(_SERVICE, "POST", path, params=params, body=_body(planned))
         except GoogleError as error:
             raise CloudError(f"Error creating QuotaPreference: {error}") from error
         return self._reread(cloud, f"{parent}{_MIDDLE}{planned['name']}", {**planned, "parent": parent})
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
-        """GET; what the API keeps to itself stays as it was."""
+        """GET, by the name in the state."""
         try:
-            body = cloud.send(_SERVICE, "GET", id)
+            body = cloud.send(_SERVICE, "GET", _path(state))
         except GoogleError as error:
             if error.code == 404:
                 return None
-            raise CloudError(f"Error when reading or editing {self.schema.title} {id!r}: {error}") from error
-        read = {name: state[name] for name in _KEPT if name in state} | from_api({**_SENT, **_READ}, body)
+            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
+        read = from_api({**_SENT, **_READ}, body) | {name: state.get(name) for name in _KEPT}
+        read = {name: value for name, value in read.items() if value is not None}
         read["name"] = str(body.get("name", id)).rsplit("/", 1)[-1]
         config = read.get("quotaConfig")
         if config is not None:
@@ -95,14 +100,14 @@ class QuotaPreference(BaseKind):
         return Found(id, read)
 
     def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
-        """PATCH with a mask of what changed."""
+        """PATCH with a mask of what changed, by the name that it is to have."""
         differing = changed(self.schema, old, planned)
         if mask := [name for name in _SENT if name in differing]:
             params = {"ignoreSafetyChecks": planned["ignoreSafetyChecks"], "updateMask": ",".join(mask)}
             try:
-                cloud.send(_SERVICE, "PATCH", id, params=params, body=to_api(_SENT, planned))
+                cloud.send(_SERVICE, "PATCH", _path(planned), params=params, body=_body(planned))
             except GoogleError as error:
-                raise CloudError(f"Error updating QuotaPreference {id!r}: {error}") from error
+                raise CloudError(f'Error updating QuotaPreference "{id}": {error}') from error
         return self._reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
@@ -113,10 +118,21 @@ class QuotaPreference(BaseKind):
         parent, middle, name = id.partition(_MIDDLE)
         if not parent or not middle or not name or "/" in name:
             raise ImportIdError(_TOKEN, id, (f"{{parent}}{_MIDDLE}{{name}}",))
-        return Found(id, {"parent": parent, "name": name, "ignoreSafetyChecks": "QUOTA_SAFETY_CHECK_UNSPECIFIED"})
+        return Found(id, {"parent": parent, "name": name})
 
     def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
         found = self.read(cloud, id, planned)
         if found is None:
-            raise CloudError(f"{self.schema.title} {id!r} is not there right after it was sent")
+            raise CloudError(f"{self.schema.title} {planned['name']} is not there right after it was sent")
         return found
+
+
+def _path(state: Properties) -> str:
+    return f"{state['parent']}{_MIDDLE}{state['name']}"
+
+
+def _body(planned: Properties) -> dict[str, Any]:
+    body = to_api(_SENT, planned)
+    config = planned["quotaConfig"]
+    echoed = {name: value for name in _ECHOED if isinstance(value := config.get(name), str) and value}
+    return {**body, "quotaConfig": {**body["quotaConfig"], **echoed}}

@@ -75,7 +75,7 @@ class ServiceAccount(BaseKind):
         except GoogleError as error:
             if error.code == 404:
                 return None
-            raise CloudError(f"Error when reading or editing {self.schema.title} {id!r}: {error}") from error
+            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
         email = str(body["email"])
         read: dict[str, Any] = {
             "accountId": email.split("@")[0],
@@ -103,7 +103,7 @@ class ServiceAccount(BaseKind):
                 verb = "disable" if planned.get("disabled") else "enable"
                 cloud.send(_SERVICE, "POST", f"{id}:{verb}", body={})
         except GoogleError as error:
-            raise CloudError(f"Error updating service account {id!r}: {error}") from error
+            raise CloudError(f'Error updating service account "{id}": {error}') from error
         return self._reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
@@ -114,7 +114,7 @@ class ServiceAccount(BaseKind):
             cloud.send(_SERVICE, "DELETE", id)
         except GoogleError as error:
             if error.code != 404:
-                raise CloudError(f"Error deleting service account {id!r}: {error}") from error
+                raise CloudError(f'Error deleting service account "{id}": {error}') from error
 
     def locate(self, id: str, settings: Settings) -> Found:
         """`projects/P/serviceAccounts/EMAIL`, `P/EMAIL` or `EMAIL`."""
@@ -126,5 +126,5 @@ class ServiceAccount(BaseKind):
     def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
         found = self.read(cloud, id, planned)
         if found is None:
-            raise CloudError(f"{self.schema.title} {id!r} is not there right after it was made")
+            raise CloudError(f"{self.schema.title} {id} is not there right after it was made")
         return found

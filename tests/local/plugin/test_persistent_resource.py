@@ -205,7 +205,7 @@ def test_an_update_is_a_put_of_the_whole_body_that_nobody_waits_for(recorder: Re
 
 def test_the_put_that_the_api_does_not_have_fails_the_update(recorder: Recorder, provider: Provider) -> None:
     recorder.answer(f"PUT {_ONE}", b"not found", 404)
-    with pytest.raises(CloudError, match=f"Error updating PersistentResource '{_ID}': googleapi: Error 404"):
+    with pytest.raises(CloudError, match=f'Error updating PersistentResource "{_ID}": googleapi: Error 404'):
         provider.update(_TOKEN, _ID, _state(), {**_INPUTS, "displayName": "Other"}, 0)
 
 

@@ -57,7 +57,7 @@ def test_an_update_patches_what_changed(recorder: Recorder, provider: Provider) 
     provider.update(_TOKEN, _ID, state, inputs, 0)
     asked = recorder.only(f"PATCH {_ONE}")
     assert asked.query["updateMask"] == "quotaConfig"
-    assert asked.body["quotaConfig"] == {"preferredValue": "16"}
+    assert asked.body["quotaConfig"] == {"preferredValue": "16", "grantedValue": "4"}
 
 
 def test_destroy_sends_nothing(recorder: Recorder, provider: Provider) -> None:

@@ -1,5 +1,7 @@
 from local.plugin.reading import imported, refreshed
 from local.plugin.resources.bucket import Bucket
+from local.plugin.resources.bucket_object import BucketObject
+from local.plugin.resources.iam_member import BUCKET, IamMember
 from local.plugin.resources.persistent_resource import PersistentResource
 
 _SCHEMA = PersistentResource.schema
@@ -23,17 +25,24 @@ def test_a_refresh_brings_the_inputs_to_what_is_there_and_adds_none() -> None:
     inputs = {"name": "h100", "network": "gone", "resourcePools": [pool], "__defaults": ["name"]}
     assert refreshed(_SCHEMA, inputs, _STATE) == {
         "name": "h100",
-        "resourcePools": [
-            {**pool, "replicaCount": "3"},
-            {"id": "x", "machineSpec": {"machineType": "n", "__defaults": []}, "__defaults": []},
-        ],
+        "resourcePools": [{**pool, "replicaCount": "3"}],
         "__defaults": ["name"],
     }
 
 
-def test_a_refresh_keeps_the_spelling_of_what_is_equal() -> None:
-    inputs = {"location": "us-central1", "forceDestroy": False}
-    assert refreshed(Bucket.schema, inputs, {"location": "US-CENTRAL1", "forceDestroy": False}) == inputs
+def test_a_refresh_keeps_the_spelling_of_a_location_alone() -> None:
+    inputs = {"location": "us-central1", "labels": {"a": "b", "gone": "c"}}
+    now = {"location": "US-CENTRAL1", "labels": {"a": "c", "theirs": "d"}}
+    assert refreshed(Bucket.schema, inputs, now) == {"location": "us-central1", "labels": {"a": "c"}}
+    member = {"bucket": "work", "role": "r", "member": "user:a@b.example"}
+    found = refreshed(IamMember(BUCKET).schema, member, {**member, "bucket": "b/work"})
+    assert found["bucket"] == "b/work"
+
+
+def test_what_a_refresh_finds_changed_is_no_default_any_more() -> None:
+    inputs = {"content": "x", "detectMd5hash": "different hash", "__defaults": ["detectMd5hash", "name"], "name": "n"}
+    found = refreshed(BucketObject.schema, inputs, {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n"})
+    assert found == {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n", "__defaults": ["name"]}
 
 
 def test_an_import_gives_all_that_a_program_could_have_set() -> None:

@@ -106,9 +106,7 @@ def test_an_error_has_the_official_plugins_form_and_googles_text(provider: Any, 
         provider.Create(
             messages.CreateRequest(urn=_URN, properties=encode({"name": "work", "location": "us"}), timeout=60)
         )
-    assert failed.value.details() == (
-        f"creating {_URN}: 1 error occurred:\n\t* Error creating bucket work: googleapi: Error 403: no permission\n\n"
-    )
+    assert failed.value.details() == ("1 error occurred:\n\t* googleapi: Error 403: no permission\n\n")
 
 
 def test_an_error_is_in_the_engines_log_as_well_as_the_official_plugin_has_it(recorder: Recorder) -> None:
