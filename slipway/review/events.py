@@ -34,6 +34,9 @@ _UNKNOWN = frozenset(
 _ENGINE = "pulumi:pulumi:Stack"
 # What Pulumi's Python says of each resource and hook that a program registers, where it says anything.
 _RESOURCE, _HOOK = "registering resource: ", "do_register_resource_hook "
+# What a refresh of the provider writes among inputs, and no program has so: what contents are compared by, and the
+# bucket of a grant by its path.
+_CHECKSUM, _BUCKET, _PATH = "detectMd5hash", "bucket", "b/"
 _NOT_DONE = ("same", "refresh", "read", "read-replacement")
 
 Published = tuple[str, str, Fact]
@@ -149,8 +152,12 @@ def _step(told: Mapping[str, Any]) -> Step:
 def _resource(state: Mapping[str, Any] | None) -> Resource | None:
     if state is None:
         return None
+    inputs = _plain(state.get("inputs") or {})
+    inputs.pop(_CHECKSUM, None)
+    if isinstance(bucket := inputs.get(_BUCKET), str):
+        inputs[_BUCKET] = bucket.removeprefix(_PATH)
     return Resource(
-        inputs=_plain(state.get("inputs") or {}),
+        inputs=inputs,
         outputs=_plain(state.get("outputs") or {}),
         id=str(state.get("id", "")),
         retained=bool(state.get("retainOnDelete")),

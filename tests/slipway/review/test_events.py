@@ -47,6 +47,17 @@ def test_what_stays_in_the_cloud_is_known() -> None:
     assert cluster is not None and not cluster.retained
 
 
+def test_what_a_refresh_writes_among_inputs_is_no_input() -> None:
+    """gcp-provider.md, seen again: the hash of an object, and the bucket of a grant by its path. # N10"""
+    declared = {"bucket": "acme-catalog", "name": "catalog.json", "detectMd5hash": "different hash"}
+    now = {**declared, "bucket": "b/acme-catalog", "detectMd5hash": "mZFLkyvTelC5g8XnyQrpOw=="}
+    urn = "urn:pulumi:dev::slipway::gcp:storage/bucketObject:BucketObject::catalog"
+    told = {"urn": urn, "op": "refresh", "old": {"inputs": declared}, "new": {"inputs": now}}
+    step = read([event(resOutputsEvent={"metadata": told})]).standing[urn]
+    assert step.old is not None and step.new is not None
+    assert step.old.inputs == step.new.inputs == {"bucket": "acme-catalog", "name": "catalog.json"}
+
+
 def test_inputs_of_components_before_and_after_also_of_those_that_stay() -> None:
     preview = read(RECORDED)
     before = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in deployed(preview)}
