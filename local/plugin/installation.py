@@ -1,8 +1,7 @@
 """Puts the gcp plugin into a Pulumi home; also `python -m local.plugin.installation PULUMI_HOME`.
 
 `SLIPWAY_GCP_PLUGIN` chooses which: unset for the one beside this file, a path for an official one, `auto` for the
-official one that this machine has. An official plugin is started with a proxy at which nothing answers, so that it
-reaches this machine alone: whatever the endpoint variables say, it asks Google at each start whose token it was given.
+official one that this machine has, which `local.plugin.official` starts and holds to this machine.
 """
 
 import os
@@ -13,12 +12,11 @@ import tempfile
 from pathlib import Path
 
 from local.plugin import VERSION
+from local.plugin.official import NOWHERE
 
 VARIABLE = "SLIPWAY_GCP_PLUGIN"
 _NAME = "pulumi-resource-gcp"
-_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-_NOWHERE = "http://127.0.0.1:9"
-"""The discard port: nothing answers there."""
+_MODULE, _HOLDER = "local.plugin", "local.plugin.official"
 
 
 class InstallError(Exception):
@@ -29,36 +27,29 @@ def install(pulumi_home: Path, python: Path, choice: str | None = None) -> Path:
     """Put the plugin in place and return its folder.
 
     Does nothing when it is in place already; an engine that starts meanwhile finds the old one or the new one.
-    `python` runs the local plugin. `choice` stands for SLIPWAY_GCP_PLUGIN. Raises InstallError.
+    `python` runs the local plugin, or what holds an official one. `choice` stands for SLIPWAY_GCP_PLUGIN. Raises
+    InstallError.
     """
     chosen = os.environ.get(VARIABLE, "") if choice is None else choice
     plugins = Path(pulumi_home) / "plugins"
     folder = plugins / f"resource-gcp-v{VERSION}"
     if not chosen:
-        wanted = _script(Path(python))
+        wanted = _script(python, _MODULE)
     elif chosen == "auto" or _official(Path(chosen).expanduser()) == (folder / _NAME).resolve():
-        wanted = _confined(_on_this_machine(folder))
+        wanted = _script(python, _HOLDER, _on_this_machine(folder))
     else:
-        wanted = _confined(_official(Path(chosen).expanduser()))
+        wanted = _script(python, _HOLDER, _official(Path(chosen).expanduser()))
     if _current(folder / _NAME) != wanted:
         plugins.mkdir(parents=True, exist_ok=True)
         _put(plugins, folder, wanted)
     return folder
 
 
-def _script(python: Path) -> str:
+def _script(python: Path, module: str, *words: Path) -> str:
     checkout = Path(__file__).resolve().parents[2]
     # -P: the engine starts it in the program's folder, whose modules are not ours.
-    return (
-        f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(checkout))} "
-        f'exec {shlex.quote(str(python.absolute()))} -P -m local.plugin "$@"\n'
-    )
-
-
-def _confined(official: Path) -> str:
-    proxies = " ".join(f"{name}={_NOWHERE}" for name in (*_PROXIES, *map(str.lower, _PROXIES)))
-    past = " ".join(f"{name}=127.0.0.1,localhost,::1" for name in ("NO_PROXY", "no_proxy"))
-    return f'#!/bin/sh\n{proxies} {past} exec {shlex.quote(str(official))} "$@"\n'
+    command = shlex.join((str(Path(python).absolute()), "-P", "-m", module, *map(str, words)))
+    return f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(checkout))} exec {command} "$@"\n'
 
 
 def _on_this_machine(folder: Path) -> Path:
@@ -99,7 +90,7 @@ def _current(binary: Path) -> str | None:
 
 def _made_here(binary: Path) -> bool:
     current = _current(binary) or ""
-    return "-m local.plugin" in current or _NOWHERE in current
+    return f"-m {_MODULE}" in current or NOWHERE in current  # an earlier version named that in the script
 
 
 def _put(plugins: Path, folder: Path, wanted: str) -> None:

@@ -63,7 +63,7 @@ def test_paths_with_spaces_and_quotes_are_no_hindrance(tmp_path: Path) -> None:
 def _official(path: Path) -> Path:
     """A stand-in for the official plugin that prints what it was started with."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text('#!/bin/sh\necho "$HTTPS_PROXY $https_proxy $HTTP_PROXY $NO_PROXY $1"\n')
+    path.write_text('#!/bin/sh\necho "$HTTPS_PROXY $https_proxy $NO_PROXY $GCE_METADATA_HOST $1"\n')
     path.chmod(0o755)
     return path
 
@@ -76,7 +76,7 @@ def _started(folder: Path) -> str:
     return done.stdout.strip()
 
 
-_CONFINED = "http://127.0.0.1:9 http://127.0.0.1:9 http://127.0.0.1:9 127.0.0.1,localhost,::1 engine"
+_CONFINED = "http://127.0.0.1:9 http://127.0.0.1:9 127.0.0.1,localhost,::1 127.0.0.1:9 engine"
 
 
 def test_an_official_plugin_is_started_where_it_reaches_this_machine_alone(tmp_path: Path) -> None:
@@ -113,6 +113,9 @@ def test_auto_takes_the_official_plugin_of_this_home_and_keeps_it(tmp_path: Path
         assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
     install(tmp_path, _PYTHON, "")
     assert "-m local.plugin" in put.read_text()
+    assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
+    # The script of an earlier version is not taken for an official one.
+    put.write_text(f"#!/bin/sh\nHTTPS_PROXY=http://127.0.0.1:9 exec {put}.official\n")
     assert _started(install(tmp_path, _PYTHON, "auto")) == _CONFINED
 
 

@@ -63,10 +63,11 @@ def test_it_does_not_outlive_an_engine_that_was_killed(tmp_path: Path) -> None:
     child = int(shell.stdout.readline())
     shell.wait()
     shell.stdout.close()
-    assert _ends(child)
+    assert ends(child)
 
 
-def _ends(pid: int) -> bool:
+def ends(pid: int) -> bool:
+    """Whether a process ends within a minute."""
     try:
         process = psutil.Process(pid)
         for _ in range(600):
