@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,10 @@ def main() -> None:
         take_down()
         return
     log, preview, now = pulumi.log, pulumi.runtime.is_dry_run(), datetime.now(UTC)
-    name, (project, region), state = pulumi.get_stack(), place(), known()
+    name, (project, region) = pulumi.get_stack(), place()
+    with ThreadPoolExecutor(1) as background:  # Python imports while the engine looks up the state
+        background.submit(import_module, "slipway.deployment.deployment")
+        state = known()
 
     def where() -> tuple[tuple[str, str], ...]:
         return stack_locations(None if isinstance(state, Unknown) else state, project, region, stack.other_regions)

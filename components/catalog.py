@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
-from pulumi_gcp import storage
 
+from components.gcp import storage
 from slipway.catalog import model
 from slipway.catalog.document import write
 

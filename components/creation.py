@@ -17,7 +17,8 @@ from contextvars import copy_context
 from datetime import datetime
 
 import pulumi
-from pulumi_gcp import storage
+
+from components.gcp import storage
 
 HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
-from pulumi_gcp import storage
 
+from components.gcp import storage
 from slipway.packages.source_package import SourcePackage
 
 

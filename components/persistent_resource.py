@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pulumi
-from pulumi_gcp import vertex
 
 from components.creation import Creation
+from components.gcp import vertex
 from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import PROTECT, CurrentCluster, PoolSpec
 from slipway.generations.retiring import RetiringCluster

@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 
+from components.gcp import cloudquota
 from slipway.cloud.quotas import SERVICE
 from slipway.quota.request import QuotaRequest
 
@@ -38,8 +39,6 @@ class QuotaCheck(pulumi.ComponentResource):
 
     def _request(self, request: QuotaRequest) -> pulumi.Resource:
         """By the metric's name, whatever its preference is called: somebody else may have made that."""
-        from pulumi_gcp import cloudquota  # Most stacks ask for nothing, and it takes its time.
-
         id_ = f"{self._parent}/locations/global/quotaPreferences/{request.id}"
         made: pulumi.Resource = cloudquota.SQuotaPreference(
             request.metric,

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 import pulumi
-from pulumi_gcp import projects, serviceaccount, storage
 
+from components.gcp import projects, serviceaccount, storage
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -42,22 +44,30 @@ def _alone(package: str, module: str) -> ModuleType | None:
     before, types = set(sys.modules), f"{package}.types"
     try:
         home = _folder(package)
-        sys.modules[package] = _stand_in(package, home)
-        sys.modules[types] = _stand_in(types, f"{home}/types")
-        return import_module(f"{types}.{module}")
+        with standing_in({package: home, types: f"{home}/types"}):
+            return import_module(f"{types}.{module}")
     except (ImportError, AttributeError, TypeError):
         for name in [name for name in sys.modules if name.startswith(f"{package}.") and name not in before]:
             del sys.modules[name]
         return None
-    finally:
-        sys.modules.pop(package, None)
-        sys.modules.pop(types, None)
 
 
-def _stand_in(name: str, folder: str) -> ModuleType:
-    module = ModuleType(name)
-    module.__path__ = [folder]
-    return module
+@contextmanager
+def standing_in(folders: Mapping[str, str]) -> Iterator[None]:
+    """Meanwhile each package is its folder and nothing else, so that what is imported of it is imported alone."""
+    with _importing:
+        before = {name: sys.modules.get(name) for name in folders}
+        for name, folder in folders.items():
+            sys.modules[name] = ModuleType(name)
+            sys.modules[name].__path__ = [folder]
+        try:
+            yield
+        finally:
+            for name, package in before.items():
+                if package is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = package
 
 
 def _folder(package: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
 from slipway.deployment.adopted_buckets import kept_settings, lost
@@ -162,6 +163,8 @@ def plan_deployment(
     if stack.quota.mode == "request":
         report = replace(report, requests=with_seasons(report.requests, plan, now, alone))
     context = compile_context(stack, revision, plan.current, plan.dormant)
+    published = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
+    known_templates = published.templates if published else {}
     entries = {
         name: replace(
             template_entry(
@@ -171,6 +174,7 @@ def plan_deployment(
                 context,
                 {code: package.path for code, package in packages[name].items()},
                 [one for package in packages[name].values() for one in package.requirements],
+                known_templates.get(name),
             ),
             source=proven.sources[name],
         )

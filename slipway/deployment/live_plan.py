@@ -10,6 +10,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.clock import right_time, wrong_clock
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
+from slipway.cloud.quotas import QuotaInfo
 from slipway.deployment.live_reader import LiveScope, read, skipped
 from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.quota_limits import quota_info
@@ -153,7 +154,8 @@ def _live(
         service_account=trainer,
         trainers=tuple(dict.fromkeys((*others, *(one.name for one in known.accounts if one.name != trainer)))),
         metrics=metrics,
-        read_quota=quota_info,
+        # Both read alike; the official type is imported where something is deployed, and no preview waits for that.
+        read_quota=QuotaInfo.read if preview else quota_info,
         published=known.catalog_bucket,
         jobs_since=made_since(stack.clusters, now),
         elsewhere=regions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
@@ -152,21 +152,23 @@ def template_entry(
     context: CompileContext,
     packages: Mapping[Package, str],
     requirements: Iterable[str] = (),
+    known: model.Template | None = None,
 ) -> model.Template:
     """A template's part of the catalog. `verdicts` by the placements' labels, `packages` are names in the catalog
-    bucket, and `requirements` what these install.
+    bucket, and `requirements` what these install. `known` is the part that is published under its name.
 
     Raises ConfigError when the official message type, or a rule of the service, rejects the template.
     """
     uris = {code: f"gs://{context.catalog_bucket}/{name}" for code, name in packages.items()}
-    code = template.code
+    code, parameters = template.code, tuple(one.published for one in template.parameters)
+    checked = [one.request for one in known.offers] if known and known.parameters == parameters else []
     return model.Template(
         name=template.name,
         summary=template.summary,
         kind=template.kind,
         roles=_roles(template.worker_pools),
-        parameters=tuple(one.published for one in template.parameters),
-        offers=tuple(_offer(template, one, verdicts[one.label], context, uris) for one in placements),
+        parameters=parameters,
+        offers=tuple(_offer(template, one, verdicts[one.label], context, uris, checked) for one in placements),
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",
         code_flag=template.code_flag and context.code_allowed,
@@ -206,6 +208,7 @@ def _offer(
     verdict: OfferVerdict,
     context: CompileContext,
     uris: Mapping[Package, str],
+    checked: Iterable[Mapping[str, Any]],
 ) -> model.Offer:
     cluster, workers = placement.cluster, placement.case.worker_pools(template)
     there = None if placement.dormant else cluster
@@ -226,6 +229,7 @@ def _offer(
             case=placement.case,
             on=cluster,
             refused=bool(placement.refusal),
+            checked=checked,
         ),
         kind=placement.kind,
         when={name: tuple(values) for name, values in placement.case.when.items()},

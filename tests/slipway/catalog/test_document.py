@@ -1,13 +1,14 @@
 """What is published is what the CLI reads. # D4 # N8"""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from slipway.catalog.codec import write as write_json
 from slipway.catalog.document import read, write
-from slipway.catalog.model import SCHEMA
+from slipway.catalog.model import SCHEMA, Template
 from slipway.cluster import CurrentCluster
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError
@@ -65,6 +66,24 @@ def test_the_cli_reads_what_is_published() -> None:
     assert pool.request["jobSpec"]["persistentResourceId"] == "cpu-1a2b3c4"
     assert (spot.available, spot.why, spot.cluster) == (False, "quota: short by 19", "")
     assert spot.price_per_hour.complete and spot.price_per_hour.known < pool.price_per_hour.known
+
+
+def test_what_was_published_is_not_held_to_the_official_type_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as its parameters have the same values: these stand in the request when it is held to it."""
+    known = read(published(), "gs://acme-dev-catalog/catalog.json").templates["dask-digits"]
+    held: list[object] = []
+    monkeypatch.setattr("slipway.template.compile.check", lambda *_, **__: held.append(1))
+
+    def publish(known: Template) -> int:
+        held.clear()
+        asked = template()
+        packages = {asked.packages[0]: "packages/p.tar.gz"}
+        template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, packages, known=known)
+        return len(held)
+
+    assert publish(known) == 0
+    assert publish(replace(known, parameters=known.parameters[:1])) == 2
+    assert publish(replace(known, offers=known.offers[:1])) == 1
 
 
 def test_a_parameter_without_default_is_required() -> None:

@@ -8,6 +8,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.credentials import identity
+from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.deployment.live_plan import read_and_plan, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
@@ -83,10 +84,11 @@ def test_an_identity_without_the_role_is_told_which_api_and_which_role(
     )
 
 
-def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_message(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("preview", "reader"), [(False, quota_info), (True, QuotaInfo.read)])
+def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_official_message(
+    monkeypatch: pytest.MonkeyPatch, preview: bool, reader: ReadQuota
 ) -> None:
-    """D9"""
+    """D9. A preview does not import that; tests/slipway/deployment/test_quota_limits.py holds both to each other."""
     asked: list[LiveScope] = []
 
     def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
@@ -95,8 +97,8 @@ def test_limits_are_read_of_what_is_drawn_alone_and_parsed_by_the_official_messa
 
     monkeypatch.setattr("slipway.deployment.live_plan.read", read)
     drawn = frozenset({"custom_model_training_cpus"})
-    read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, True, NOW, silent, silent, drawn)
-    assert [(wanted.metrics, wanted.read_quota) for wanted in asked] == [(drawn, quota_info)]
+    read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, drawn)
+    assert {(wanted.metrics, wanted.read_quota) for wanted in asked} == {(drawn, reader)}
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,18 @@ def test_the_request_is_canonical_json_of_the_official_type(capacity_type: str) 
         assert MessageToDict(check(asked, body)) == fill(body, usual_values(asked))
 
 
+def test_what_is_published_was_held_to_the_official_type_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever commit it was published from; another body, or one of a template that has none, is held to it."""
+    held: list[object] = []
+    monkeypatch.setattr("slipway.template.compile.check", lambda *_, **__: held.append(1))
+    published = request(template(), "pool", CONTEXT, {CODE: URI}, "cpu")
+    later = replace(CONTEXT, commit="4a0d3f2", dirty=True)
+    assert request(template(), "pool", later, {CODE: URI}, "cpu", checked=[published])["labels"] != published["labels"]
+    assert len(held) == 1
+    request(template(timeout_s=60), "pool", later, {CODE: URI}, "cpu", checked=[published])
+    assert len(held) == 2
+
+
 def test_a_field_that_the_api_does_not_have_is_named() -> None:
     asked = template()
     body: dict[str, Any] = request(asked, "spot", CONTEXT, {CODE: URI})
