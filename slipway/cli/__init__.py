@@ -22,6 +22,17 @@ INTERRUPTED = Interrupted.exit_code
 NOTHING_SENT = "interrupted; nothing was sent"
 
 _HELPERS = "terminal"
+_ELSEWHERE = {
+    "help": "slipway --help",
+    "init": "copy stacks/Pulumi.dev.yaml of the checkout and edit it, then slipway check",
+    "login": "gcloud auth application-default login",
+    "run": "slipway submit",
+    "status": "slipway pools, slipway jobs list or slipway doctor",
+    "ui": "slipway jobs open JOB, for its page in the console",
+    "up": "pulumi up, in the checkout",
+    "version": "slipway --version",
+}
+"""What people guess, and where it is."""
 
 
 class Verbs(click.Group):
@@ -64,8 +75,11 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known = args[0], self._files()
         if name not in known and not name.startswith("-"):
-            near = join(self._in_groups(name), "or") or nearest(name, known)
-            raise click.UsageError(f"unknown command {quoted(name)}.{f' Did you mean {near}?' if near else ''}", ctx)
+            meant = self._in_groups(name) or list(filter(None, [nearest(name, known)]))
+            typed = join([f"{ctx.command_path} {one}" for one in meant], "or")
+            if fix := _ELSEWHERE.get(name, typed):
+                raise ConfigError(f"unknown command {quoted(name)}", fix=fix)
+            raise click.UsageError(f"unknown command {quoted(name)}.", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

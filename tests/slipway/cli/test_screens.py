@@ -230,11 +230,20 @@ def test_the_version_is_told() -> None:
 
 
 def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sbmit"]) == 2
-    assert capsys.readouterr().err == "error: unknown command 'sbmit'. Did you mean submit?\n  fix: slipway --help\n"
-    for typed, meant in (("logs", "jobs logs"), ("list", "jobs list"), ("show", "jobs show or templates show")):
+    for typed, meant in (
+        ("sbmit", "slipway submit"),
+        ("logs", "slipway jobs logs"),
+        ("list", "slipway jobs list"),
+        ("show", "slipway jobs show or slipway templates show"),
+        ("status", "slipway pools, slipway jobs list or slipway doctor"),
+        ("version", "slipway --version"),
+        ("init", "copy stacks/Pulumi.dev.yaml of the checkout and edit it, then slipway check"),
+        ("ui", "slipway jobs open JOB, for its page in the console"),
+    ):
         assert main([typed, "dask-digits"]) == 2
-        assert f"error: unknown command '{typed}'. Did you mean {meant}?\n" in capsys.readouterr().err
+        assert capsys.readouterr().err == f"error: unknown command '{typed}'\n  fix: {meant}\n"
+    assert main(["nothing-like-it"]) == 2
+    assert capsys.readouterr().err == "error: unknown command 'nothing-like-it'.\n  fix: slipway --help\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
