@@ -115,10 +115,3 @@ def test_a_key_that_stands_in_the_file_is_left_there(shell: Shell) -> None:
         printed = shell.type(command)
         assert shell.changed() == "", command
         assert command not in (preview, up) or shell.clean() in printed
-
-
-def test_the_readme_types_the_same() -> None:
-    step = " ".join((ROOT / "README.md").read_text().split("**Preview by hand, once.**")[1].split("4. **")[0].split())
-    typed = [" ".join(one.split()) for one in re.findall(r"`([^`]+)`", step)]
-    assert COPIED[1] in typed and COPIED[2] in typed
-    assert f"{COPIED[3]} && {COPIED[4].replace(' --stack dev', '')}" in typed
