@@ -19,8 +19,14 @@ ROLES: dict[str, str] = {
 
 GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@slipway.example": ("user:ada@slipway.example",)}
 
-SERVICE_ACCOUNTS = {"deployer": "Runs pulumi up", "previewer": "Runs pulumi preview on pull requests"}
-"""Service accounts made at the first start: account id to description."""
+COMPUTE_DEFAULT = f"{PROJECT_NUMBER}-compute@developer.gserviceaccount.com"
+SERVICE_ACCOUNTS = {
+    DEPLOYER: ("deployer", "Runs pulumi up"),
+    PREVIEWER: ("previewer", "Runs pulumi preview on pull requests"),
+    # Comes with Compute Engine, as an editor where no organisation's policy says otherwise.
+    COMPUTE_DEFAULT: ("Compute Engine default service account", ""),
+}
+"""Service accounts made at the first start: email to display name and description."""
 
 BINDINGS: dict[str, tuple[str, ...]] = {
     "roles/owner": (ROLES["owner"],),
@@ -37,6 +43,7 @@ BINDINGS: dict[str, tuple[str, ...]] = {
     "roles/storage.bucketViewer": (ROLES["previewer"],),
     # On a real project for the catalogs' buckets alone, by a condition; the local cloud evaluates none.
     "roles/storage.objectViewer": (ROLES["previewer"],),
+    "roles/editor": (f"serviceAccount:{COMPUTE_DEFAULT}",),
     "roles/aiplatform.serviceAgent": (f"serviceAccount:{SERVICE_AGENT}",),
     "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{CUSTOM_CODE_AGENT}",),
 }
@@ -46,5 +53,4 @@ BINDINGS: dict[str, tuple[str, ...]] = {
 def is_of_project(email: str) -> bool:
     """Whether a service account is one of the project: that somebody made, or one of Google's default accounts."""
     made = f"@{PROJECT_ID}.iam.gserviceaccount.com"
-    defaults = (f"{PROJECT_NUMBER}-compute@developer.gserviceaccount.com", f"{PROJECT_ID}@appspot.gserviceaccount.com")
-    return email.endswith(made) or email in defaults
+    return email.endswith(made) or email in (COMPUTE_DEFAULT, f"{PROJECT_ID}@appspot.gserviceaccount.com")

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from local.cloud import identities, settings
 from local.cloud.access import policies
+from local.cloud.access.keys import Keys
 from local.cloud.access.permissions import Access
 from local.cloud.access.policies import Policies
 from local.cloud.clock import Clock, RealClock, timestamp
@@ -56,7 +57,7 @@ class World:
         self.logs = Logs(state_folder / "logs.sqlite")
         self.trash = Trash(state_folder / "trash")
         self.policies = Policies(self.store)
-        self.access = Access(self.store, self.policies, clock, lambda: self.settings)
+        self.access = Access(self.store, self.policies, clock, lambda: self.settings, Keys(state_folder))
         self.limits = Limits(clock, lambda: self.settings)
         self.faults = Faults()
         self.settings = chosen
@@ -107,8 +108,7 @@ def _bootstrap(world: World) -> None:
     now = world.now()
     project = {"projectId": identities.PROJECT_ID, "projectNumber": identities.PROJECT_NUMBER, "createTime": now}
     world.store.put("project", identities.PROJECT_ID, project)
-    for at, (account, description) in enumerate(identities.SERVICE_ACCOUNTS.items(), 1):
-        email = f"{account}@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+    for at, (email, (title, description)) in enumerate(identities.SERVICE_ACCOUNTS.items(), 1):
         unique = f"1{at:020d}"
         world.store.put(
             "serviceAccount",
@@ -118,8 +118,8 @@ def _bootstrap(world: World) -> None:
                 "projectId": identities.PROJECT_ID,
                 "uniqueId": unique,
                 "email": email,
-                "displayName": account,
-                "description": description,
+                "displayName": title,
+                **({"description": description} if description else {}),
                 "etag": "MDEwMjE5MjA=",
                 "oauth2ClientId": unique,
             },

@@ -16,6 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from local.cloud import discovery
+from local.cloud.access.keys import TOKEN_PATH
 from local.cloud.access.permissions import TOKEN_HEAD
 from local.cloud.endpoints import UNSERVED
 from local.cloud.router import Router
@@ -103,6 +104,8 @@ class _App:
             body = await self._body(request, token)
             if await faults.hold(request.method, path, request.url.query, request.is_disconnected):
                 raise ClientDisconnect
+            if path == TOKEN_PATH and request.method == "POST":
+                return await anyio.to_thread.run_sync(control.token, self._world, body)
             reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
             if faults.take("lost-answer", request.method, path):
                 raise _LostAnswerError

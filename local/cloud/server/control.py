@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from urllib.parse import parse_qsl
 
 from local.cloud import faults, identities
 from local.cloud.clock import timestamp
@@ -25,7 +26,17 @@ from local.cloud.wire import (
 )
 from local.cloud.world import Service, World
 
+_GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599
 _MOST_AHEAD_S = 366 * 24 * 3600.0
+
+
+def token(world: World, body: bytes) -> Reply:
+    """The token for what a role's key signed, which is the same text: it says for how long it is good."""
+    sent = dict(parse_qsl(body.decode(errors="replace")))
+    signed = sent.get("assertion", "")
+    if sent.get("grant_type") != _GRANT or world.access.keys.principal(signed) is None:
+        return Reply(400, {"error": "invalid_grant", "error_description": "Invalid JWT: it is signed by no known key."})
+    return Reply(body={"access_token": signed, "expires_in": _TOKEN_S, "token_type": "Bearer"})
 
 
 def health() -> Reply:

@@ -1,0 +1,99 @@
+"""Service-account keys of the roles: application default credentials for clients that find their own.
+
+A key's file is all that there is of it: who holds it may sign in, and the cloud verifies what was signed by that file.
+"""
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from google.auth import exceptions, jwt
+
+from local.cloud import identities
+
+TOKEN_PATH = "/token"
+"""Where a client changes what it signed for a token."""
+_FOLDER = "credentials"
+_BITS, _EXPONENT = 2048, 65537
+
+
+class Keys:
+    """The keys in a state folder, read again when one of their files has changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[Path, tuple[int, bytes]] = {}
+
+    def principal(self, signed: str) -> str | None:
+        """Whose key signed a JSON web token that is still good by this machine's clock; None for anything else."""
+        try:
+            claims: dict[str, Any] = jwt.decode(signed, verify=False)  # type: ignore[no-untyped-call]
+            role = _role(str(claims.get("iss", "")))
+            public = self._public(_file(self._folder, role)) if role else None
+            if public is None:
+                return None
+            jwt.decode(signed, certs=public)  # type: ignore[no-untyped-call]
+        except (ValueError, exceptions.GoogleAuthError):
+            return None
+        return identities.ROLES[role]
+
+    def _public(self, file: Path) -> bytes | None:
+        try:
+            changed = file.stat().st_mtime_ns
+            if self._known.get(file, (0, b""))[0] != changed:
+                self._known[file] = changed, _public_key(json.loads(file.read_text(encoding="utf-8"))["private_key"])
+        except (OSError, ValueError, KeyError):
+            return None
+        return self._known[file][1]
+
+
+def write(folder: Path, role: str, url: str) -> Path:
+    """The file of a role's key for the cloud at an address, readable by its owner. The key itself is made once."""
+    file = _file(folder, role)
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        key, key_id = found["private_key"], found["private_key_id"]
+        _public_key(key)
+    except (OSError, ValueError, KeyError):
+        key, key_id = _new_key(), secrets.token_hex(20)
+    content = {
+        "type": "service_account",
+        "project_id": identities.PROJECT_ID,
+        "private_key_id": key_id,
+        "private_key": key,
+        "client_email": identities.ROLES[role].partition(":")[2],
+        "client_id": identities.PROJECT_NUMBER,
+        "token_uri": url + TOKEN_PATH,
+        "universe_domain": "googleapis.com",
+    }
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    draft = file.with_suffix(f".{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as written:
+        json.dump(content, written, indent=1)
+    draft.replace(file)
+    return file
+
+
+def _file(folder: Path, role: str) -> Path:
+    return folder / _FOLDER / f"{role}.json"
+
+
+def _role(email: str) -> str:
+    """The role with an email, "" when there is none."""
+    return next((role for role, principal in identities.ROLES.items() if principal.partition(":")[2] == email), "")
+
+
+def _new_key() -> str:
+    made = rsa.generate_private_key(_EXPONENT, _BITS)
+    form = serialization.PrivateFormat.PKCS8
+    return made.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+
+
+def _public_key(private: str) -> bytes:
+    """Raises ValueError for what is no private key."""
+    found = serialization.load_pem_private_key(private.encode(), None).public_key()
+    return found.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
