@@ -1,15 +1,15 @@
-"""Google's discovery documents, as they ship in google-api-python-client: which methods exist, what bodies hold."""
+"""Google's discovery documents, as they ship in google-api-python-client: which methods exist, what queries hold."""
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from local.cloud.clock import moment_of
-from local.cloud.wire import camel, invalid_argument
+from local.cloud import value_forms
+from local.cloud.wire import ApiError, camel, invalid_argument
 
 _APIS = (
     "storage.v1",
@@ -25,7 +25,6 @@ _APIS = (
     "monitoring.v3",
 )
 _PARAMETER = re.compile(r"(\{[^}]+\})")
-_INTEGERS = ("int32", "uint32", "int64", "uint64")
 _SHARED = frozenset(
     {"alt", "callback", "fields", "key", "prettyPrint", "quotaUser", "userIp", "userProject", "xgafv"}
     | {"access_token", "oauth_token", "uploadType", "upload_id", "upload_protocol"}
@@ -36,11 +35,11 @@ _SHARED = frozenset(
 @dataclass(frozen=True)
 class Method:
     """One of Google's methods: its id (`storage.buckets.insert`), the API that has it (`storage.v1`), what its query
-    may hold, and the schema of its body ("" where it takes none)."""
+    may hold (names to schemas), and the schema of its body ("" where it takes none)."""
 
     id: str
     api: str
-    parameters: frozenset[str]
+    parameters: Mapping[str, value_forms.Schema]
     schema: str
 
 
@@ -60,17 +59,41 @@ def method_of(verb: str, path: str) -> Method | None:
             continue
         for template, found in _methods(api).get((verb, len(words)), ()):
             if all(map(_fits_word, template, words)):
-                own = (name for name, item in found.get("parameters", {}).items() if item["location"] == "query")
-                return Method(found["id"], api, frozenset(own), found.get("request", {}).get("$ref", ""))
+                own = {name: item for name, item in found.get("parameters", {}).items() if item["location"] == "query"}
+                return Method(found["id"], api, own, found.get("request", {}).get("$ref", ""))
     return None
 
 
-def check_query(verb: str, path: str, names: Iterable[str]) -> None:
-    """Raises 400 INVALID_ARGUMENT for a parameter that Google's method for a raw path has not."""
-    own = [name for name in names if not _is_shared(name)]
+def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
+    """Raises 400 INVALID_ARGUMENT for a parameter that Google's method for a raw path has not, or has once and is there
+    twice, or a value of another form. An empty one is not set: Go's clients send all names."""
+    own = [(name, text) for name, text in bound(pairs) if not _is_shared(name)]
     method = method_of(verb, path) if own else None
-    if method:
-        refuse_unknown(own, method.parameters)
+    if method is None:
+        return
+    try:
+        refuse_unknown((name for name, _ in own), method.parameters)
+        refuse_repeated(own, [name for name, item in method.parameters.items() if item.get("repeated")])
+        for name, text in own:
+            schema = method.parameters[name]
+            if text and not value_forms.text_fits(schema, text, numbered=not _is_older(method)):
+                raise invalid_argument(f"Invalid value at '{name}' ({value_forms.name_of(schema)}), \"{text}\"")
+    except ApiError as error:
+        if not _is_older(method):
+            raise
+        raise ApiError(error.code, error.status, error.message, reason="invalidParameter") from error
+
+
+def refuse_repeated(pairs: Iterable[tuple[str, str]], lists: Collection[str]) -> None:
+    """Raises 400 INVALID_ARGUMENT for a parameter that is there more than once and is none of the lists."""
+    seen = set()
+    for name, _ in pairs:
+        if name in seen and name not in lists:
+            raise invalid_argument(
+                f'Invalid JSON payload received. Unknown name "{name}": Proto field is not repeating, cannot start '
+                "list."
+            )
+        seen.add(name)
 
 
 def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
@@ -85,6 +108,11 @@ def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
 def bound(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The pairs of a query with their fields named as in JSON: Google's methods take `page_size` for `pageSize`."""
     return tuple((name if _is_shared(name) else camel(name), value) for name, value in pairs)
+
+
+def _is_older(method: Method) -> bool:
+    """Whether errors of the method's API have the older shape."""
+    return method.api.startswith("storage.")
 
 
 def _is_shared(name: str) -> bool:
@@ -127,88 +155,3 @@ def _fits_word(template: str, word: str) -> bool:
         return template == word
     name = word.removesuffix(rest)
     return bool(name) and word.endswith(rest) and ":" not in name
-
-
-def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body without its nulls, which say that a field is not set.
-
-    Raises 400 INVALID_ARGUMENT, in Google's words, for a field the schema has not or a value of another type.
-    """
-    schemas = document(api)["schemas"]
-    return _object(schemas, schemas[schema], body, "")
-
-
-def _object(schemas: Mapping[str, Any], schema: Mapping[str, Any], body: Mapping[str, Any], at: str) -> dict[str, Any]:
-    known = schema.get("properties", {})
-    rest = schema.get("additionalProperties")
-    found = {}
-    for name, value in body.items():
-        where = f"{at}.{name}".lstrip(".")
-        if name not in known and rest is None:
-            inside = f" at '{at}'" if at else ""
-            raise invalid_argument(
-                f'Invalid JSON payload received. Unknown name "{name}"{inside}: Cannot find field.',
-            )
-        item = known.get(name, rest)
-        # A null among values of any kind is one of them.
-        if value is not None or item.get("type", "") == "any":
-            found[name] = _value(schemas, item, value, where)
-    return found
-
-
-def _value(schemas: Mapping[str, Any], schema: Mapping[str, Any], value: Any, at: str) -> Any:
-    if "$ref" in schema:
-        schema = schemas[schema["$ref"]]
-    kind = schema.get("type", "any")
-    if kind == "array" and isinstance(value, list):
-        return [_value(schemas, schema["items"], item, f"{at}[{index}]") for index, item in enumerate(value)]
-    if kind == "object" and isinstance(value, dict):
-        return _object(schemas, schema, value, at)
-    if kind in ("array", "object") or not _fits(schema, kind, value):
-        raise _mismatch(at, schema.get("format", kind), value)
-    return value
-
-
-def _fits(schema: Mapping[str, Any], kind: str, value: Any) -> bool:
-    form = schema.get("format", "")
-    if form in _INTEGERS:
-        return _fits_integer(form, value)
-    if kind == "string":
-        known: Sequence[str] = schema.get("enum", ())
-        return isinstance(value, str) and _FORMS.get(form, _any_text)(value) and (not known or value in known)
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "integer":
-        return _fits_integer("int32", value)
-    return kind != "number" or (isinstance(value, (int, float)) and not isinstance(value, bool))
-
-
-def _fits_integer(form: str, value: Any) -> bool:
-    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9]{1,20}", str(value)):
-        return False
-    bits = int(form.removeprefix("u").removeprefix("int"))
-    low, high = (0, 1 << bits) if form.startswith("u") else (-1 << bits - 1, 1 << bits - 1)
-    return low <= int(value) < high
-
-
-def _any_text(_: str) -> bool:
-    return True
-
-
-def _is_time(text: str) -> bool:
-    try:
-        moment_of(text)
-    except ValueError:
-        return False
-    return True
-
-
-_FORMS: Mapping[str, Callable[[str], bool]] = {
-    "google-datetime": _is_time,
-    "google-duration": lambda text: re.fullmatch(r"-?[0-9]{1,12}(\.[0-9]{1,9})?s", text) is not None,
-}
-
-
-def _mismatch(at: str, kind: str, value: Any) -> Exception:
-    shown = json.dumps(value) if not isinstance(value, (dict, list)) else f"a {type(value).__name__}"
-    return invalid_argument(f"Invalid value at '{at}' (TYPE_{kind.upper()}), {shown}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from local.cloud import filters
 from local.cloud.clock import moment_of, timestamp
+from local.cloud.filter_fields import FilterFields
 from local.cloud.filters import Values
 from local.cloud.wire import camel
 
@@ -27,25 +28,32 @@ Function = Callable[[Values], Test]
 """From a function's arguments, as in `in_context("…")`, or the values after a `field:`, to a test."""
 
 
-def parsed(text: str, functions: Mapping[str, Function] | None = None) -> Test:
+def parsed(text: str, fields: FilterFields, functions: Mapping[str, Function] | None = None) -> Test:
     """The test that a filter means; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
 
-    Fields are named in snake_case or camelCase, with dots; `functions` are the service's own.
+    `fields` are those that the documents can have; `functions` are the service's own.
     """
-    return filters.parsed(text, _Tests(functions or {}))
+    return filters.parsed(text, _Tests(fields, functions or {}))
 
 
 class _Tests(filters.Meaning[Test]):
-    def __init__(self, functions: Mapping[str, Function]) -> None:
+    def __init__(self, fields: FilterFields, functions: Mapping[str, Function]) -> None:
         self.everything = lambda document: True
         self.functions = functions
+        self._fields = fields
 
     def comparison(self, field: str, sign: str, value: str) -> Test:
-        names = filters.path(field)
+        known = self._fields(filters.path(field))
+        if known is None:
+            raise self.refusal(f"field '{field}' is not supported")
+        if sign != ":" and sign not in _OPERATORS:
+            raise self.refusal(f"operator '{sign}' is not supported on '{field}'")
+        objection = known.objection(sign, value)
+        if objection:
+            raise self.refusal(objection)
+        names = known.path
         if sign == ":":
             return lambda document: _has(_found(document, names), value)
-        if sign not in _OPERATORS:
-            raise self.refusal(f"operator '{sign}' is not supported on '{field}'")
         if "*" in value and sign in ("=", "!="):
             pattern = re.compile(".*".join(map(re.escape, value.split("*"))), re.DOTALL)
             return lambda document: (pattern.fullmatch(shown(_found(document, names))) is not None) == (sign == "=")

@@ -3,26 +3,29 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from local.cloud import filters, page_tokens
 from local.cloud.document_filters import value_at
+from local.cloud.filter_fields import FilterFields
 from local.cloud.wire import Call, Reply, camel, invalid_argument
 
 Body = dict[str, Any]
 T = TypeVar("T")
 Pages = Callable[[str, int], tuple[Sequence[T], str]]
 """From a page's beginning ("" is the first one's) and size to what is on it, and the beginning of the next one ("" when
-this is the last). Raises ValueError for an invalid beginning."""
+this is the last)."""
 
 
 def listed(
     call: Call, key: str, pages: Pages[T], shown: Callable[[T], Any], *, usual: int = 100, most: int = 1000
 ) -> Reply:
-    """The page that a call asks for by `pageSize` and `pageToken`, under `key`. Raises 400 for a foreign token."""
-    size = max(1, min(call.integer("pageSize", usual) or usual, most))
-    try:
-        found, more = pages(call.query.get("pageToken", ""), size)
-    except (ValueError, OverflowError) as error:  # SQLite's integers end somewhere
-        raise invalid_argument("Invalid page token.") from error
-    return Reply(body={key: [shown(item) for item in found]} | ({"nextPageToken": more} if more else {}))
+    """The page that a call asks for by `pageSize` and `pageToken`, under `key`. Raises 400 for a negative size, and for
+    a token of another list."""
+    size, question, token = call.integer("pageSize"), page_tokens.asked(call), call.query.get("pageToken", "")
+    if size < 0:
+        raise invalid_argument("The page size must not be negative.")
+    found, more = pages(page_tokens.position(token, question) if token else "", min(size or usual, most))
+    next_page = {"nextPageToken": page_tokens.written(more, question)} if more else {}
+    return Reply(body={key: [shown(item) for item in found]} | next_page)
 
 
 def without_empty(reply: Reply) -> Reply:
@@ -35,18 +38,17 @@ def sliced(items: Sequence[T]) -> Pages[T]:
 
     def page(after: str, size: int) -> tuple[Sequence[T], str]:
         start = int(after or 0)
-        if start < 0:
-            raise ValueError(after)
         return items[start : start + size], str(start + size) if start + size < len(items) else ""
 
     return page
 
 
-def in_order(bodies: Iterable[Body], order: str) -> list[Body]:
+def in_order(bodies: Iterable[Body], order: str, fields: FilterFields) -> list[Body]:
     """Documents by `display_name, create_time desc`; the first field weighs most. Raises 400."""
     found = list(bodies)
     for part in reversed([part.split() for part in order.split(",") if part.strip()]):
-        if len(part) > 2 or part[1:] not in ([], ["asc"], ["desc"]):
+        known = fields(filters.path(part[0]))
+        if known is None or known.kind == "whole" or part[1:] not in ([], ["asc"], ["desc"]):
             raise invalid_argument(f"Invalid order by: {order}.")
         field = part[0]
         found.sort(key=lambda body: str(value_at(body, field) or ""), reverse=part[1:] == ["desc"])

@@ -9,15 +9,17 @@ import re
 import sys
 import threading
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from google.protobuf import field_mask_pb2, json_format
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
 
-from local.cloud import discovery, projection
+from local.cloud import discovery, filter_fields, projection
+from local.cloud.filter_fields import FilterFields
 from local.cloud.wire import Call, camel, invalid_argument
 
 _NO_FIELD = re.compile(r'no field named "([^"]+)" at "[^".]*\.?([^"]*)"', re.DOTALL)
@@ -26,31 +28,78 @@ _loading = threading.Lock()
 
 @dataclass(frozen=True)
 class Messages:
-    """The types of one API: `packages` by version (`aiplatform_v1`), `modules` by message (`custom_job`)."""
+    """The types of one API: `packages` by version (`aiplatform_v1`), `modules` by message (`custom_job`). An empty
+    message is a field that is not set, but for those that are `told` by being there (`RaySpec`)."""
 
     packages: Mapping[str, str]
     modules: Mapping[str, str]
+    told: Collection[str] = ()
 
     def parse(self, version: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A request's body as canonical JSON. Raises 400 with the path of an unknown or ill-typed field."""
+        """A request's body as canonical JSON. Raises 400 with the path of an unknown, repeated or ill-typed field."""
         message = self._type(version, kind)()
+        _check_spellings(message.DESCRIPTOR, body, "")
         try:
             json_format.ParseDict(dict(body), message)
         except json_format.ParseError as error:
             raise invalid_argument(_words(error)) from error
+        self._tidy(message, "")
         canonical: dict[str, Any] = json_format.MessageToDict(message)
         return canonical
 
     def render(self, call: Call, version: str, kind: str, body: Mapping[str, Any], mask: str = "") -> dict[str, Any]:
         """A body as this call wants it: its version's fields, enums as numbers if asked, only the masked fields."""
-        descriptor = self._type(version, kind).DESCRIPTOR
+        descriptor = self.descriptor(version, kind)
         shown = projection.projection(descriptor, wants_numbers(call))(body)
         return projection.masked(shown, _mask(mask, descriptor)) if mask else shown
 
     def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
-        """Raises 400 for a query parameter that is no field of a request's message, or one `bound` to path or body."""
-        fields = {field.json_name for field in self._type(version, request).DESCRIPTOR.fields}
-        discovery.refuse_unknown(call.query, fields.difference(bound))
+        """Raises 400 for a query parameter that is no field of a request's message, or one `bound` to path or body, is
+        there twice, or has a value of another form."""
+        message = self._type(version, request)
+        fields = {field.json_name: field for field in message.DESCRIPTOR.fields if field.json_name not in bound}
+        discovery.refuse_unknown(call.query, fields)
+        own = [(name, text) for name, text in call.pairs if name in fields]
+        discovery.refuse_repeated(own, [name for name, field in fields.items() if field.is_repeated])
+        for name, text in own:
+            value: Any = {"true": True, "false": False}.get(text.lower(), text)
+            try:
+                json_format.ParseDict({name: [value] if fields[name].is_repeated else value}, message())
+            except json_format.ParseError as error:
+                raise invalid_argument(f"Invalid value at '{name}', \"{text}\"") from error
+
+    def masked(self, version: str, kind: str, mask: str) -> Collection[str]:
+        """The fields of a message that a mask names, or parts of, in JSON. Raises 400."""
+        return _mask(mask, self.descriptor(version, kind)).keys()
+
+    def fields(self, version: str, kind: str) -> FilterFields:
+        """What filters and orders may name of a message."""
+        return filter_fields.of_message(self.descriptor(version, kind))
+
+    def descriptor(self, version: str, kind: str) -> Descriptor:
+        """The official definition of a message."""
+        found: Descriptor = self._type(version, kind).DESCRIPTOR
+        return found
+
+    def _tidy(self, message: Message, at: str) -> None:
+        """Clear empty messages. Raises 400 for the number of an enum's value that there is not."""
+        for field, value in message.ListFields():
+            where = f"{at}.{field.json_name}".lstrip(".")
+            for inner in _values(field, value):
+                if field.enum_type is not None and inner not in field.enum_type.values_by_number:
+                    raise invalid_argument(f"Invalid value at '{where}' ({field.enum_type.full_name}), {inner}")
+                if isinstance(inner, Message) and not _well_known(inner.DESCRIPTOR):
+                    self._tidy(inner, where)
+            if self._says_nothing(field, value):
+                message.ClearField(field.name)
+
+    def _says_nothing(self, field: FieldDescriptor, value: Any) -> bool:
+        """One of several (a `oneof`) says which one it is, and an item of a list that it is there."""
+        if field.is_repeated or not isinstance(value, Message) or _well_known(value.DESCRIPTOR):
+            return False
+        choice = field.containing_oneof
+        chosen = choice is not None and len(choice.fields) > 1
+        return not (chosen or value.ListFields() or value.DESCRIPTOR.name in self.told)
 
     def _type(self, version: str, kind: str) -> Any:
         return getattr(_module(self.packages[version], self.modules[kind]), kind).meta.pb
@@ -63,15 +112,15 @@ def wants_numbers(call: Call) -> bool:
 
 @functools.lru_cache(100)
 def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
-    """A read mask as a tree of names in JSON. Raises 400 for one that names no field, or a part of a list."""
+    """A mask as a tree of names in JSON. Raises 400 for one that names no field, or a part of a list."""
     paths = [path.strip() for path in text.split(",") if path.strip()]
     mask = field_mask_pb2.FieldMask()
     try:
         mask.FromJsonString(",".join(camel(path) for path in paths if path != "*"))
     except ValueError as error:
-        raise invalid_argument(f"Invalid read mask: {text}") from error
+        raise invalid_argument(f"Invalid field mask: {text}") from error
     if not mask.IsValidForDescriptor(descriptor):
-        raise invalid_argument(f"Invalid read mask: {text}")
+        raise invalid_argument(f"Invalid field mask: {text}")
     if "*" in paths:
         return {field.json_name: {} for field in descriptor.fields}
     tree: dict[str, Any] = {}
@@ -84,6 +133,37 @@ def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
         if node is not None:
             node.setdefault(last, {})
     return tree
+
+
+def _check_spellings(descriptor: Descriptor, body: Any, at: str) -> None:
+    """Raises 400 for a field that is there twice, once as in JSON and once as in the message."""
+    if _well_known(descriptor) or not isinstance(body, Mapping):
+        return
+    known = {name: field for field in descriptor.fields for name in (field.name, field.json_name)}
+    seen = set()
+    for name, value in body.items():
+        field = known.get(name)
+        if field is None:
+            continue  # Parsing has better words for it.
+        where = f"{at}.{field.json_name}".lstrip(".")
+        if field.number in seen:
+            raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")
+        seen.add(field.number)
+        if field.message_type is not None:
+            for inner in value if isinstance(value, list) else [value]:
+                _check_spellings(field.message_type, inner, where)
+
+
+def _values(field: FieldDescriptor, value: Any) -> Iterable[Any]:
+    """The values of a field: one, those of a list, or those of a map."""
+    if not field.is_repeated:
+        return (value,)
+    return value.values() if isinstance(value, Mapping) else value
+
+
+def _well_known(descriptor: Any) -> bool:
+    """Whether a message has a form of its own in JSON, as times have, or is a map's pair."""
+    return bool(descriptor.full_name.startswith("google.protobuf.") or descriptor.GetOptions().map_entry)
 
 
 def _words(error: Exception) -> str:

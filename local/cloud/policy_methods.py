@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from local.cloud import discovery, identities
+from local.cloud import bodies, identities
 from local.cloud.access.policies import concurrent_change
 from local.cloud.wire import Call, Reply, Route
 from local.cloud.world import World
@@ -18,13 +18,13 @@ def routes(world: World, base: str, api: str, kind: str, resource_of: Callable[[
         return Reply(body=world.policies.get(resource))
 
     def set_policy(call: Call) -> Reply:
-        body = discovery.parsed(api, "SetIamPolicyRequest", call.object())
+        body = bodies.parsed(api, "SetIamPolicyRequest", call.object())
         resource = resource_of(call)
         world.access.require(call.principal, f"{kind}.setIamPolicy", identities.PROJECT_ID, resource)
         return Reply(body=world.policies.set(resource, body.get("policy", {}), concurrent_change))
 
     def test(call: Call) -> Reply:
-        body = discovery.parsed(api, "TestIamPermissionsRequest", call.object())
+        body = bodies.parsed(api, "TestIamPermissionsRequest", call.object())
         held = world.access.tested(call.principal, list(body.get("permissions", [])), resource_of(call))
         return Reply(body={"permissions": held} if held else {})
 

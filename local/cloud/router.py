@@ -1,7 +1,7 @@
 """From method and raw path to a handler and the path's parameters."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -17,6 +17,7 @@ class _Compiled:
     pattern: re.Pattern[str]
     handler: Handler
     literals: int
+    needs: str
 
 
 def pattern(template: str) -> re.Pattern[str]:
@@ -32,23 +33,25 @@ def pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
+def _compiled(route: Route) -> _Compiled:
+    path, _, needs = route.template.partition("?")
+    return _Compiled(route.method, pattern(path), route.handler, len(_PARAMETER.sub("", path)), needs)
+
+
 class Router:
     """Finds the route with the most literal text among those that fit, so `{job}:cancel` goes before `{job:any}`."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        compiled = [
-            _Compiled(route.method, pattern(route.template), route.handler, len(_PARAMETER.sub("", route.template)))
-            for route in routes
-        ]
+        compiled = [_compiled(route) for route in routes]
         compiled.sort(key=lambda route: -route.literals)
         self._by_method: dict[str, list[_Compiled]] = {}
         for route in compiled:
             self._by_method.setdefault(route.method, []).append(route)
 
-    def find(self, method: str, raw_path: str) -> tuple[Handler, Mapping[str, str]] | None:
-        """The handler and its decoded parameters, or None when nothing serves this method and path."""
+    def find(self, method: str, raw_path: str, query: Collection[str] = ()) -> tuple[Handler, Mapping[str, str]] | None:
+        """The handler and its decoded parameters, or None when nothing serves this method, path and query (names)."""
         for route in self._by_method.get(method, ()):
             match = route.pattern.fullmatch(raw_path)
-            if match:
+            if match and (not route.needs or route.needs in query):
                 return route.handler, {name: unquote(value) for name, value in match.groupdict().items()}
         return None

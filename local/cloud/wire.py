@@ -143,6 +143,11 @@ class Call:
             raise invalid_argument("Invalid JSON payload received. The body must be a JSON object.")
         return body
 
+    def nothing(self) -> None:
+        """Raises 400 INVALID_ARGUMENT for a body that has a field, where the method takes none."""
+        for name in self.object():
+            raise invalid_argument(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
+
     def values(self, name: str) -> tuple[str, ...]:
         """All values of a repeated query parameter."""
         return tuple(value for key, value in self.pairs if key == name)
@@ -221,7 +226,8 @@ class Route:
     """A method and a path template.
 
     `{name}` is one segment without a colon, `{name:any}` one segment, `{name:path}` one or more segments,
-    `{name:a|b}` one of these words. Text after a parameter is literal: `…/customJobs/{job}:cancel`.
+    `{name:a|b}` one of these words. Text after a parameter is literal: `…/customJobs/{job}:cancel`. At its end `?name`
+    is a parameter that the query must have.
     """
 
     method: str

@@ -12,8 +12,10 @@ from local.cloud.store import Store
 from local.cloud.wire import ApiError, aborted, invalid_argument, unimplemented
 
 _KIND = "policy"
+_VERSIONS = (0, 1, 3)
 _MEMBER = re.compile(
-    r"(user|serviceAccount|group|domain|projectOwner|projectEditor|projectViewer|principal|principalSet):[^\s]+"
+    r"(user|serviceAccount|group):[^\s@]+@[^\s@]+|domain:[^\s@]+\.[^\s@]+"
+    r"|(projectOwner|projectEditor|projectViewer|principal|principalSet):[^\s]+"
     r"|deleted:(user|serviceAccount|group):[^\s?]+\?uid=[^\s]+|allUsers|allAuthenticatedUsers"
 )
 
@@ -57,6 +59,8 @@ class Policies:
         """Replace the policy. Raises what `conflict` makes when the etag sent is not the current one, 400
         INVALID_ARGUMENT for an invalid role, member or binding, and 501 for conditions, which would
         otherwise be ignored."""
+        if int(policy.get("version") or 0) not in _VERSIONS:
+            raise invalid_argument(f"Invalid policy version {policy['version']}: it is 0, 1 or 3.")
         if policy.get("auditConfigs"):
             raise unimplemented("Audit configurations in an IAM policy are not implemented by the local cloud.")
         bindings = self._checked(resource, policy)

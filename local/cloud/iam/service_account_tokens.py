@@ -3,11 +3,11 @@
 import re
 from datetime import timedelta
 
-from local.cloud import identities
+from local.cloud import bodies, identities
 from local.cloud.access import policies
 from local.cloud.clock import timestamp
 from local.cloud.iam.service_accounts import Accounts
-from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied
+from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied, unimplemented
 from local.cloud.world import World
 
 _LIFETIME = re.compile(r"(\d+)s")
@@ -31,7 +31,9 @@ class Credentials:
         )
         if account.get("disabled"):
             raise permission_denied(f"Service account {account['email']} is disabled.")
-        body = call.object()
+        body = bodies.parsed("iamcredentials.v1", "GenerateAccessTokenRequest", call.object())
+        if body.get("delegates"):
+            raise unimplemented("A chain of delegates is not implemented by the local cloud.")
         match = _LIFETIME.fullmatch(str(body.get("lifetime", f"{_HOUR}s")))
         if not match or not 0 < int(match[1]) <= _HOUR or not body.get("scope"):
             raise invalid_argument("`scope` is required, and `lifetime` is at most 3600s.")

@@ -4,7 +4,7 @@ import base64
 import re
 from typing import Any
 
-from local.cloud import discovery, documents, identities, policy_methods
+from local.cloud import bodies, documents, identities, policy_methods
 from local.cloud.access import policies
 from local.cloud.store import Documents
 from local.cloud.wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
@@ -45,7 +45,7 @@ class Accounts:
         return found
 
     def create(self, call: Call) -> Reply:
-        body = discovery.parsed("iam.v1", "CreateServiceAccountRequest", call.object())
+        body = bodies.parsed("iam.v1", "CreateServiceAccountRequest", call.object())
         self._access.require(call.principal, "iam.serviceAccounts.create", call.params["project"])
         identifier = body.get("accountId", "")
         if not _ID.fullmatch(identifier):
@@ -85,7 +85,7 @@ class Accounts:
         return documents.without_empty(found)
 
     def patch(self, call: Call) -> Reply:
-        body = discovery.parsed("iam.v1", "PatchServiceAccountRequest", call.object())
+        body = bodies.parsed("iam.v1", "PatchServiceAccountRequest", call.object())
         mask = [part.strip() for part in body.get("updateMask", "").split(",") if part.strip()]
         names = [camel(part) for part in mask]
         unknown = [part for part, name in zip(mask, names, strict=True) if name not in _SETTABLE]
@@ -95,7 +95,7 @@ class Accounts:
         return self._change(call, {name: sent.get(name, "") for name in names})
 
     def update(self, call: Call) -> Reply:
-        body = discovery.parsed("iam.v1", "ServiceAccount", call.object())
+        body = bodies.parsed("iam.v1", "ServiceAccount", call.object())
         return self._change(call, _settable(body))
 
     def delete(self, call: Call) -> Reply:
@@ -112,10 +112,12 @@ class Accounts:
         return Reply()
 
     def disable(self, call: Call) -> Reply:
+        bodies.parsed("iam.v1", "DisableServiceAccountRequest", call.object())
         self._switch(call, "disable", True)
         return Reply()
 
     def enable(self, call: Call) -> Reply:
+        bodies.parsed("iam.v1", "EnableServiceAccountRequest", call.object())
         self._switch(call, "enable", False)
         return Reply()
 

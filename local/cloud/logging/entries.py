@@ -1,21 +1,20 @@
 """Reading and writing log entries."""
 
-import base64
-import hashlib
 import itertools
-import json
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import UTC
 from typing import Any
 
-from local.cloud import discovery, identities
+from local.cloud import bodies, documents, identities, page_tokens
 from local.cloud.clock import moment_of, timestamp
 from local.cloud.logging import query
 from local.cloud.wire import Call, Reply, Route, invalid_argument
 from local.cloud.world import World
 
 _MOST = 1000
+_LOG = re.compile(r"[A-Za-z0-9/_.%-]{1,511}")
 _PROJECTS = (f"projects/{identities.PROJECT_ID}", f"projects/{identities.PROJECT_NUMBER}")
 _ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp desc": True}
 
@@ -45,7 +44,7 @@ class Entries:
         ]
 
     def list_all(self, call: Call) -> Reply:
-        body = discovery.parsed("logging.v2", "ListLogEntriesRequest", call.object())
+        body = bodies.parsed("logging.v2", "ListLogEntriesRequest", call.object())
         names = body.get("resourceNames") or [f"projects/{name}" for name in body.get("projectIds", [])]
         if not names:
             raise invalid_argument("At least one resource name must be specified in the field 'resource_names'.")
@@ -61,13 +60,13 @@ class Entries:
         return Reply(body=self._page(body, _ORDERS[order], min(size, _MOST)))
 
     def write(self, call: Call) -> Reply:
-        body = discovery.parsed("logging.v2", "WriteLogEntriesRequest", call.object())
+        body = bodies.parsed("logging.v2", "WriteLogEntriesRequest", call.object())
         prepared = []
         now = self._world.now()
         for entry in body.get("entries", []):
             log = entry.get("logName") or body.get("logName", "")
             project, _, name = log.removeprefix("projects/").partition("/logs/")
-            if not name:
+            if not _LOG.fullmatch(name):
                 raise invalid_argument(f"Invalid log_name '{log}': it is projects/PROJECT/logs/NAME.")
             self._access.require(call.principal, "logging.logEntries.create", project)
             labels = {**body.get("labels", {}), **entry.get("labels", {})}
@@ -80,12 +79,12 @@ class Entries:
 
     def logs(self, call: Call) -> Reply:
         self._access.require(call.principal, "logging.logs.list", call.params["project"])
-        names = self._world.logs.names()
-        return Reply(body={"logNames": names} if names else {})
+        names = documents.sliced(self._world.logs.names())
+        return documents.without_empty(documents.listed(call, "logNames", names, str))
 
     def _page(self, body: Mapping[str, Any], descending: bool, size: int) -> dict[str, Any]:
-        question = hashlib.sha256(f"{body.get('filter', '')}|{descending}".encode()).hexdigest()[:16]
-        after = _position(body["pageToken"], question) if body.get("pageToken") else None
+        question = [body.get("filter", ""), descending, body.get("resourceNames", []), body.get("projectIds", [])]
+        after = page_tokens.position(body["pageToken"], question) if body.get("pageToken") else None
         wanted = query.parse(body.get("filter", ""))
         matching = (
             (position, entry)
@@ -96,8 +95,7 @@ class Entries:
         page = found[:size]
         answer: dict[str, Any] = {"entries": [entry for _, entry in page]} if page else {}
         if len(found) > size:
-            token = json.dumps([question, *page[-1][0]])
-            answer["nextPageToken"] = base64.urlsafe_b64encode(token.encode()).decode()
+            answer["nextPageToken"] = page_tokens.written(page[-1][0], question)
         return answer
 
 
@@ -114,13 +112,3 @@ def _fixed_width(text: str) -> str:
     except ValueError as error:
         raise invalid_argument(f"Invalid timestamp '{text}'.") from error
     return timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-
-
-def _position(token: str, question: str) -> tuple[str, int]:
-    try:
-        asked, moment, seq = json.loads(base64.urlsafe_b64decode(token))
-    except ValueError as error:
-        raise invalid_argument("page_token is invalid.") from error
-    if asked != question:
-        raise invalid_argument("page_token doesn't match arguments from the request")
-    return str(moment), int(seq)

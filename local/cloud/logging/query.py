@@ -11,12 +11,13 @@ from datetime import UTC
 from functools import reduce
 from typing import Any
 
-from local.cloud import filters
+from local.cloud import filter_fields, filters
 from local.cloud.clock import moment_of, timestamp
 from local.cloud.document_filters import MISSING, Document, Test, holds, shown
 from local.cloud.log_store import Window
 from local.cloud.wire import ApiError, invalid_argument
 
+_FIELDS = filter_fields.of_schema("logging.v2", "LogEntry")
 _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")
 
 
@@ -42,7 +43,10 @@ class _Queries(filters.Meaning[Query]):
         self.functions = {"log_id": self._log_id}
 
     def comparison(self, field: str, sign: str, value: str) -> Query:
-        path = filters.path(field)
+        known = _FIELDS(filters.path(field))
+        if known is None:
+            raise self.refusal(f"a log entry has no field '{field}'")
+        path = known.path
         if path == ("severity",):
             return self._severity(sign, value)
         if path == ("timestamp",):

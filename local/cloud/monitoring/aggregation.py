@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from local.cloud import filters
 from local.cloud.clock import timestamp
 from local.cloud.document_filters import value_at
+from local.cloud.filter_fields import FilterFields
 from local.cloud.monitoring.gauges import Series
 from local.cloud.monitoring.records import Sample
 from local.cloud.wire import Call, invalid_argument, unimplemented
@@ -46,8 +48,8 @@ class Aggregation:
     fields: tuple[str, ...]
 
 
-def asked(call: Call) -> Aggregation | None:
-    """What a call wants aggregated, None for raw points. Raises 400, 501."""
+def asked(call: Call, known: FilterFields) -> Aggregation | None:
+    """What a call wants aggregated, None for raw points. `known` are the fields to group by. Raises 400, 501."""
     aligner = call.query.get("aggregation.perSeriesAligner", "ALIGN_NONE")
     reducer = call.query.get("aggregation.crossSeriesReducer", "REDUCE_NONE")
     if any(name.startswith("secondaryAggregation.") for name in call.query):
@@ -65,7 +67,11 @@ def asked(call: Call) -> Aggregation | None:
         raise invalid_argument(f"Invalid value at 'aggregation.alignmentPeriod' (Duration), \"{text}\"") from error
     if period < _LEAST_PERIOD_S:
         raise invalid_argument(f"The alignment period must be at least {_LEAST_PERIOD_S:g}s.")
-    return Aggregation(aligner, reducer, period, call.values("aggregation.groupByFields"))
+    fields = call.values("aggregation.groupByFields")
+    for field in fields:
+        if known(filters.path(field)) is None:
+            raise invalid_argument(f"Invalid value at 'aggregation.group_by_fields': there is no field '{field}'.")
+    return Aggregation(aligner, reducer, period, fields)
 
 
 def aggregated(found: Iterable[Series], how: Aggregation, end: str) -> list[Series]:

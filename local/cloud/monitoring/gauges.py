@@ -15,6 +15,9 @@ from local.cloud.world import World
 _TRAINING = "ml.googleapis.com/training/"
 _USAGE, _LIMIT = "serviceruntime.googleapis.com/quota/allocation/usage", "serviceruntime.googleapis.com/quota/limit"
 _ACCELERATOR = "accelerator_id"
+_MEASURED = ("cpu/utilization", "memory/utilization", "accelerator/utilization", "accelerator/memory/utilization")
+TYPES = (*(_TRAINING + name for name in _MEASURED), _USAGE, _LIMIT)
+"""The metrics that there are."""
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,28 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
-from local.cloud import document_filters, documents
+from local.cloud import document_filters, documents, filter_fields, filters
 from local.cloud.clock import moment_of, timestamp
 from local.cloud.document_filters import Function, Test
 from local.cloud.filters import Values
 from local.cloud.monitoring import aggregation, gauges
-from local.cloud.wire import Call, Reply, Route, invalid_argument, unimplemented
+from local.cloud.wire import Call, Reply, Route, invalid_argument, not_found, unimplemented
 from local.cloud.world import World
 
 _PAGE = 100_000
+_LABELLED: Mapping[str, Any] = {"type": None, "labels": {}, "label": {}}
+_FIELDS = filter_fields.of_tree(
+    {
+        "project": None,
+        "group": {"id": None},
+        "metric": _LABELLED,
+        "resource": _LABELLED,
+        "metadata": {"system_labels": {}, "user_labels": {}},
+    }
+)
+_TYPE = re.compile(r"metric\.type\s*=\s*[\"']([^\"']*)[\"']")
 _INSTANT = timedelta(microseconds=1)
 
 
@@ -24,15 +36,19 @@ class TimeSeries:
         return [Route("GET", "/v3/projects/{project}/timeSeries", self.list)]
 
     def list(self, call: Call) -> Reply:
-        """Raises 400 for a filter without a metric type or an interval without an end, 403."""
+        """Raises 400 for a filter without a metric type or an interval without an end, 403, 404 for a metric that there
+        is not."""
         resource = f"//monitoring.googleapis.com/projects/{call.params['project']}"
         self._world.access.require(call.principal, "monitoring.timeSeries.list", call.params["project"], resource)
         text = call.query.get("filter", "")
         if "metric.type" not in text:
             raise invalid_argument('The filter must name a metric type: metric.type = "…".')
-        test = document_filters.parsed(text, _FUNCTIONS)
+        test = document_filters.parsed(text, _FIELDS, _FUNCTIONS)
+        for kind in _TYPE.findall(text):
+            if kind not in gauges.TYPES:
+                raise not_found(f'Cannot find metric(s) that match type = "{kind}".')
         after, until = _interval(call)
-        how = aggregation.asked(call)
+        how = aggregation.asked(call, _FIELDS)
         if call.query.get("orderBy"):
             raise unimplemented("An order of time series is not served, as in the service.")
         found = [
@@ -83,6 +99,8 @@ def _moment(call: Call, name: str, default: str) -> datetime:
 def _text_test(fits: str) -> Function:
     def function(values: Values) -> Test:
         field, wanted = values[0], values[1:]
+        if _FIELDS(filters.path(field)) is None:
+            raise invalid_argument(f"Invalid filter: field '{field}' is not supported.")
         return lambda document: any(
             _fits(fits, str(document_filters.value_at(document, field) or ""), value) for value in wanted
         )

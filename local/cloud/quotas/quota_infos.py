@@ -7,7 +7,7 @@ from local.cloud.quotas import limits
 from local.cloud.quotas.metrics import SERVICE, Quota, table
 from local.cloud.quotas.records import MESSAGES, check_query
 from local.cloud.supply import machines
-from local.cloud.wire import Call, Reply, Route, not_found
+from local.cloud.wire import Call, Reply, Route, not_found, unimplemented
 from local.cloud.world import World
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/services/{service}/quotaInfos"
@@ -29,7 +29,9 @@ class QuotaInfos:
 
     def list_all(self, call: Call) -> Reply:
         self._require(call, "ListQuotaInfosRequest")
-        every = table().quotas if call.params["service"] == SERVICE else ()
+        if call.params["service"] != SERVICE:
+            raise unimplemented(f"The local cloud has no quotas of {call.params['service']}, only those of {SERVICE}.")
+        every = table().quotas
         return documents.listed(call, "quotaInfos", documents.sliced(every), lambda quota: self._answer(call, quota))
 
     def _answer(self, call: Call, quota: Quota) -> dict[str, Any]:

@@ -3,17 +3,17 @@
 import hashlib
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from local.cloud import document_filters, documents, identities
 from local.cloud.clock import timestamp
-from local.cloud.documents import Body
 from local.cloud.quotas import limits, records
 from local.cloud.quotas.metrics import SERVICE, UNLIMITED, Quota, table
 from local.cloud.quotas.records import MESSAGES, Preference
+from local.cloud.supply import machines
 from local.cloud.wire import (
     Call,
     Reply,
@@ -31,6 +31,7 @@ _PARENT = f"projects/{identities.PROJECT_NUMBER}/locations/global/quotaPreferenc
 _ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
 _BELOW_USAGE, _TOO_HIGH = "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"
 _SAFE_DECREASE = 0.10
+_IMMUTABLE = ("dimensions", "service", "quotaId", "name")
 
 
 class QuotaPreferences:
@@ -65,23 +66,22 @@ class QuotaPreferences:
 
     def list(self, call: Call) -> Reply:
         self._require(call, "get", "ListQuotaPreferencesRequest")
-        test = document_filters.parsed(call.query.get("filter", ""))
-        now = self._world.clock.now()
-
-        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
-            found, more = records.page(self._world.store, after, size)
-            return [body for item in found if test(body := records.answer(item, now))], more
-
+        version, now = call.params["version"], self._world.clock.now()
+        fields = MESSAGES.fields(version, "QuotaPreference")
+        test = document_filters.parsed(call.query.get("filter", ""), fields)
+        every = (records.answer(item, now) for item in records.every(self._world.store))
+        found = documents.in_order(filter(test, every), call.query.get("orderBy", ""), fields)
         return documents.listed(
             call,
             "quotaPreferences",
-            page,
-            lambda body: MESSAGES.render(call, call.params["version"], "QuotaPreference", body),
+            documents.sliced(found),
+            lambda body: MESSAGES.render(call, version, "QuotaPreference", body),
         )
 
     def patch(self, call: Call) -> Reply:
         self._require(call, "update", "UpdateQuotaPreferenceRequest")
         body = self._body(call)
+        masked = MESSAGES.masked(call.params["version"], "QuotaPreference", call.query.get("updateMask", ""))
         name = f"{_PARENT}/{call.params['preference']}"
         with self._world.store.transaction():
             found = records.get(self._world.store, name)
@@ -90,7 +90,7 @@ class QuotaPreferences:
                     raise not_found(f"Quota preference {name} not found.")
                 changed = self._created(call, name, body)
             else:
-                changed = self._changed(call, found, body)
+                changed = self._changed(call, found, body, masked)
             if not call.flag("validateOnly"):
                 records.put(self._world.store, changed)
         return self._answer(call, changed)
@@ -98,9 +98,11 @@ class QuotaPreferences:
     def _created(self, call: Call, name: str, body: Mapping[str, Any]) -> Preference:
         quota = _quota(body)
         dimensions = dict(body.get("dimensions", {}))
-        strange = [key for key in dimensions if key != "region"]
-        if strange:
-            raise invalid_argument(f"Dimension {strange[0]} can't be set on quota {quota.quota_id}.")
+        for key, value in dimensions.items():
+            if key != "region":
+                raise invalid_argument(f"Dimension {key} can't be set on quota {quota.quota_id}.")
+            if value not in machines.table().all_regions:
+                raise invalid_argument(f'Quota {quota.quota_id} has no value for region "{value}".')
         for other in records.every(self._world.store):
             if (other.quota_id, dict(other.dimensions)) == (quota.quota_id, dimensions):
                 raise already_exists(f"Quota preference {other.name} is for the same quota and dimensions.")
@@ -108,15 +110,19 @@ class QuotaPreferences:
         made = Preference(name, SERVICE, quota.quota_id, dimensions, 0, now, now, "")
         return self._decided(call, made, quota, body)
 
-    def _changed(self, call: Call, found: Preference, body: Mapping[str, Any]) -> Preference:
+    def _changed(self, call: Call, found: Preference, body: Mapping[str, Any], masked: Collection[str]) -> Preference:
         if body.get("etag") and body["etag"] != found.etag:
             raise aborted("The etag does not match the quota preference's current one.")
-        for path in documents.mask(call):
-            if path.split(".")[0] in ("dimensions", "service", "quotaId", "quota_id", "name"):
-                raise invalid_argument(f"Field {path} is immutable.")
+        for name in masked:
+            if name in _IMMUTABLE:
+                raise invalid_argument(f"Field {name} is immutable.")
         sent = body.get("dimensions")
         if sent and dict(sent) != dict(found.dimensions):
             raise invalid_argument("Field dimensions is immutable.")
+        if masked:
+            body = {"quotaConfig": {"preferredValue": found.preferred}} | {
+                name: value for name, value in body.items() if name in masked
+            }
         quota = table().by_id(found.quota_id)
         assert quota is not None
         return self._decided(call, found, quota, body)

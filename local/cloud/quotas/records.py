@@ -103,8 +103,3 @@ def put(store: Store, item: Preference) -> None:
 
 def every(store: Store) -> list[Preference]:
     return [Preference(**document) for _, document in store.list(_KIND)]
-
-
-def page(store: Store, after: str, size: int) -> tuple[list[Preference], str]:
-    documents, more = store.page(_KIND, "", after, size)
-    return [Preference(**document) for _, document in documents], more

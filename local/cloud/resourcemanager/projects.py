@@ -1,11 +1,40 @@
 """The one project, read by id or number, on `v1` and `v3`."""
 
+import fnmatch
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from local.cloud import identities, policy_methods
+from local.cloud import documents, filters, identities, policy_methods
 from local.cloud.access import policies
 from local.cloud.wire import Call, Reply, Route, permission_denied
 from local.cloud.world import World
+
+_TITLE = "Slipway on a laptop"
+_ALIASES = {"displayname": "name", "projectid": "id", "lifecyclestate": "state"}
+_FIELDS = ("name", "id", "state", "parent", "parent.type", "parent.id", "projectnumber", "labels")
+
+Test = Callable[[Mapping[str, str]], bool]
+
+
+class _Search(filters.Meaning[Test]):
+    """What finds projects: whatever fits one of the fields does, and letters may be large or small."""
+
+    def __init__(self) -> None:
+        self.everything = lambda project: True
+
+    def comparison(self, field: str, sign: str, value: str) -> Test:
+        name = _ALIASES.get(field.lower(), field.lower())
+        if name not in _FIELDS and not name.startswith("labels."):
+            raise self.refusal(f"field '{field}' is not supported")
+        if sign not in (":", "="):
+            raise self.refusal(f"operator '{sign}' is not supported on '{field}'")
+        return lambda project: name in project and fnmatch.fnmatchcase(project[name].lower(), value.lower())
+
+    def joined(self, parts: Sequence[Test], word: str) -> Test:
+        return lambda project: any(part(project) for part in parts)
+
+    def inverted(self, part: Test) -> Test:
+        return lambda project: not part(project)
 
 
 def routes(world: World) -> list[Route]:
@@ -20,8 +49,11 @@ def routes(world: World) -> list[Route]:
         return Reply(body=_shown(world, call))
 
     def list_all(call: Call) -> Reply:
-        held = world.access.granted(call.principal, "resourcemanager.projects.get")
-        return Reply(body={"projects": [_shown(world, call)]} if held else {})
+        """`v1` calls the words to look for a filter, `v3` a query; both mean the same."""
+        test = filters.parsed(call.query.get("filter") or call.query.get("query") or "", _Search())
+        held = world.access.granted(call.principal, "resourcemanager.projects.get") and test(_searched())
+        found = [_shown(world, call)] if held else []
+        return documents.without_empty(documents.listed(call, "projects", documents.sliced(found), dict))
 
     found = [
         Route("GET", "/{version:v1|v3}/projects/{project}", get),
@@ -38,7 +70,16 @@ def _shown(world: World, call: Call) -> dict[str, Any]:
     project = world.store.get("project", identities.PROJECT_ID) or {}
     common = {"projectId": identities.PROJECT_ID, "createTime": project["createTime"]}
     if call.params["version"] == "v1":
-        first = {"projectNumber": identities.PROJECT_NUMBER, "lifecycleState": "ACTIVE", "name": "Slipway on a laptop"}
+        first = {"projectNumber": identities.PROJECT_NUMBER, "lifecycleState": "ACTIVE", "name": _TITLE}
         return {**first, **common}
     name = f"projects/{identities.PROJECT_NUMBER}"
-    return {"name": name, "displayName": "Slipway on a laptop", "state": "ACTIVE", **common, "etag": 'W/"local"'}
+    return {"name": name, "displayName": _TITLE, "state": "ACTIVE", **common, "etag": 'W/"local"'}
+
+
+def _searched() -> dict[str, str]:
+    return {
+        "name": _TITLE,
+        "id": identities.PROJECT_ID,
+        "state": "ACTIVE",
+        "projectnumber": identities.PROJECT_NUMBER,
+    }

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from local.cloud import discovery, document_filters, documents, identities, policy_methods
+from local.cloud import bodies, document_filters, documents, filter_fields, identities, policy_methods
 from local.cloud.clock import moment_of, timestamp
+from local.cloud.secretmanager import rules
 from local.cloud.secretmanager.vault import Vault
 from local.cloud.wire import (
     Call,
@@ -27,7 +28,7 @@ BASE = "/v1/projects/{project}/secrets"
 _API = "secretmanager.v1"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _WRITABLE = ("annotations", "expireTime", "labels", "versionAliases")
-_KEPT = ("replication", *_WRITABLE)
+_KEPT = ("replication", "secretType", *_WRITABLE)
 _LIFETIME = re.compile(r"(\d+(?:\.\d+)?)s")
 _PAGE, _MAX_PAGE = 25, 25_000
 
@@ -56,8 +57,7 @@ class Secrets:
         body = self._checked(call)
         if not _ID.fullmatch(secret_id):
             raise invalid_argument("The provided Secret ID does not match the expected format [[a-zA-Z_0-9]+].")
-        if not body.get("replication"):
-            raise invalid_argument("The replication policy is required: automatic or userManaged.")
+        rules.check(body, self._world.now())
         name = _name(secret_id)
         with self._world.store.transaction():
             if self._found(name):
@@ -74,7 +74,7 @@ class Secrets:
         """The newest first."""
         self.require(call, "secrets.list", f"projects/{call.params['project']}")
         names = [name for name, _ in self._world.store.list(KIND)]
-        return page(call, "secrets", (body for name in reversed(names) if (body := self._found(name))))
+        return page(call, "secrets", "Secret", (body for name in reversed(names) if (body := self._found(name))))
 
     def patch(self, call: Call) -> Reply:
         name = self.entered(call, "secrets.update")
@@ -86,7 +86,10 @@ class Secrets:
             found = self.find(name)
             if sent.get("etag", found["etag"]) != found["etag"]:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
-            made = self._put(documents.merged(found, sent, fields))
+            changed = documents.merged(found, sent, fields)
+            rules.check(changed, self._world.now())
+            self._check_aliases(changed)
+            made = self._put(changed)
         return Reply(body=made)
 
     def delete(self, call: Call) -> Reply:
@@ -136,6 +139,12 @@ class Secrets:
         self._world.store.delete(KIND, name)
         self.vault.destroy_all(name.rpartition("/")[2])
 
+    def _check_aliases(self, secret: dict[str, Any]) -> None:
+        """Raises 400 for an alias of a version that there is not."""
+        for alias, number in secret.get("versionAliases", {}).items():
+            if self._world.store.get(VERSION, f"{secret['name']}/versions/{number}") is None:
+                raise invalid_argument(f'There is no version {number} for the alias "{alias}".')
+
     def _put(self, body: dict[str, Any]) -> dict[str, Any]:
         body = {**body, "etag": f'"{self._world.store.next_id("secretEtag"):x}"'}
         self._world.store.put(KIND, body["name"], body)
@@ -143,8 +152,8 @@ class Secrets:
 
     def _checked(self, call: Call) -> dict[str, Any]:
         """The body of a create or a patch, a lifetime as the time of its end. Raises 400, 501."""
-        body = discovery.parsed(_API, "Secret", call.object())
-        for field in ("topics", "rotation", "versionDestroyTtl", "customerManagedEncryption"):
+        body = bodies.parsed(_API, "Secret", call.object())
+        for field in ("topics", "rotation", "versionDestroyTtl", "customerManagedEncryption", "tags"):
             if body.get(field):
                 raise unimplemented(f"A secret's {field} is not implemented by the local cloud.")
         if body.get("expireTime"):
@@ -162,10 +171,10 @@ class Secrets:
         return f"//secretmanager.googleapis.com/{name}"
 
 
-def page(call: Call, key: str, bodies: Iterable[dict[str, Any]]) -> Reply:
-    """A page of documents that fit the call's filter. Raises 400."""
-    test = document_filters.parsed(call.query.get("filter", ""))
-    found = [body for body in bodies if test(body)]
+def page(call: Call, key: str, schema: str, found: Iterable[dict[str, Any]]) -> Reply:
+    """A page of documents of a schema that fit the call's filter. Raises 400."""
+    test = document_filters.parsed(call.query.get("filter", ""), filter_fields.of_schema(_API, schema))
+    found = [body for body in found if test(body)]
     listed = documents.listed(call, key, documents.sliced(found), lambda body: body, usual=_PAGE, most=_MAX_PAGE)
     return Reply(body=documents.without_empty(listed).body | {"totalSize": len(found)})
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import google_crc32c
 
-from local.cloud import discovery
+from local.cloud import bodies
 from local.cloud.secretmanager.secrets import BASE, VERSION, Secrets, page
 from local.cloud.wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument, not_found
 from local.cloud.world import World
@@ -32,7 +32,7 @@ class Versions:
 
     def add(self, call: Call) -> Reply:
         secret = self._secrets.entered(call, "versions.add")
-        body = discovery.parsed("secretmanager.v1", "AddSecretVersionRequest", call.object())
+        body = bodies.parsed("secretmanager.v1", "AddSecretVersionRequest", call.object())
         payload = body.get("payload", {})
         value = _decoded(payload)
         with self._world.store.transaction():
@@ -53,7 +53,7 @@ class Versions:
         secret = self._secrets.entered(call, "versions.list")
         self._secrets.find(secret)
         found = [body for _, body in self._world.store.list(VERSION, f"{secret}/")]
-        return page(call, "versions", reversed(found))
+        return page(call, "versions", "SecretVersion", reversed(found))
 
     def get(self, call: Call) -> Reply:
         secret = self._secrets.entered(call, "versions.get")
@@ -84,7 +84,8 @@ class Versions:
         secret = self._secrets.entered(call, f"versions.{verb}")
         with self._world.store.transaction():
             found = self._find(secret, call.params["version"])
-            if call.object().get("etag", found["etag"]) != found["etag"]:
+            sent = bodies.parsed("secretmanager.v1", f"{verb.title()}SecretVersionRequest", call.object())
+            if sent.get("etag", found["etag"]) != found["etag"]:
                 raise aborted(f"The etag does not match that of Secret Version [{found['name']}].")
             if found["state"] == "DESTROYED":
                 raise failed_precondition(f"Secret Version [{found['name']}] is in DESTROYED state.")

@@ -144,7 +144,7 @@ class _App:
 
     def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
         principal = self._principal(token)
-        found = self._router.find(request.method, path)
+        found = self._router.find(request.method, path, request.query_params.keys())
         if found is None:
             if path.startswith(UNSERVED):
                 service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
@@ -154,7 +154,7 @@ class _App:
                 raise unimplemented(f"{known.id} is a method of Google's API that the local cloud does not implement.")
             raise not_found(f"There is no method for {request.method} {path}.")
         handler, params = found
-        discovery.check_query(request.method, path, request.query_params)
+        discovery.check_query(request.method, path, request.query_params.multi_items())
         reply = handler(_call(request, principal, token, path, params, body))
         if request.method != "GET":
             self._world.trouble = ""

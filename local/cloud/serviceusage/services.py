@@ -1,9 +1,10 @@
 """The methods of services: each an API that is on until it is disabled."""
 
+import re
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.wire import Call, Reply, Route, permission_denied
+from local.cloud import bodies, documents, identities
+from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied
 from local.cloud.world import World, disabled_apis
 
 _TITLES = {
@@ -20,6 +21,10 @@ _TITLES = {
     "serviceusage.googleapis.com": "Service Usage API",
     "storage.googleapis.com": "Cloud Storage API",
 }
+_API = "serviceusage.v1"
+_FILTERS = ("state:ENABLED", "state:DISABLED")
+_NAME = re.compile(r"projects/([^/]+)/services/([^/]+)")
+_MOST_AT_ONCE = 30
 
 
 def routes(world: World) -> list[Route]:
@@ -29,23 +34,30 @@ def routes(world: World) -> list[Route]:
 
     def list_all(call: Call) -> Reply:
         world.access.require(call.principal, "serviceusage.services.list", call.params["project"])
+        wanted = call.query.get("filter", "")
+        if wanted and wanted not in _FILTERS:
+            raise invalid_argument(f"Invalid filter: '{wanted}'; allowed are {' and '.join(_FILTERS)}.")
         shown = [_shown(world, name) for name in _TITLES]
-        wanted = call.query.get("filter", "").removeprefix("state:").upper()
-        found = [service for service in shown if not wanted or service["state"] == wanted]
-        return Reply(body={"services": found} if found else {})
+        found = [service for service in shown if not wanted or service["state"] == wanted.removeprefix("state:")]
+        listed = documents.listed(call, "services", documents.sliced(found), dict, usual=50, most=200)
+        return documents.without_empty(listed)
 
     def batch_get(call: Call) -> Reply:
         world.access.require(call.principal, "serviceusage.services.get", call.params["project"])
-        names = [_known(name.rpartition("/")[2]) for name in call.values("names")]
+        names = [_named(name) for name in call.values("names")]
+        if len(names) > _MOST_AT_ONCE:
+            raise invalid_argument(f"At most {_MOST_AT_ONCE} services can be read at once.")
         return Reply(body={"services": [_shown(world, name) for name in names]})
 
     def enable(call: Call) -> Reply:
+        bodies.parsed(_API, "EnableServiceRequest", call.object())
         name = _known(call.params["service"])
         world.access.require(call.principal, "serviceusage.services.enable", call.params["project"])
         world.store.delete("disabledApi", name)
         return _done("EnableServiceResponse", {"service": _shown(world, name)})
 
     def disable(call: Call) -> Reply:
+        bodies.parsed(_API, "DisableServiceRequest", call.object())
         name = _known(call.params["service"])
         world.access.require(call.principal, "serviceusage.services.disable", call.params["project"])
         world.store.put("disabledApi", name, {})
@@ -59,6 +71,14 @@ def routes(world: World) -> list[Route]:
         Route("POST", base + "/{service}:enable", enable),
         Route("POST", base + "/{service}:disable", disable),
     ]
+
+
+def _named(name: str) -> str:
+    """The service of a name in full. Raises 400, 403."""
+    match = _NAME.fullmatch(name)
+    if match is None or match[1] not in (identities.PROJECT_ID, identities.PROJECT_NUMBER):
+        raise invalid_argument(f"Invalid service name '{name}': it is projects/PROJECT/services/SERVICE.")
+    return _known(match[2])
 
 
 def _known(name: str) -> str:

@@ -60,7 +60,9 @@ class Batch:
         if found is None:
             raise errors.not_implemented(f"{words[0]} {path} in a batch")
         handler, params = found
-        pairs = discovery.bound(parse_qsl(target.query, keep_blank_values=True))
+        sent = parse_qsl(target.query, keep_blank_values=True)
+        discovery.check_query(words[0], path, sent)
+        pairs = discovery.bound(sent)
         inner = replace(
             call,
             method=words[0],

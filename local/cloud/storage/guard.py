@@ -1,18 +1,30 @@
 """Who may do what in Storage, the preconditions of a call, and its checked body."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from local.cloud import discovery, identities
+from local.cloud import bodies, identities, page_tokens
 from local.cloud.access import policies
 from local.cloud.storage import errors
-from local.cloud.storage.records import Version
+from local.cloud.storage.records import BUCKET, Version, is_uniform
 from local.cloud.wire import ApiError, Call
 from local.cloud.world import World
+
+_PAGES = "storage"
+_PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
+_PUBLIC = {"publicRead", "publicReadWrite", "authenticatedRead"}
+_OWN_KEY = "x-goog-encryption-key"
+_OWNERS = (f"projectEditor:{identities.PROJECT_ID}", f"projectOwner:{identities.PROJECT_ID}")
+_VIEWERS = (f"projectViewer:{identities.PROJECT_ID}",)
+BUCKET_OWNERS = {"roles/storage.legacyBucketOwner": _OWNERS, "roles/storage.legacyBucketReader": _VIEWERS}
+OBJECT_OWNERS = {"roles/storage.legacyObjectOwner": _OWNERS, "roles/storage.legacyObjectReader": _VIEWERS}
+"""Who may do what with a new bucket, and with its objects: by the bucket's policy where access is uniform, and by each
+object's own access control list where it is not."""
 
 
 class Guard:
     def __init__(self, world: World) -> None:
-        self._access = world.access
+        self._access, self._store = world.access, world.store
 
     def project(self, call: Call, permission: str, project: str) -> None:
         """Raises 400 for a missing project, 403 unless granted on it."""
@@ -23,10 +35,13 @@ class Guard:
             raise errors.forbidden(call.principal, permission, "project")
 
     def bucket(self, call: Call, permission: str, bucket: str) -> None:
-        """Raises 403 unless granted on the bucket."""
-        if not self._access.granted(call.principal, permission, policies.bucket_name(bucket)):
-            kind = "object" if permission.startswith("storage.objects.") else "bucket"
-            raise errors.forbidden(call.principal, permission, kind)
+        """Raises 403 unless granted on the bucket or, for objects of one without uniform access, by what their access
+        control list is by default."""
+        of_objects = permission.startswith("storage.objects.")
+        listed = of_objects and not is_uniform(self._store.get(BUCKET, bucket) or {})
+        more = OBJECT_OWNERS if listed else {}
+        if not self._access.granted(call.principal, permission, policies.bucket_name(bucket), more=more):
+            raise errors.forbidden(call.principal, permission, "object" if of_objects else "bucket")
 
     def tested(self, call: Call, permissions: list[str], bucket: str) -> list[str]:
         return self._access.tested(call.principal, permissions, policies.bucket_name(bucket))
@@ -57,6 +72,36 @@ def check_conditions(
             raise errors.error(304, "notModified", "Not Modified") if reading else errors.condition_not_met()
 
 
+def refuse_lists(call: Call, body: Mapping[str, Any]) -> None:
+    """Raises 501 for access control lists, and for what opens something to the public by one."""
+    for name in _PREDEFINED:
+        if call.query.get(name) in _PUBLIC:
+            raise errors.not_implemented(f"{name}={call.query[name]} (access control lists)")
+    for name in ("acl", "defaultObjectAcl"):
+        if body.get(name):
+            raise errors.not_implemented(f"{name} (access control lists)")
+
+
+def refuse_keys(call: Call) -> None:
+    """Raises 501 for a key of the client's own: the content would not be kept encrypted by it."""
+    if _OWN_KEY in call.headers:
+        raise errors.not_implemented("A customer-supplied encryption key")
+
+
+def page_start(call: Call) -> str:
+    """Where a list goes on by the call's page token, "" where it begins. A token says no more than this: it is as good
+    for a list with another prefix. Raises 400 invalid."""
+    token = call.query.get("pageToken", "")
+    try:
+        return str(page_tokens.position(token, _PAGES)) if token else ""
+    except ApiError as problem:
+        raise errors.invalid(problem.message) from problem
+
+
+def page_token(position: str) -> str:
+    return page_tokens.written(position, _PAGES)
+
+
 def checked(call: Call, schema: str) -> dict[str, Any]:
     """The body, checked against a schema of the discovery document. A patch keeps its nulls, as it removes what they
     stand for. Raises 400 invalid."""
@@ -68,6 +113,6 @@ def checked(call: Call, schema: str) -> dict[str, Any]:
 def checked_body(body: dict[str, Any], schema: str) -> dict[str, Any]:
     """The body without its nulls. Raises 400 invalid."""
     try:
-        return discovery.parsed("storage.v1", schema, body)
+        return bodies.parsed("storage.v1", schema, body)
     except ApiError as problem:
         raise errors.invalid(problem.message) from problem

@@ -115,6 +115,11 @@ def is_versioned(bucket: Mapping[str, Any]) -> bool:
     return bool(bucket.get("versioning", {}).get("enabled"))
 
 
+def is_uniform(bucket: Mapping[str, Any]) -> bool:
+    """Whether policies alone say who may do what with a bucket's objects."""
+    return bool(bucket.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {}).get("enabled"))
+
+
 def etag(*numbers: int) -> str:
     """Storage's etags: a protocol buffer of the generation and metageneration in base64."""
     packed = b"".join(bytes([(at << 3)]) + _varint(number) for at, number in enumerate(numbers, 1))

@@ -10,6 +10,7 @@ from local.cloud import document_filters, documents, identities
 from local.cloud.clock import timestamp
 from local.cloud.document_filters import Function
 from local.cloud.documents import Body, Pages
+from local.cloud.filter_fields import FilterFields
 from local.cloud.vertex import operations
 from local.cloud.vertex.messages import MESSAGES
 from local.cloud.vertex.names import location_name, region
@@ -64,7 +65,7 @@ class Collection:
 
     def enter(self, call: Call, verb: str, rate: str | None = None, noun: str = "") -> str:
         """Check who asks (`aiplatform.NOUN.VERB`) and how often. The call's location. Raises 400, 403, 429."""
-        location = region(call) if self.kind.trains else call.params["location"]
+        location = region(call)
         place = f"projects/{call.params['project']}/locations/{location}"
         below = call.path.partition(f"/locations/{location}")[2].partition(":")[0]
         resource = f"//aiplatform.googleapis.com/{place}"
@@ -103,6 +104,10 @@ class Collection:
         return documents.listed(
             call, self.kind.noun, pages, lambda body: MESSAGES.render(call, version, self.kind.message, body, mask)
         )
+
+    def fields(self, call: Call) -> FilterFields:
+        """What filters and orders may name of a resource."""
+        return MESSAGES.fields(call.params["version"], self.kind.message)
 
     def hidden_since(self, call: Call) -> str:
         """The moment from which on new resources are missing in a list that lags, "" in one that does not."""
@@ -192,10 +197,11 @@ class Documents(Collection):
 
     def listed_below(self, call: Call, parent: str, functions: Mapping[str, Function] | None = None) -> Reply:
         """A page of the collection. Raises 400 for an invalid filter, order or page token."""
-        test = document_filters.parsed(call.query.get("filter", ""), functions)
+        fields = self.fields(call)
+        test = document_filters.parsed(call.query.get("filter", ""), fields, functions)
         since = self.hidden_since(call) or "9"
         found: Iterable[Body] = (body for body in self.below(parent) if test(body) and body["createTime"] < since)
-        found = documents.in_order(found, call.query.get("orderBy", ""))
+        found = documents.in_order(found, call.query.get("orderBy", ""), fields)
         return documents.without_empty(self.listed(call, documents.sliced(found)))
 
     def _put(self, body: Body, etag: str) -> Body:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from local.cloud import filters
 from local.cloud.clock import moment_of, timestamp
+from local.cloud.filter_fields import FilterFields
 
 _EQUAL, _ORDERED = ("=", "!="), ("=", "!=", "<", "<=", ">", ">=")
 
@@ -18,19 +19,13 @@ class Field:
     operators: tuple[str, ...] = _EQUAL
 
 
-_NAME, _STATE, _CREATED = Field("display_name", (*_EQUAL, ":")), Field("state"), Field("create_time", _ORDERED)
-_CLUSTER = Field("cluster")
 FIELDS: Mapping[str, Field] = {
-    "display_name": _NAME,
-    "displayname": _NAME,
-    "state": _STATE,
-    "create_time": _CREATED,
-    "createtime": _CREATED,
-    "job_spec.persistent_resource_id": _CLUSTER,
-    "jobspec.persistentresourceid": _CLUSTER,
-    "persistent_resource_id": _CLUSTER,
+    "displayName": Field("display_name", (*_EQUAL, ":")),
+    "state": Field("state"),
+    "createTime": Field("create_time", _ORDERED),
+    "jobSpec.persistentResourceId": Field("cluster"),
 }
-"""The fields of custom jobs, in lower case."""
+"""The fields of custom jobs, by their path in JSON."""
 
 
 @dataclass(frozen=True)
@@ -45,31 +40,37 @@ class Condition:
         return Condition(f"({self.sql}) AND create_time < ?", (*self.values, moment))
 
 
-def condition(text: str, fields: Mapping[str, Field] = FIELDS) -> Condition:
+def condition(text: str, columns: Mapping[str, Field], fields: FilterFields) -> Condition:
     """The condition of a filter; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
 
-    Of the `fields`, text takes `=`, `!=` and (with `*`) `:`; labels.KEY takes `=`, `!=` and `:*`.
+    Of the `columns`, text takes `=`, `!=` and (with `*`) `:`; labels.KEY takes `=`, `!=` and `:*`. `fields` says which
+    values one can have.
     """
-    return filters.parsed(text, _Conditions(fields))
+    return filters.parsed(text, _Conditions(columns, fields))
 
 
 class _Conditions(filters.Meaning[Condition]):
     everything = Condition("1")
     plain = ","
 
-    def __init__(self, fields: Mapping[str, Field]) -> None:
-        self._fields = fields
+    def __init__(self, columns: Mapping[str, Field], fields: FilterFields) -> None:
+        self._columns, self._fields = columns, fields
 
     def comparison(self, field: str, sign: str, value: str) -> Condition:
-        if field.startswith("labels."):
-            return self._label(field.removeprefix("labels."), sign, value)
-        known = self._fields.get(field.lower())
+        named = self._fields(filters.path(field))
+        path = named.path if named else (field,)
+        if path[0] == "labels" and len(path) == 2:
+            return self._label(path[1], sign, value)
+        known = self._columns.get(".".join(path))
         if known is None:
             raise self.refusal(f"field '{field}' is not supported")
         if sign not in known.operators:
             raise self.refusal(f"operator '{sign}' is not supported on '{field}'")
+        objection = named.objection(sign, value) if named else ""
+        if objection:
+            raise self.refusal(objection)
         if known.column == "create_time":
-            value = self._time(value)
+            value = timestamp(moment_of(value))
         if sign == ":":
             return Condition(f"{known.column} LIKE ? ESCAPE '\\'", (_pattern(value),))
         return Condition(f"{known.column} {'IS NOT' if sign == '!=' else sign} ?", (value,))
@@ -88,15 +89,6 @@ class _Conditions(filters.Meaning[Condition]):
         if sign not in ("=", "!=", ":"):
             raise self.refusal(f"operator '{sign}' is not supported on labels")
         return Condition(f"json_extract(body, ?) {'IS NOT' if sign == '!=' else '='} ?", (path, value))
-
-    def _time(self, value: str) -> str:
-        try:
-            moment = moment_of(value)
-        except ValueError as error:
-            raise self.refusal(f"'{value}' is not a time") from error
-        if moment.tzinfo is None:
-            raise self.refusal(f"'{value}' has no time zone")
-        return timestamp(moment)
 
 
 def _pattern(value: str) -> str:

@@ -1,4 +1,4 @@
-"""What all rules share: field errors in the service's wording, labels, display names, disks and keys."""
+"""What all rules share: field errors in the service's wording, labels, display names, disks, images and keys."""
 
 import re
 import unicodedata
@@ -10,8 +10,15 @@ from local.cloud.supply import machines
 from local.cloud.wire import ApiError, invalid_argument
 
 LABEL_LENGTH = 64
+MOST_LABELS = 64
 DISPLAY_NAME_LENGTH = 128
 _KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_DIRECTORY = re.compile(r"gs://[^/]+(/.*)?", re.DOTALL)
+_WORD = r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*"
+_IMAGE = re.compile(
+    rf"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?{_WORD}(?:/{_WORD})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}})?"
+    r"(?:@[a-z0-9]+:[0-9a-f]{32,})?"
+)
 _CHARACTERS = 'lowercase letters, digits, "_" and "-"'
 
 
@@ -48,6 +55,8 @@ def display_name_mistakes(field: str, name: str, *, required: bool = False) -> l
 def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
     """Keys and values: at most 64 characters, lowercase letters (of any script), digits, `_` and `-`."""
     found = []
+    if len(labels) > MOST_LABELS:
+        found.append(Mistake(field, f"At most {MOST_LABELS} labels are supported."))
     for key, value in labels.items():
         if not key or not _plain(key):
             found.append(Mistake(field, f'Label key "{key}" must be 1 to 64 lowercase letters, digits, "_" and "-".'))
@@ -64,6 +73,20 @@ def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
     low, high = machines.DISK_GB
     if size is not None and not low <= size <= high:
         yield Mistake(f"{path}.boot_disk_size_gb", f"Boot disk size {size} GB must be between {low} and {high} GB.")
+
+
+def image_mistakes(path: str, image: str) -> Iterator[Mistake]:
+    """What is wrong with the name of a container image that must be there."""
+    if not image:
+        yield Mistake(path, "Image URI is required.")
+    elif not _IMAGE.fullmatch(image):
+        yield Mistake(path, f'"{image}" is not the name of a container image: HOST/PATH:TAG, without a scheme.')
+
+
+def directory_mistakes(path: str, uri: str) -> Iterator[Mistake]:
+    """What is wrong with a directory in Cloud Storage."""
+    if not _DIRECTORY.fullmatch(uri):
+        yield Mistake(path, f'"{uri}" must be a Cloud Storage URI: gs://bucket/directory.')
 
 
 def key_mistakes(root: str, body: Mapping[str, Any], region: str) -> Iterator[Mistake]:

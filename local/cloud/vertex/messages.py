@@ -33,6 +33,7 @@ MESSAGES = Messages(
         "WriteTensorboardExperimentDataRequest": "tensorboard_service",
         "WriteTensorboardRunDataRequest": "tensorboard_service",
     },
+    told=("RaySpec", "ServiceAccountSpec"),
 )
 
 

@@ -49,7 +49,7 @@ class TableCollection(Collection, Generic[K]):
 
     def list(self, call: Call) -> Reply:
         location = self.enter(call, "list")
-        condition = conditions.condition(call.query.get("filter", ""), self._fields)
+        condition = conditions.condition(call.query.get("filter", ""), self._fields, self.fields(call))
         since = self.hidden_since(call)
         condition = condition.older_than(since) if since else condition
         order, descending = _order(call.query.get("orderBy", ""))

@@ -43,10 +43,12 @@ class Calling:
 
     def call(self, method: str, path: str, body: Any = None, role: str = "owner", raw: bytes = b"") -> dict[str, Any]:
         path, _, query = path.partition("?")
-        found = self.router.find(method, path)
+        sent = parse_qsl(query, keep_blank_values=True)
+        found = self.router.find(method, path, dict(sent))
         assert found, f"no route for {method} {path}"
         handler, params = found
-        pairs = discovery.bound(parse_qsl(query, keep_blank_values=True))
+        discovery.check_query(method, path, sent)
+        pairs = discovery.bound(sent)
         raw = raw if body is None else json.dumps(body).encode()
         principal = identities.ROLES.get(role, role)
         call = Call(principal, "token", method, path, params, dict(pairs), {}, raw, pairs)

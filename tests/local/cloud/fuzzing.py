@@ -96,7 +96,10 @@ GOOD: Mapping[str, Any] = {
     "PersistentResource": cluster_body(),
     "HyperparameterTuningJob": TUNING,
     "TrainingPipeline": {"displayName": "p", "trainingTaskDefinition": DEFINITION, "trainingTaskInputs": WORKER},
-    "UploadModelRequest": {"model": {"displayName": "m", "versionAliases": ["b-2", "a-1"]}, "modelId": "fuzzed"},
+    "UploadModelRequest": {
+        "model": {"displayName": "m", "versionAliases": ["b-2", "a-1"], "containerSpec": {"imageUri": "serving:1"}},
+        "modelId": "fuzzed",
+    },
     "WriteLogEntriesRequest": {
         "logName": "projects/slipway-local/logs/l",
         "resource": {"type": "ml_job", "labels": {"job_id": "1"}},
@@ -159,9 +162,10 @@ class Fuzzer:
         route = chance.choice(self._routes)
         if route.method == "DELETE":  # half as often: what is gone can't break anything
             route = chance.choice(self._routes)
-        path = self._path(route.template, chance, odd=0.08)
+        template, _, needs = route.template.partition("?")
+        path = self._path(template, chance, odd=0.08)
         method = discovery.method_of(route.method, path)
-        query = self._query(chance, method)
+        query = "&".join(filter(None, (needs and f"{needs}={chance.choice(('', 'x'))}", self._query(chance, method))))
         body, headers = b"", []
         if route.method in ("POST", "PUT", "PATCH"):
             body = self._body(chance, route.template, method)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import requests
 
-from local.cloud import discovery
+from local.cloud import bodies, discovery
 from local.cloud.wire import ApiError
 from tests.local.conftest import LocalCloud
 
@@ -44,7 +44,7 @@ def test_a_method_is_known_by_its_path(verb: str, path: str, name: str | None) -
     ],
 )
 def test_what_a_method_takes_passes(verb: str, path: str, names: list[str]) -> None:
-    discovery.check_query(verb, path, names)
+    discovery.check_query(verb, path, [(name, "") for name in names])
 
 
 def test_a_field_in_snake_case_is_the_same_field(cloud: LocalCloud) -> None:
@@ -63,7 +63,7 @@ def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:
     entry = {"textPayload": None, "jsonPayload": {"a": None}, "labels": {"a": "b"}}
     body = {"entries": [entry], "labels": None}
     kept = {"entries": [{"jsonPayload": {"a": None}, "labels": {"a": "b"}}]}
-    assert discovery.parsed("logging.v2", "WriteLogEntriesRequest", body) == kept
+    assert bodies.parsed("logging.v2", "WriteLogEntriesRequest", body) == kept
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:
 )
 def test_a_value_of_another_form_is_named_with_its_path(entry: Any, words: str) -> None:
     with pytest.raises(ApiError) as refused:
-        discovery.parsed("logging.v2", "WriteLogEntriesRequest", {"entries": [entry]})
+        bodies.parsed("logging.v2", "WriteLogEntriesRequest", {"entries": [entry]})
     assert refused.value.code == 400 and words in refused.value.message
 
 
@@ -101,5 +101,7 @@ def test_a_parameter_that_a_method_has_not_is_refused_in_the_services_words(clou
     with pytest.raises(requests.HTTPError) as refused:
         cloud.rest("GET", path)
     error = refused.value.response.json()["error"]
-    assert (error["code"], error["status"]) == (400, "INVALID_ARGUMENT")
+    older = path.startswith("/storage/")
+    said = error["errors"][0]["reason"] if older else error["status"]
+    assert (error["code"], said) == (400, "invalidParameter" if older else "INVALID_ARGUMENT")
     assert "Cannot bind query parameter. Field 'order" in error["message"].replace("filter", "order")

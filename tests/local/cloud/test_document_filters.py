@@ -7,6 +7,7 @@ import pytest
 
 from local.cloud import document_filters
 from local.cloud.document_filters import Function, value_at
+from local.cloud.filter_fields import FilterField, FilterFields
 from local.cloud.wire import ApiError
 
 RUN: dict[str, Any] = {
@@ -19,6 +20,8 @@ RUN: dict[str, Any] = {
     "metadata": {"epochs": 7.0, "optimizer": "adam"},
     "parents": ["a", "b"],
 }
+
+ANY: FilterFields = lambda path: FilterField(tuple(path), "open")  # noqa: E731
 
 
 @pytest.mark.parametrize(
@@ -56,18 +59,18 @@ def test_a_filter_decides_about_a_document(text: str, fits: bool) -> None:
         return lambda document: len(values) == 1 and document["displayName"].startswith(values[0])
 
     functions: dict[str, Function] = {"start": start}
-    assert document_filters.parsed(text, functions)(RUN) is fits
+    assert document_filters.parsed(text, ANY, functions)(RUN) is fits
 
 
 def test_or_binds_tighter_than_and() -> None:
-    assert document_filters.parsed("is_default=false AND is_default=true OR is_default=false")(RUN) is False
-    assert document_filters.parsed("is_default=true AND is_default=true OR is_default=false")(RUN) is True
+    assert document_filters.parsed("is_default=false AND is_default=true OR is_default=false", ANY)(RUN) is False
+    assert document_filters.parsed("is_default=true AND is_default=true OR is_default=false", ANY)(RUN) is True
 
 
 @pytest.mark.parametrize("text", ["display_name", "(display_name=a", "=a", 'other("a")', "a=", "a=b)", 'a="', "a=<b"])
 def test_what_is_no_filter_is_refused_in_words(text: str) -> None:
     with pytest.raises(ApiError, match="Invalid filter") as caught:
-        document_filters.parsed(text)
+        document_filters.parsed(text, ANY)
     assert caught.value.code == 400
 
 
@@ -81,7 +84,7 @@ def test_what_is_no_filter_is_refused_in_words(text: str) -> None:
 )
 def test_what_is_wrong_with_an_operator_is_said(text: str, words: str) -> None:
     with pytest.raises(ApiError, match=re.escape(words)):
-        document_filters.parsed(text, {"start": lambda values: lambda document: True})
+        document_filters.parsed(text, ANY, {"start": lambda values: lambda document: True})
 
 
 def test_a_field_is_found_by_either_spelling() -> None:

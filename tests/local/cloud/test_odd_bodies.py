@@ -105,14 +105,11 @@ def test_a_payload_that_is_not_base64_is_refused(calling: Calling, data: Any) ->
 @pytest.mark.parametrize("token", ["9" * 30, "x", "-1"])
 @pytest.mark.parametrize("path", [JOBS, f"/v1/{PARENT}/persistentResources", f"/v1/{PARENT}/models"])
 def test_a_page_token_of_nobody_s_is_refused(calling: Calling, path: str, token: str) -> None:
-    if token == "-1":
-        calling.call("GET", f"{path}?pageToken={token}")
-    else:
-        assert calling.refused("GET", f"{path}?pageToken={token}").message == "Invalid page token."
+    assert calling.refused("GET", f"{path}?pageToken={token}").message == "Invalid page token."
 
 
 def test_a_time_beyond_all_years_is_no_time(calling: Calling) -> None:
     far = "9999-12-31T23:59:59-14:00"
     assert "not a time" in calling.refused("GET", f'{JOBS}?filter=create_time<"{far}"').message
-    assert calling.call("GET", f'{PROJECT}/secrets?filter=create_time<"{far}"')["totalSize"] == 0
+    assert "not a time" in calling.refused("GET", f'{PROJECT}/secrets?filter=create_time<"{far}"').message
     assert calling.refused("POST", WRITE, written(timestamp=far)).code == 400

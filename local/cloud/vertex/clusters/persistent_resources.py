@@ -125,7 +125,7 @@ class PersistentResources(Collection):
 
     def reboot(self, call: Call) -> Reply:
         location = self.enter(call, "update", "submit")
-        call.object()
+        call.nothing()
         apply_due(self.world)
         now = self.world.clock.now()
         with self.world.store.transaction():

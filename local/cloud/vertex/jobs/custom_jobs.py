@@ -64,6 +64,7 @@ class CustomJobs(TableCollection[Job]):
 
     def cancel(self, call: Call) -> Reply:
         self.enter(call, "cancel")
+        call.nothing()
         with self.world.store.transaction():
             job = self.alive(call)
             assert job.run is not None

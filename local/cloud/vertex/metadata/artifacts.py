@@ -20,7 +20,7 @@ class Artifacts(Nodes):
     def query_lineage(self, call: Call) -> Reply:
         """All within `maxHops` events of an artifact; without it, as far as the connections go (100 at most)."""
         self.enter(call, "queryArtifactLineageSubgraph")
-        test = document_filters.parsed(call.query.get("filter", ""))
+        test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
         hops = call.integer("maxHops", _MOST_HOPS)
         if not 0 <= hops <= _MOST_HOPS:
             raise invalid_argument(f"maxHops is from 0 to {_MOST_HOPS}.")

@@ -4,7 +4,7 @@ from local.cloud.vertex.collection import Documents, canonical
 from local.cloud.vertex.metadata import links
 from local.cloud.vertex.metadata.kinds import ARTIFACT, EXECUTION
 from local.cloud.vertex.metadata.nodes import Nodes
-from local.cloud.wire import Call, Reply, Route
+from local.cloud.wire import Call, Reply, Route, invalid_argument
 from local.cloud.world import World
 
 
@@ -24,6 +24,8 @@ class Executions(Nodes):
         with self.world.store.transaction():
             execution = self.find(self.named(call))["name"]
             for event in body.get("events", ()):
+                if "type" not in event:
+                    raise invalid_argument("The type of an event is required: INPUT or OUTPUT.")
                 artifact = Documents(self.world, ARTIFACT).find(canonical(event.get("artifact", "")))["name"]
                 moment = event.get("eventTime", self.world.now())
                 known = {"artifact": artifact, "execution": execution, "eventTime": moment}

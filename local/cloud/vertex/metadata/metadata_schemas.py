@@ -4,7 +4,7 @@ import re
 
 from local.cloud.vertex.collection import Documents
 from local.cloud.vertex.metadata.kinds import SCHEMA
-from local.cloud.vertex.metadata.metadata_stores import used
+from local.cloud.vertex.metadata.metadata_stores import check, used
 from local.cloud.wire import Call, Reply, already_exists, invalid_argument
 from local.cloud.world import World
 
@@ -14,6 +14,11 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 class MetadataSchemas(Documents):
     def __init__(self, world: World) -> None:
         super().__init__(world, SCHEMA)
+
+    def list(self, call: Call) -> Reply:
+        self.enter(call, "list")
+        check(self.world, self.parent(call))
+        return self.listed_below(call, self.parent(call))
 
     def create(self, call: Call) -> Reply:
         self.enter(call, "create")

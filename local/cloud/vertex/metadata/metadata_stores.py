@@ -7,7 +7,6 @@ from local.cloud.vertex.collection import Documents
 from local.cloud.vertex.field_errors import key_mistakes, refuse
 from local.cloud.vertex.metadata import links
 from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION, SCHEMA, STORE
-from local.cloud.vertex.names import region
 from local.cloud.wire import Call, Reply, already_exists, invalid_argument
 from local.cloud.world import World
 
@@ -22,7 +21,6 @@ class MetadataStores(Documents):
 
     def create(self, call: Call) -> Reply:
         self.enter(call, "create", "submit")
-        region(call)
         with self.world.store.transaction():
             store_id = call.query.get("metadataStoreId") or str(self.world.store.next_id("metadataStore"))
             if not _ID.fullmatch(store_id):
@@ -46,6 +44,12 @@ class MetadataStores(Documents):
                     collection.remove(body["name"])
             self.remove(name)
             return self.done(call, name, "DeleteMetadataStoreOperationMetadata")
+
+
+def check(world: World, name: str) -> None:
+    """Raises 404 unless there is a store with this full name; `default` is there, empty, before it is made."""
+    if name.rpartition("/")[2] != DEFAULT:
+        Documents(world, STORE).find(name)
 
 
 def used(world: World, name: str) -> Body:

@@ -11,7 +11,7 @@ from local.cloud.vertex.field_errors import display_name_mistakes, label_mistake
 from local.cloud.vertex.messages import MESSAGES
 from local.cloud.vertex.metadata import links
 from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION
-from local.cloud.vertex.metadata.metadata_stores import used
+from local.cloud.vertex.metadata.metadata_stores import check, used
 from local.cloud.wire import Call, Reply, already_exists, invalid_argument, not_found
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -45,6 +45,7 @@ class Nodes(Documents):
             "parent_contexts": _below,
             "child_contexts": self._above,
         }
+        check(self.world, self.parent(call))
         return self.listed_below(call, self.parent(call), functions)
 
     def patch(self, call: Call) -> Reply:

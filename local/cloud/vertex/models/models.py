@@ -39,7 +39,7 @@ class Models(Entries):
         body = MESSAGES.parse(call.params["version"], "UploadModelRequest", call.object())
         model = registration.declared(body.get("model", {}))
         model_id = body.get("modelId", "")
-        refuse([*rules.mistakes(model, location), *rules.id_mistakes("model_id", model_id)])
+        refuse([*rules.upload_mistakes(model, location), *rules.id_mistakes("model_id", model_id)])
         with self.world.store.transaction():
             try:
                 parent_model = body.get("parentModel", "")
@@ -91,7 +91,7 @@ class Models(Entries):
     def list_versions(self, call: Call) -> Reply:
         """The versions of a model, with the version's id in each name."""
         location = self.enter(call, "list", "call")
-        test = document_filters.parsed(call.query.get("filter", ""))
+        test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
         name = self._version(call, location)["name"]
         found = [version for version in records.versions(self.world, name) if test(version)]
         _sort(found, call.query.get("orderBy", ""))
@@ -101,6 +101,8 @@ class Models(Entries):
         location = self.enter(call, "update", "call")
         body = MESSAGES.parse(call.params["version"], "MergeVersionAliasesRequest", call.object())
         aliases = body.get("versionAliases", [])
+        if not aliases:
+            raise field_errors([Mistake("version_aliases", "At least one alias is required.")])
         refuse(rules.alias_mistakes("version_aliases", aliases))
         with self.world.store.transaction():
             version = self._version(call, location)

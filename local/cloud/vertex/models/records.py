@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from local.cloud.vertex import conditions
@@ -19,8 +19,7 @@ MODELS = ResourceTable(
     first=8_000_000_000_000_000_000,
     fields={
         "model": Field("id"),
-        "display_name": conditions.FIELDS["display_name"],
-        "displayname": conditions.FIELDS["display_name"],
+        "displayName": conditions.FIELDS["displayName"],
     },
 )
 DEFAULT = "default"
@@ -61,7 +60,9 @@ def add(
         body["artifactUri"] = body["artifactUri"].rstrip("/")
     world.store.put(_VERSION, _key(entry.name, str(number)), _tagged(body))
     MODELS.put(world.store, Entry(entry.number, _tagged(body), {"last": number}) if first else _counted(entry, number))
-    aliases = [*([DEFAULT] if first else []), *model.get("versionAliases", [])]
+    aliases = list(model.get("versionAliases", []))
+    if first and DEFAULT not in aliases:
+        aliases = [DEFAULT, *aliases]
     return give_aliases(world, entry.name, str(number), aliases)
 
 
@@ -72,6 +73,13 @@ def find(world: World, name: str, reference: str = "") -> Model:
         if version["versionId"] == wanted or wanted in version["versionAliases"]:
             return version
     raise not_found(f"The Model {name}{'@' + reference if reference else ''} does not exist.")
+
+
+def check(world: World, location: str, names: Iterable[str]) -> None:
+    """Raises 404 for a model, as `…/models/ID` or `…/models/ID@VERSION`, that there is not."""
+    for name in names:
+        model_id, _, reference = id_of(name).partition("@")
+        find(world, MODELS.full_name(location, model_id), reference)
 
 
 def versions(world: World, name: str) -> list[Model]:

@@ -61,11 +61,6 @@ def upload(
     return records.add(world, location, model, model_id=model_id, parent=parent, pipeline=pipeline)
 
 
-def is_directory(uri: str) -> bool:
-    """Whether a text is the URI of a directory in Cloud Storage."""
-    return _URI.fullmatch(uri) is not None
-
-
 def _problem(world: World, uri: str, image: str) -> str:
     """Why a directory can't be that of a model that is served by an image; "" when it can.
 

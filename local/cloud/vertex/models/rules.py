@@ -4,24 +4,37 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, key_mistakes, label_mistakes
-from local.cloud.vertex.models.registration import is_directory
+from local.cloud.vertex.field_errors import (
+    Mistake,
+    directory_mistakes,
+    display_name_mistakes,
+    image_mistakes,
+    key_mistakes,
+    label_mistakes,
+)
 
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
 _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
 
 
 def mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
-    """All that is wrong with a canonical Model that is to be uploaded; `root` is its path in the request."""
+    """All that is wrong with a canonical Model; `root` is its path in the request."""
     found = display_name_mistakes(f"{root}.display_name", model.get("displayName", ""), required=True)
     found += label_mistakes(f"{root}.labels", model.get("labels", {}))
     found += alias_mistakes(f"{root}.version_aliases", model.get("versionAliases", []))
     found += key_mistakes(root, model, region)
-    if "containerSpec" in model and not model["containerSpec"].get("imageUri"):
-        found.append(Mistake(f"{root}.container_spec.image_uri", "Image URI is required."))
-    if model.get("artifactUri") and not is_directory(model["artifactUri"]):
-        text = f'"{model["artifactUri"]}" must be a Cloud Storage URI: gs://bucket/directory.'
-        found.append(Mistake(f"{root}.artifact_uri", text))
+    if "containerSpec" in model:
+        found += image_mistakes(f"{root}.container_spec.image_uri", model["containerSpec"].get("imageUri", ""))
+    if model.get("artifactUri"):
+        found += directory_mistakes(f"{root}.artifact_uri", model["artifactUri"])
+    return found
+
+
+def upload_mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
+    """The same for one that is to be uploaded: it has a container that serves it."""
+    found = mistakes(model, region, root)
+    if "containerSpec" not in model:
+        found.append(Mistake(f"{root}.container_spec", "The container that serves the model is required."))
     return found
 
 

@@ -14,11 +14,7 @@ PIPELINES = ResourceTable(
     kind=Kind("TrainingPipeline", "/trainingPipelines", "resource", "trainingPipelines", trains=True),
     table="training_pipelines",
     first=6_000_000_000_000_000_000,
-    fields={
-        **conditions.FIELDS,
-        "training_task_definition": _DEFINITION,
-        "trainingtaskdefinition": _DEFINITION,
-    },
+    fields={**conditions.FIELDS, "trainingTaskDefinition": _DEFINITION},
 )
 SUFFIXES: Mapping[Task, str] = {"custom": "-custom-job", "tuning": "-hyperparameter-tuning-job"}
 _METADATA: Mapping[Task, str] = {"custom": "backingCustomJob", "tuning": "backingHyperparameterTuningJob"}

@@ -33,7 +33,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
         found.append(Mistake("training_task_inputs", "The inputs of the training task are required, as an object."))
     found += model_rules.id_mistakes("model_id", body.get("modelId", ""))
     if "modelToUpload" in body:
-        found += _model(body["modelToUpload"], region)
+        found += model_rules.upload_mistakes(body["modelToUpload"], region, "model_to_upload")
     return found
 
 
@@ -54,11 +54,3 @@ def output_mistakes(body: Mapping[str, Any], job_spec: Mapping[str, Any]) -> lis
         return []
     text = "One of artifact_uri and the training task's base_output_directory is required to upload a model."
     return [Mistake("model_to_upload.artifact_uri", text)]
-
-
-def _model(model: Mapping[str, Any], region: str) -> list[Mistake]:
-    found = model_rules.mistakes(model, region, "model_to_upload")
-    if "containerSpec" not in model:
-        text = "The container that serves the model is required."
-        found.append(Mistake("model_to_upload.container_spec", text))
-    return found

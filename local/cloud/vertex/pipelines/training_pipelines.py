@@ -63,6 +63,7 @@ class TrainingPipelines(Entries):
 
     def cancel(self, call: Call) -> Reply:
         self.enter(call, "cancel")
+        call.nothing()
         with self.world.store.transaction():
             following.cancel(self.world, self.alive(call))
         self.world.changed.set()

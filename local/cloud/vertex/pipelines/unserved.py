@@ -1,5 +1,6 @@
 """Pipeline jobs and schedules, which the local cloud does not have: what would start one says so."""
 
+from local.cloud import documents
 from local.cloud.vertex.collection import Collection, Kind
 from local.cloud.wire import Call, Reply, Route, unimplemented
 from local.cloud.world import World
@@ -17,7 +18,7 @@ class Unserved(Collection):
 
     def list(self, call: Call) -> Reply:
         self.enter(call, "list")
-        return Reply(body={})
+        return documents.without_empty(self.listed(call, documents.sliced(())))
 
 
 def routes(world: World) -> list[Route]:

@@ -92,8 +92,8 @@ class Contents(Documents):
         self.enter(call, "batchCreate")
         field = self._id.removesuffix("Id")
         requests = MESSAGES.parse(call.params["version"], message, call.object()).get("requests", [])
-        if len(requests) > _MOST_CREATED_AT_ONCE:
-            raise invalid_argument(f"At most {_MOST_CREATED_AT_ONCE} can be created at once.")
+        if not 1 <= len(requests) <= _MOST_CREATED_AT_ONCE:
+            raise invalid_argument(f"At least one and at most {_MOST_CREATED_AT_ONCE} can be created at once.")
         experiment = Documents(self.world, EXPERIMENT).named(call)
         made = []
         with self.world.store.transaction():
@@ -103,7 +103,7 @@ class Contents(Documents):
                     raise invalid_argument(f'The parent "{parent}" is not in {experiment}.')
                 made.append(self.made(parent, request.get(self._id, ""), request.get(field, {})))
         shown = [self.shown(call, body).body for body in made]
-        return Reply(body={self.kind.noun: shown} if shown else {})
+        return Reply(body={self.kind.noun: shown})
 
     def _check(self, body: Mapping[str, object]) -> None:
         at = re.sub(r"(?<!^)([A-Z])", r"_\1", self.kind.message).lower()

@@ -3,7 +3,6 @@
 from local.cloud.documents import Body
 from local.cloud.vertex.collection import Documents, canonical
 from local.cloud.vertex.field_errors import display_name_mistakes, key_mistakes, label_mistakes, refuse
-from local.cloud.vertex.names import region
 from local.cloud.vertex.tensorboard import log_uploads
 from local.cloud.vertex.tensorboard.contents import remove_below
 from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
@@ -26,7 +25,6 @@ class Tensorboards(Documents):
 
     def create(self, call: Call) -> Reply:
         self.enter(call, "create", "submit")
-        region(call)
         body = self.parsed(call)
         _check(body, call.params["location"])
         with self.world.store.transaction():

@@ -36,7 +36,9 @@ class TimeSeries(Contents):
         log_uploads.catch_up(self.world)
         if call.query.get("filter"):
             raise unimplemented("A filter on the data of a time series is not implemented by the local cloud.")
-        most = call.integer("maxDataPoints", USUAL_POINTS) or USUAL_POINTS
+        most = call.integer("maxDataPoints") or USUAL_POINTS
+        if most < -1:
+            raise invalid_argument("maxDataPoints is -1 (all) or a number of points.")
         return Reply(body={"timeSeriesData": self.data(call, self.named(call), most)})
 
     def data(self, call: Call, name: str, most: int) -> Body:
@@ -59,4 +61,6 @@ class TimeSeries(Contents):
                 raise invalid_argument(f"The time series {series['name']} has values of type {series['valueType']}.")
             if series["valueType"] == _BLOBS:
                 raise unimplemented("Blobs in TensorBoard time series are not implemented by the local cloud.")
-            points.write(self.world.store, series["name"], item.get("values", []))
+            if not item.get("values"):
+                raise invalid_argument(f"There are no values for the time series {series['name']}.")
+            points.write(self.world.store, series["name"], item["values"])

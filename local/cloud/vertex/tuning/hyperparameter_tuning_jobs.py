@@ -42,6 +42,7 @@ class TuningJobs(Entries):
 
     def cancel(self, call: Call) -> Reply:
         self.enter(call, "cancel")
+        call.nothing()
         with self.world.store.transaction():
             work.cancel(self.world, self.alive(call))
         self.world.changed.set()

@@ -22,8 +22,7 @@ TUNING_JOBS = ResourceTable(
     first=5_000_000_000_000_000_000,
     fields={
         **conditions.FIELDS,
-        "trial_job_spec.persistent_resource_id": _CLUSTER,
-        "trialjobspec.persistentresourceid": _CLUSTER,
+        "trialJobSpec.persistentResourceId": _CLUSTER,
     },
 )
 EndState = Literal["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED"]

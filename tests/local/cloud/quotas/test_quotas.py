@@ -130,7 +130,7 @@ def test_settings_move_limits_of_all_regions_or_of_one(calling: Calling) -> None
 
 def test_an_unknown_quota_is_not_found(calling: Calling) -> None:
     assert calling.refused("GET", f"{INFOS}/Nonsense").code == 404
-    assert calling.call("GET", f"{INFOS.replace('aiplatform', 'compute')}") == {"quotaInfos": []}
+    assert calling.refused("GET", f"{INFOS.replace('aiplatform', 'compute')}").code == 501
 
 
 def test_reading_and_asking_need_their_permissions(calling: Calling) -> None:

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.cloud.vertex import conditions
+from local.cloud.vertex.messages import MESSAGES
 from local.cloud.wire import ApiError
+
+JOBS = MESSAGES.fields("v1", "CustomJob")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ def database() -> sqlite3.Connection:
     ],
 )
 def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> None:
-    found = conditions.condition(text)
+    found = conditions.condition(text, conditions.FIELDS, JOBS)
     rows = database.execute(f"SELECT display_name FROM jobs WHERE {found.sql}", found.values)
     assert [name for (name,) in rows] == names.split()
 
@@ -63,6 +66,10 @@ def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> 
         "state",
         "state=",
         "state>JOB",
+        "state=JOB_STATE_BUSY",
+        'create_time>"2026-11-20T10:30:00"',
+        'Create_Time>"noon"',
+        "labels=a",
         "(state=x",
         "state=x)",
         "labels.a<b",
@@ -73,7 +80,7 @@ def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> 
 )
 def test_a_filter_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(ApiError, match="Invalid filter"):
-        conditions.condition(text)
+        conditions.condition(text, conditions.FIELDS, JOBS)
 
 
 @given(st.text(max_size=40))
@@ -81,7 +88,7 @@ def test_no_text_breaks_the_filter(text: str) -> None:
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE jobs (display_name, state, cluster, create_time, body)")
     try:
-        found = conditions.condition(text)
+        found = conditions.condition(text, conditions.FIELDS, JOBS)
     except ApiError as error:
         assert error.code == 400
     else:

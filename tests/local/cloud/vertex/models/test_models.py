@@ -55,6 +55,15 @@ def test_a_model_is_kept_whole_and_gets_its_version_and_name(calling: Calling, u
     assert found["supportedDeploymentResourcesTypes"] == ["DEDICATED_RESOURCES"]
 
 
+def test_default_has_its_place_among_the_aliases_that_were_sent(calling: Calling, upload: Upload) -> None:
+    """The SDK sends it last, and Google's own test of versions compares the list. # N17"""
+    upload(model_id="digits", versionAliases=["zeta", "alpha", "default"])
+    upload(parent="digits", versionAliases=["two", "golden"])
+    assert aliases(calling, "digits") == {"1": ["zeta", "alpha", "default"], "2": ["two", "golden"]}
+    calling.call("POST", f"{MODELS}/digits@2:mergeVersionAliases", {"versionAliases": ["zeta", "beta", "-two"]})
+    assert aliases(calling, "digits") == {"1": ["alpha", "default"], "2": ["golden", "zeta", "beta"]}
+
+
 def test_versions_are_found_by_id_and_alias(calling: Calling, upload: Upload) -> None:
     name = upload(model_id="digits", versionAliases=["old"])["model"]
     upload(parent=f"{PARENT}/models/digits", displayName="digits two", versionAliases=["golden"])
@@ -159,7 +168,9 @@ def test_a_version_is_deleted_but_not_the_default_nor_the_last(calling: Calling,
         ({"model": model(displayName="")}, "model.display_name", "required"),
         ({"model": model(labels={"A": "b"})}, "model.labels", "lowercase"),
         ({"model": model(versionAliases=["1"])}, "model.version_aliases", "must match"),
-        ({"model": model(containerSpec={})}, "model.container_spec.image_uri", "required"),
+        ({"model": model(containerSpec={})}, "model.container_spec", "required"),
+        ({"model": model(containerSpec={"args": ["a"]})}, "model.container_spec.image_uri", "required"),
+        ({"model": model(containerSpec={"imageUri": "https://a/b"})}, "model.container_spec.image_uri", "scheme"),
         ({"model": model(artifactUri="/tmp")}, "model.artifact_uri", "Cloud Storage"),
         ({"model": model(), "modelId": "Digits"}, "model_id", "63"),
     ],

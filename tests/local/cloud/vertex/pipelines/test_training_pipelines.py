@@ -275,7 +275,7 @@ def test_a_model_and_the_end_of_its_pipeline_are_written_together_or_not_at_all(
         ),
         (pipeline_body(modelToUpload={"displayName": "m"}), "model_to_upload.container_spec", "required"),
         (
-            pipeline_body(modelToUpload={"displayName": "m", "containerSpec": {}}),
+            pipeline_body(modelToUpload={"displayName": "m", "containerSpec": {"args": ["a"]}}),
             "model_to_upload.container_spec.image_uri",
             "required",
         ),

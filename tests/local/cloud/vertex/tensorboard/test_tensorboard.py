@@ -195,7 +195,8 @@ def test_runs_and_series_are_made_in_batches(calling: Calling) -> None:
     made = calling.call("POST", f"/v1/{experiment}:batchCreate", {"requests": wanted[:2]})["tensorboardTimeSeries"]
     assert len(made) == 2
     many = calling.refused("POST", f"/v1/{experiment}/runs:batchCreate", {"requests": [{}] * 1001})
-    assert many.message == "At most 1000 can be created at once."
+    none = calling.refused("POST", f"/v1/{experiment}/runs:batchCreate", {"requests": []})
+    assert many.message == none.message == "At least one and at most 1000 can be created at once."
     elsewhere = calling.refused("POST", f"/v1/{experiment}:batchCreate", {"requests": [{"parent": f"{experiment}2"}]})
     assert "is not in" in elsewhere.message
 

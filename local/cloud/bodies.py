@@ -1,0 +1,59 @@
+"""Bodies of APIs whose discovery documents say what they hold."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from local.cloud import discovery, value_forms
+from local.cloud.wire import camel, invalid_argument
+
+_UNNAMED_IN_SNAKE_CASE = "storage.v1"
+"""Google's other APIs take `log_name` for `logName` in a body as well."""
+
+
+def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """A body with its fields named as in JSON, and without its nulls, which say that a field is not set.
+
+    Raises 400 INVALID_ARGUMENT, in Google's words, for a field the schema has not, one that is there in two spellings,
+    or a value of another form.
+    """
+    found = discovery.document(api)["schemas"]
+    return _Reader(found, snake=api != _UNNAMED_IN_SNAKE_CASE).object(found[schema], body, "")
+
+
+class _Reader:
+    def __init__(self, schemas: Mapping[str, Any], *, snake: bool) -> None:
+        self._schemas, self._snake = schemas, snake
+
+    def object(self, schema: Mapping[str, Any], body: Mapping[str, Any], at: str) -> dict[str, Any]:
+        known, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        found, seen = {}, set()
+        for sent, value in body.items():
+            name = camel(sent) if self._snake and sent not in known and camel(sent) in known else sent
+            where = f"{at}.{name}".lstrip(".")
+            if name not in known and rest is None:
+                inside = f" at '{at}'" if at else ""
+                raise invalid_argument(
+                    f'Invalid JSON payload received. Unknown name "{sent}"{inside}: Cannot find field.',
+                )
+            if name in seen:
+                raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")
+            seen.add(name)
+            item = known.get(name, rest)
+            # A null among values of any kind is one of them.
+            if value is not None or item.get("type", "") == "any":
+                found[name] = self._value(item, value, where)
+        return found
+
+    def _value(self, schema: Mapping[str, Any], value: Any, at: str) -> Any:
+        if "$ref" in schema:
+            schema = self._schemas[schema["$ref"]]
+        kind = schema.get("type", "any")
+        if kind == "array" and isinstance(value, list):
+            return [self._value(schema["items"], item, f"{at}[{index}]") for index, item in enumerate(value)]
+        if kind == "object" and isinstance(value, dict):
+            return self.object(schema, value, at)
+        if kind in ("array", "object") or not value_forms.fits(schema, value):
+            shown = json.dumps(value) if not isinstance(value, (dict, list)) else f"a {type(value).__name__}"
+            raise invalid_argument(f"Invalid value at '{at}' ({value_forms.name_of(schema)}), {shown}")
+        return value

@@ -1,0 +1,159 @@
+"""What a filter or an order may name of a resource, and which values that can have: by Google's own definitions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from local.cloud import discovery
+from local.cloud.clock import moment_of
+from local.cloud.wire import camel
+
+Kind = Literal["text", "number", "time", "flag", "choice", "whole", "open"]
+_OPEN_MESSAGES = ("Struct", "Value", "ListValue", "Any")
+_TIMES = ("google-datetime", "date-time")
+_INTEGERS = ("int32", "uint32", "int64", "uint64")
+
+
+@dataclass(frozen=True)
+class FilterField:
+    """One field: its path in JSON, and what it holds. A `choice` has one of `values`; a `whole` is a message, a map or
+    a list, of which a filter may ask what it has (`:`); of an `open` one nothing is known."""
+
+    path: tuple[str, ...]
+    kind: Kind
+    values: frozenset[str] = frozenset()
+
+    def objection(self, sign: str, value: str) -> str:
+        """Why a comparison makes no sense, "" when it does."""
+        name = ".".join(self.path)
+        if self.kind in ("text", "open") or (sign == ":" and (value == "*" or self.kind == "whole")):
+            return ""
+        if self.kind == "whole":
+            return f"'{name}' can't be compared, only asked what it has (:)"
+        if self.kind == "choice" and value not in self.values:
+            return f"'{value}' is no value of '{name}', which are {', '.join(sorted(self.values))}"
+        if self.kind == "flag" and value.lower() not in ("true", "false"):
+            return f"'{name}' is true or false, not '{value}'"
+        if self.kind == "number" and not _reads(float, value):
+            return f"'{name}' is a number, and '{value}' is none"
+        if self.kind == "time":
+            return _time_objection(value)
+        return ""
+
+
+FilterFields = Callable[[Sequence[str]], FilterField | None]
+"""From a path as it was written, in snake_case or camelCase, to the field, None where there is no such."""
+
+
+def of_message(descriptor: Descriptor) -> FilterFields:
+    """The fields of a message."""
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        return _in_message(descriptor, tuple(path), ())
+
+    return found
+
+
+def of_schema(api: str, name: str) -> FilterFields:
+    """The fields of a schema in an API's discovery document."""
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        schemas = discovery.document(api)["schemas"]
+        return _in_schema(schemas, schemas[name], tuple(path), ())
+
+    return found
+
+
+def of_tree(tree: Mapping[str, Any]) -> FilterFields:
+    """Texts (None) and choices (sets of values) by name, as a tree; below `{}` anything is."""
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        node: Any = tree
+        for name in path:
+            if not node and isinstance(node, Mapping):
+                return FilterField(tuple(path), "open")
+            if not isinstance(node, Mapping) or name not in node:
+                return None
+            node = node[name]
+        if isinstance(node, frozenset):
+            return FilterField(tuple(path), "choice", node)
+        return FilterField(tuple(path), "text" if node is None else "whole")
+
+    return found
+
+
+def _in_message(descriptor: Descriptor, path: tuple[str, ...], above: tuple[str, ...]) -> FilterField | None:
+    if not path:
+        return None
+    name, rest = path[0], path[1:]
+    field = descriptor.fields_by_name.get(name) or descriptor.fields_by_camelcase_name.get(name)
+    if field is None:
+        return None
+    above = (*above, field.json_name)
+    inner = field.message_type
+    if inner is not None and inner.GetOptions().map_entry:
+        if not rest:
+            return FilterField(above, "whole")
+        value = inner.fields_by_name["value"]
+        return _of_field(value, (*above, rest[0]), rest[1:], repeated=False)
+    return _of_field(field, above, rest, repeated=bool(field.is_repeated))
+
+
+def _of_field(
+    field: FieldDescriptor, at: tuple[str, ...], rest: tuple[str, ...], *, repeated: bool
+) -> FilterField | None:
+    inner = field.message_type
+    if inner is not None and inner.full_name.startswith("google.protobuf."):
+        if inner.name in _OPEN_MESSAGES:
+            return FilterField((*at, *rest), "open")
+        return None if rest else FilterField(at, "time" if inner.name == "Timestamp" else "open")
+    if rest:
+        return None if inner is None else _in_message(inner, rest, at)
+    if repeated or inner is not None:
+        return FilterField(at, "whole")
+    if field.enum_type is not None:
+        return FilterField(at, "choice", frozenset(field.enum_type.values_by_name))
+    if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+        return FilterField(at, "flag")
+    return FilterField(at, "text" if field.cpp_type == FieldDescriptor.CPPTYPE_STRING else "number")
+
+
+def _in_schema(
+    schemas: Mapping[str, Any], schema: Mapping[str, Any], path: tuple[str, ...], above: tuple[str, ...]
+) -> FilterField | None:
+    schema = schemas[schema["$ref"]] if "$ref" in schema else schema
+    kind, known, rest = schema.get("type", "any"), schema.get("properties"), schema.get("additionalProperties")
+    if kind == "any" or (kind == "object" and known is None and rest is None):
+        return FilterField((*above, *path), "open")
+    if kind == "array" and path:
+        return _in_schema(schemas, schema["items"], path, above)
+    if path:
+        name = path[0] if known is None or path[0] in known else camel(path[0])
+        item = (known or {}).get(name, rest)
+        return None if item is None else _in_schema(schemas, item, path[1:], (*above, name))
+    if kind in ("object", "array"):
+        return FilterField(above, "whole")
+    if "enum" in schema:
+        return FilterField(above, "choice", frozenset(schema["enum"]))
+    form = schema.get("format", "")
+    if form in _TIMES:
+        return FilterField(above, "time")
+    if kind == "boolean":
+        return FilterField(above, "flag")
+    return FilterField(above, "number" if kind in ("integer", "number") or form in _INTEGERS else "text")
+
+
+def _time_objection(value: str) -> str:
+    if not _reads(moment_of, value):
+        return f"'{value}' is not a time"
+    return "" if moment_of(value).tzinfo else f"'{value}' has no time zone"
+
+
+def _reads(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True

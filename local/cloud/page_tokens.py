@@ -1,0 +1,35 @@
+"""Page tokens: where the next page starts, bound to the question that it is the next page of."""
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from local.cloud.wire import Call, invalid_argument
+
+_PAGING = ("pageToken", "pageSize")
+
+
+def written(position: Any, question: Any) -> str:
+    """The token for a position (JSON). `question` is all that the next call has to ask again."""
+    return base64.urlsafe_b64encode(json.dumps([_mark(question), position]).encode()).decode()
+
+
+def position(token: str, question: Any) -> Any:
+    """The position in a token. Raises 400 INVALID_ARGUMENT for one of nobody's, or of another question."""
+    try:
+        mark, found = json.loads(base64.b64decode(token, altchars="-_", validate=True))
+    except (ValueError, TypeError) as error:
+        raise invalid_argument("Invalid page token.") from error
+    if mark != _mark(question):
+        raise invalid_argument("Invalid page token: it does not match the other arguments of the request.")
+    return found
+
+
+def asked(call: Call) -> Any:
+    """What a call asks besides which page, and how long: that may change from one page to the next."""
+    return [call.path, sorted(pair for pair in call.pairs if pair[0] not in _PAGING and not pair[0].startswith("$"))]
+
+
+def _mark(question: Any) -> str:
+    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:16]

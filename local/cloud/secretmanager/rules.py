@@ -1,0 +1,67 @@
+"""What the service refuses of a secret, besides what its discovery document says."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from local.cloud.regions import REGIONS
+from local.cloud.wire import invalid_argument
+
+_ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
+_RESERVED = ("latest", "NEW")
+_ANNOTATION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_LABEL_KEY, _LABEL_VALUE = re.compile(r"[^\W\d_][-\w]{0,62}"), re.compile(r"[-\w]{0,63}")
+_MOST_LABELS, _MOST_ALIASES, _MOST_ANNOTATION_BYTES = 64, 50, 16 * 1024
+
+
+def check(secret: Mapping[str, Any], now: str) -> None:
+    """Raises 400 INVALID_ARGUMENT for a secret, as it is to be kept, that can't be."""
+    for why in (
+        *_replication(secret.get("replication", {})),
+        *_labels(secret.get("labels", {})),
+        *_annotations(secret.get("annotations", {})),
+        *_aliases(secret.get("versionAliases", {})),
+    ):
+        raise invalid_argument(why)
+    if secret.get("expireTime", "9") <= now:
+        raise invalid_argument("The expiration time must be in the future.")
+
+
+def _replication(policy: Mapping[str, Any]) -> Iterator[str]:
+    if len(policy) != 1:
+        yield "The replication policy is required: either automatic or userManaged."
+    replicas = policy.get("userManaged", {}).get("replicas", [])
+    if "userManaged" in policy and not replicas:
+        yield "A user-managed replication names at least one replica."
+    places = [replica.get("location", "") for replica in replicas]
+    for at, place in enumerate(places):
+        if place not in REGIONS:
+            yield f'"{place}" is not a location for a replica.'
+        elif place in places[:at]:
+            yield f'The location "{place}" is named more than once.'
+
+
+def _labels(labels: Mapping[str, str]) -> Iterator[str]:
+    if len(labels) > _MOST_LABELS:
+        yield f"A secret has at most {_MOST_LABELS} labels."
+    for key, value in labels.items():
+        if not _LABEL_KEY.fullmatch(key) or key != key.lower():
+            yield f'Invalid label key "{key}": a lowercase letter, then at most 62 of these, digits, "_" and "-".'
+        if not _LABEL_VALUE.fullmatch(value) or value != value.lower():
+            yield f'Invalid value of label "{key}": at most 63 lowercase letters, digits, "_" and "-".'
+
+
+def _annotations(annotations: Mapping[str, str]) -> Iterator[str]:
+    for key in annotations:
+        if not _ANNOTATION.fullmatch(key):
+            yield f'Invalid annotation key "{key}".'
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _MOST_ANNOTATION_BYTES:
+        yield f"All annotations together have at most {_MOST_ANNOTATION_BYTES} bytes."
+
+
+def _aliases(aliases: Mapping[str, str]) -> Iterator[str]:
+    if len(aliases) > _MOST_ALIASES:
+        yield f"A secret has at most {_MOST_ALIASES} version aliases."
+    for alias in aliases:
+        if not _ALIAS.fullmatch(alias) or alias in _RESERVED:
+            yield f'Invalid version alias "{alias}".'
