@@ -174,10 +174,15 @@ class VertexJob:
         return read_parameters(one for pool in self.worker_pools for one in pool.env)
 
     @property
-    def log_ids(self) -> tuple[str, ...]:
-        """The custom jobs whose log lines are this job's: its own, its trials', or those of the job behind it."""
+    def run_ids(self) -> tuple[str, ...]:
+        """The custom jobs that are measured for this job: itself, its trials', or the one behind it."""
         behind = [*(trial.job for trial in self.tried), self.backing]
         return tuple(name.rsplit("/", 1)[-1] for name in ([self.name] if self.kind.runs_itself else behind) if name)
+
+    @property
+    def log_ids(self) -> tuple[str, ...]:
+        """Those whose ids its log lines bear; a trial's have that of the tuning job, as gcloud looks for them."""
+        return (self.name.rsplit("/", 1)[-1], *self.run_ids) if self.kind.has_trials else self.run_ids
 
     @classmethod
     def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> VertexJob:

@@ -24,7 +24,7 @@ def sampled(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) ->
     """The numbers of a stack's jobs that have run for so long that they can have idled."""
     found = () if isinstance(jobs, Unknown) else jobs
     old = [one for one in found if one.start_time and one.start_time <= now - _IDLE - _LATE]
-    return tuple(id_ for one in old if one.labels.get(STACK_LABEL) == stack for id_ in one.log_ids)[:_MOST]
+    return tuple(id_ for one in old if one.labels.get(STACK_LABEL) == stack for id_ in one.run_ids)[:_MOST]
 
 
 def use_of(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tuple[Series, ...]:
@@ -37,7 +37,7 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
     """Those of which every replica was sampled for so long, and used nothing."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
-        used = [one for one in use if one.job in job.log_ids and one.points[-1].at >= picture.now - 2 * _LATE]
+        used = [one for one in use if one.job in job.run_ids and one.points[-1].at >= picture.now - 2 * _LATE]
         long = {(one.job, one.task) for one in used if one.metric == CPU and one.points[0].at <= picture.now - _IDLE}
         if not used or len(long) < job.replicas or any(point.value >= _UNUSED for one in used for point in one.points):
             continue

@@ -11,10 +11,11 @@ from datetime import timedelta
 from slipway.cloud.failures import CloudError, Denied
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import MEMORY
+from slipway.cloud.trials import Trial
 from slipway.context import Context
 from slipway.formatting import short
 from slipway.jobs.log import job_filter, newest, shown
-from slipway.jobs.roles import REPLICA, task_filter, who_of
+from slipway.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
 
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -63,7 +64,10 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
 
 
 def _last_lines(context: Context, job: VertexJob, task: str) -> Failure:
-    query = job_filter(_ids(job), only=task_filter(task) if task else _ANY_REPLICA)
+    wanted, trial = task_filter(task) if task else _ANY_REPLICA, _failed_first(job)
+    if trial:
+        wanted += f' AND labels."{TRIAL_LABEL}"="{trial.id}"'
+    query = job_filter(job.log_ids, only=wanted)
     entries = newest(context.brief.logging(context.catalog.project), query, _LOOKED_AT)
     task = task or (entries[-1].task if entries else "")
     own = [entry for entry in entries if entry.task == task]
@@ -77,7 +81,9 @@ def _memory(context: Context, job: VertexJob, task: str) -> Failure:
     end = job.end_time or context.now
     begin = max(job.start_time or end, end - _BEFORE)
     monitoring = context.brief.monitoring(context.catalog.project)
-    series = [one for one in monitoring.series(MEMORY, _ids(job), begin, end + _LATE) if task in ("", one.task)]
+    trial = _failed_first(job)
+    ids = (trial.job.rsplit("/", 1)[-1],) if trial else job.run_ids
+    series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]
     most = max((point.value, one.task) for one in series for point in one.points) if series else None
     if most is None:
         return Failure(_who(job, task), why="how much memory it used was not sampled")
@@ -87,14 +93,12 @@ def _memory(context: Context, job: VertexJob, task: str) -> Failure:
     return Failure(_who(job, most[1]), memory=most[0], machine=machine)
 
 
-def _ids(job: VertexJob) -> tuple[str, ...]:
-    """The custom job whose log tells: of a tuning job that of the trial which failed first."""
+def _failed_first(job: VertexJob) -> Trial | None:
+    """The trial of a tuning job whose log tells why."""
     failed = [one for one in job.tried if one.state == "INFEASIBLE" and one.job and one.end_time]
-    first = min(failed, key=lambda one: (one.end_time, one.id), default=None)
-    return (first.job.rsplit("/", 1)[-1],) if first else job.log_ids
+    return min(failed, key=lambda one: (one.end_time, one.id), default=None)
 
 
 def _who(job: VertexJob, task: str) -> str:
-    who, ids = who_of(task, job), _ids(job)
-    trial = next((one.id for one in job.tried if one.job.rsplit("/", 1)[-1] in ids and len(ids) == 1), "")
-    return f"{trial}/{who}" if trial else short(who)
+    who, trial = who_of(task, job), _failed_first(job)
+    return f"{trial.id}/{who}" if trial else short(who)

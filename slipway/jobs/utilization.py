@@ -64,7 +64,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
     """From the first start to the end or now. What can't be read is reported in `why`; nothing is raised for it."""
     if job.start_time is None:
         return Utilization(why="no samples: it has not started")
-    jobs = job.log_ids[-_MOST_JOBS:]
+    jobs = job.run_ids[-_MOST_JOBS:]
     if not jobs:
         return Utilization(why="no samples yet")
     end = min(now, job.end_time + _LATE) if job.end_time else now
@@ -91,7 +91,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
 def rows_of(found: list[Series], job: VertexJob) -> tuple[Row, ...]:
     """Trials, replicas and accelerators in their order."""
     trials = {trial.job.rsplit("/", 1)[-1]: trial.id for trial in job.tried if trial.job}
-    order = {number: place for place, number in enumerate(job.log_ids)}
+    order = {number: place for place, number in enumerate(job.run_ids)}
 
     def place(one: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:
         pool, _, index = one.task.removeprefix("workerpool").partition("-")

@@ -67,6 +67,17 @@ def test_a_trial_is_suggested_where_the_role_of_a_log_is_chosen(kinds: Stack) ->
     kinds.cloud.cancel(job["name"])
 
 
+def test_a_failed_study_tells_the_last_lines_of_the_trial_that_failed_first(kinds: Stack) -> None:  # N12
+    """All lines bear the tuning job's id; which trial wrote one is said by a label."""
+    code = "import os; raise ValueError('trial ' + os.environ['CLOUD_ML_TRIAL_ID'])"
+    done = kinds.run("submit", "hello", "--as", "hyperparameter-tuning-job", "-p", f"code={code}", "--wait")
+    assert done.code == 4, done.err
+    _, found, told = done.err.partition("the last lines of ")
+    trial, _, rest = told.partition("/main:\n")
+    assert found and trial in ("1", "2") and f"ValueError: trial {trial}\n" in rest
+    assert rest.count("ValueError: trial ") == 1
+
+
 def test_what_a_study_searches_is_not_shown_as_fixed(kinds: Stack) -> None:
     """Its default is sent, and no trial runs with that."""
     trees = {"name": "trees", "type": "int", "default": 5, "min": 1, "max": 9, "choices": [], "help": "of the forest"}

@@ -1,5 +1,7 @@
 """Jobs as the service tells of them, whoever made them, and the trials of a tuning job. (B5)"""
 
+from typing import Any
+
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.trials import Trial, best
 from slipway.kinds import KINDS, PIPELINE, TUNING_JOB
@@ -46,7 +48,7 @@ def test_what_a_job_needs_is_told_whatever_its_kind() -> None:  # N1
         assert job.parameters == {"trees": 500}
 
 
-JOB = {
+JOB: dict[str, Any] = {
     "name": "projects/1/locations/us-central1/hyperparameterTuningJobs/5",
     "state": "JOB_STATE_RUNNING",
     "studySpec": {"metrics": [{"metricId": "accuracy", "goal": "MAXIMIZE"}]},
@@ -95,8 +97,9 @@ def test_nothing_is_called_best_where_nothing_was_measured_or_several_metrics_co
     assert best((trial(1, 0.2),), {"accuracy": "MAXIMIZE", "cost": "MINIMIZE"}) is None
 
 
-def test_the_log_of_a_tuning_job_is_its_trials_and_a_pipelines_that_of_the_job_behind_it() -> None:
-    assert VertexJob.read(JOB, TUNING_JOB).log_ids == ("71", "73")
+def test_the_log_of_a_job_has_its_own_id_its_trials_and_that_of_the_job_behind_it() -> None:
+    own = JOB["name"].rpartition("/")[2]
+    assert VertexJob.read(JOB, TUNING_JOB).log_ids == (own, "71", "73")
     backing = {"trainingTaskMetadata": {"backingCustomJob": "projects/1/locations/us-central1/customJobs/77"}}
     assert VertexJob.read({"name": "…/trainingPipelines/6", **backing}, PIPELINE).log_ids == ("77",)
     assert VertexJob.read({"name": "…/trainingPipelines/6"}, PIPELINE).log_ids == ()

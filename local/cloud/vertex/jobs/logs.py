@@ -71,10 +71,9 @@ def _here(world: World, line: Line) -> Line:
 def _write(world: World, run: Run, replica: str, lines: list[Line], service: bool) -> None:
     task = "service" if service else replica
     log = "ml.googleapis.com%2F" + run.id if service else replica
-    resource = {
-        "type": "ml_job",
-        "labels": {"job_id": run.id, "project_id": identities.PROJECT_ID, "task_name": task},
-    }
+    # A trial's lines are its tuning job's: `gcloud ai hp-tuning-jobs stream-logs` finds them by this label alone.
+    job = run.tuning or run.id
+    resource = {"type": "ml_job", "labels": {"job_id": job, "project_id": identities.PROJECT_ID, "task_name": task}}
     labels = {
         "ml.googleapis.com/job_id/log_area": "root",
         "ml.googleapis.com/task_name": replica,

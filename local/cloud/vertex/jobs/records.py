@@ -86,7 +86,7 @@ class Outcome:
 @dataclass(frozen=True)
 class Run:
     """A job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING; `trial` is the
-    id of the trial it runs, where it belongs to a tuning job.
+    id of the trial it runs and `tuning` that of its tuning job, where it belongs to one.
 
     - `max_wait_s`: how long a flex-start job may wait for machines (None: forever), `deadline` when that is over
     - `due`: when machines are looked for again; `tries`: how often there were none, since there were some
@@ -120,6 +120,7 @@ class Run:
     running_since: str | None = None
     ran_s: float = 0.0
     trial: str | None = None
+    tuning: str | None = None
 
     @property
     def id(self) -> str:

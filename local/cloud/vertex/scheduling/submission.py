@@ -70,10 +70,18 @@ def admit(
     return email
 
 
-def submit(world: World, location: str, declared: Mapping[str, Any], email: str, *, trial: str | None = None) -> Job:
+def submit(
+    world: World,
+    location: str,
+    declared: Mapping[str, Any],
+    email: str,
+    *,
+    trial: str | None = None,
+    tuning: str | None = None,
+) -> Job:
     """Write a new job, and start it when nobody waits before it. Within a transaction.
 
-    `trial` is the id of the trial that the job runs, for those of a tuning job.
+    `trial` and `tuning` are the ids of the trial that the job runs and of its tuning job, where it belongs to one.
     """
     store, spec, now = world.store, declared["jobSpec"], world.now()
     number = store.next_id("customJob")
@@ -94,6 +102,7 @@ def submit(world: World, location: str, declared: Mapping[str, Any], email: str,
         restart_whole=bool(scheduling.get("restartJobOnWorkerRestart", False)),
         email=email,
         trial=trial,
+        tuning=tuning,
     )
     spec = experiment_runs.joined(world, spec, name, declared["displayName"])
     log_uploads.expect(world, spec, name, declared["displayName"])

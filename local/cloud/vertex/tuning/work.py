@@ -95,7 +95,7 @@ def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
             return tuning
         code = _CODES.get(error.status, _FAILED_PRECONDITION)
         return life.ended_by(tuning, Ending("JOB_STATE_FAILED", code, f"Trial {trial.id}: {error.message}"))
-    job = submission.submit(world, region, body, email, trial=trial.id)
+    job = submission.submit(world, region, body, email, trial=trial.id, tuning=id_of(tuning.name))
     return replace(tuning, trials=(*tuning.trials, replace(trial, job=job.body["name"])))
 
 

@@ -66,10 +66,10 @@ def until(cloud: LocalCloud, name: str, holds: Callable[[dict[str, Any]], bool])
         time.sleep(0.1)
 
 
-def said(cloud: LocalCloud, trial: dict[str, Any]) -> list[str]:
-    """What a trial's own code printed."""
+def said(cloud: LocalCloud, job: str, trial: dict[str, Any]) -> list[str]:
+    """What a trial's own code printed. Its lines bear the tuning job's id: gcloud asks for that alone. # N17"""
     wanted = (
-        f'resource.labels.job_id="{trial["customJob"].rpartition("/")[2]}" AND '
+        f'resource.labels.job_id="{job.rpartition("/")[2]}" AND '
         f'labels."ml.googleapis.com/trial_id"="{trial["id"]}" AND resource.labels.task_name!="service"'
     )
     body = {"resourceNames": ["projects/slipway-local"], "filter": wanted}
@@ -100,7 +100,7 @@ def test_a_killed_cloud_goes_on_with_the_trials_it_had_decided(own_cloud: LocalC
     assert len(own_cloud.rest("GET", f"/v1/{PARENT}/customJobs")["customJobs"]) == len(done["trials"]) == 4
     for trial in done["trials"]:
         assert [item["stepCount"] for item in trial["measurements"]] == ["1", "2", "3"], "each once"
-        assert said(own_cloud, trial) == [f"attempt {trial['id']}"]
+        assert said(own_cloud, name, trial) == [f"attempt {trial['id']}"]
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_the_sdk_s_kinds_of_parameters_reach_the_code(quick_sdk: LocalCloud) -> 
     job.run()
     assert job.state.name == "JOB_STATE_SUCCEEDED"
     trials = quick_sdk.rest("GET", f"/v1/{job.resource_name}")["trials"]
-    assert sorted(said(quick_sdk, trial)[0] for trial in trials) == [
+    assert sorted(said(quick_sdk, job.resource_name, trial)[0] for trial in trials) == [
         "--model=tree --depth=4 --units=16",
         "--model=tree --depth=4 --units=32",
     ]
