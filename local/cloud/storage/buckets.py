@@ -7,15 +7,22 @@ from typing import Any
 
 from local.cloud import identities
 from local.cloud.access import policies
-from local.cloud.storage import errors
-from local.cloud.storage.guard import Guard, check_conditions, checked
-from local.cloud.storage.records import BUCKET, Records, merged, moment, show_bucket
+from local.cloud.storage import errors, rules
+from local.cloud.storage.guard import (
+    BUCKET_OWNERS,
+    OBJECT_OWNERS,
+    Guard,
+    check_conditions,
+    checked,
+    page_start,
+    page_token,
+    refuse_lists,
+)
+from local.cloud.storage.records import BUCKET, Records, is_uniform, merged, moment, show_bucket
 from local.cloud.wire import Call, Reply, Route
 from local.cloud.world import World
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
-_MULTI_REGIONS = {"US", "EU", "ASIA"}
-_DUAL_REGIONS = {"NAM4", "EUR4", "EUR5", "EUR7", "EUR8", "ASIA1"}
 _OUTPUT_ONLY = (
     "id",
     "kind",
@@ -33,7 +40,6 @@ _OUTPUT_ONLY = (
     "softDeleteTime",
     "hardDeleteTime",
 )
-_PUBLIC = {"publicRead", "publicReadWrite", "authenticatedRead"}
 _LOCK_AFTER = timedelta(days=90)
 
 
@@ -57,7 +63,7 @@ class Buckets:
     def insert(self, call: Call) -> Reply:
         body = checked(call, "Bucket")
         self._guard.project(call, "storage.buckets.create", call.query.get("project", ""))
-        _refuse_public(call)
+        refuse_lists(call, body)
         name = body.get("name", "")
         if not name:
             raise errors.required("name")
@@ -70,8 +76,8 @@ class Buckets:
                     "Your previous request to create the named bucket succeeded and you already own it."
                 )
             self._store.put(BUCKET, name, bucket)
-            uniform = bucket["iamConfiguration"]["uniformBucketLevelAccess"]["enabled"]
-            self._world.policies.seed(policies.bucket_name(name), _first_policy(uniform))
+            owners = BUCKET_OWNERS | (OBJECT_OWNERS if is_uniform(bucket) else {})
+            self._world.policies.seed(policies.bucket_name(name), owners)
         return Reply(body=show_bucket(bucket))
 
     def get(self, call: Call) -> Reply:
@@ -84,14 +90,14 @@ class Buckets:
         self._guard.project(call, "storage.buckets.list", call.query.get("project", ""))
         size = min(call.integer("maxResults", 1000) or 1000, 1000)
         prefix = call.query.get("prefix", "")
-        start = max(call.query.get("pageToken", ""), prefix)
-        inclusive = not call.query.get("pageToken")
+        after = page_start(call)
+        start, inclusive = max(after, prefix), not after
         found = self._store.scan(BUCKET, start, prefix + "\U0010ffff", size + 1, inclusive=inclusive)
         answer: dict[str, Any] = {"kind": "storage#buckets"}
         if found:
             answer["items"] = [show_bucket(bucket) for _, bucket in found[:size]]
         if len(found) > size:
-            answer["nextPageToken"] = found[size - 1][0]
+            answer["nextPageToken"] = page_token(found[size - 1][0])
         return Reply(body=answer)
 
     def patch(self, call: Call) -> Reply:
@@ -124,7 +130,7 @@ class Buckets:
 
     def _change(self, call: Call, *, replace: bool) -> Reply:
         body = checked(call, "Bucket")
-        _refuse_public(call)
+        refuse_lists(call, body)
         with self._store.transaction():
             old = self._records.bucket(call.params["bucket"])
             self._guard.bucket(call, "storage.buckets.update", old["name"])
@@ -138,6 +144,7 @@ class Buckets:
             bucket = merged(kept if replace else old, {**_settable(body), "name": old["name"]})
             fixed = {name: old[name] for name in ("timeCreated", "projectNumber", "locationType", "location")}
             bucket |= fixed | {"metageneration": str(int(old["metageneration"]) + 1), "updated": self._now()}
+            rules.check_bucket(bucket)
             bucket["iamConfiguration"] = self._iam_configuration(bucket, old)
             self._stamp(bucket, old)
             bucket = _without_empty(bucket)
@@ -147,8 +154,8 @@ class Buckets:
     def _completed(self, body: dict[str, Any], name: str) -> dict[str, Any]:
         now = self._now()
         location = str(body.get("location") or "US").upper()
-        kind = "multi-region" if location in _MULTI_REGIONS else "region"
-        kind = "dual-region" if location in _DUAL_REGIONS or body.get("customPlacementConfig") else kind
+        kind = rules.location_type(location, bool(body.get("customPlacementConfig")))
+        rules.check_bucket(body)
         bucket = {
             "storageClass": "STANDARD",
             "softDeletePolicy": {"retentionDurationSeconds": "604800"},
@@ -211,18 +218,3 @@ def _without_empty(bucket: dict[str, Any]) -> dict[str, Any]:
         if name in bucket and not any(bucket[name].values()):
             empty.append(name)
     return {name: value for name, value in bucket.items() if name not in empty}
-
-
-def _first_policy(uniform: bool) -> dict[str, tuple[str, ...]]:
-    project = identities.PROJECT_ID
-    owners, viewers = (f"projectEditor:{project}", f"projectOwner:{project}"), (f"projectViewer:{project}",)
-    policy = {"roles/storage.legacyBucketOwner": owners, "roles/storage.legacyBucketReader": viewers}
-    if uniform:
-        policy |= {"roles/storage.legacyObjectOwner": owners, "roles/storage.legacyObjectReader": viewers}
-    return policy
-
-
-def _refuse_public(call: Call) -> None:
-    for name in ("predefinedAcl", "predefinedDefaultObjectAcl"):
-        if call.query.get(name) in _PUBLIC:
-            raise errors.not_implemented(f"{name}={call.query[name]} (access control lists)")

@@ -14,6 +14,8 @@ from local.cloud.wire import ApiError, Call, FileSlice, Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 _IN_MEMORY = 1 << 20
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE = re.compile(r"([\x21-\x7e\xa0-\xff]+([ \t]+[\x21-\x7e\xa0-\xff]+)*)?")
 
 
 class Downloads:
@@ -42,14 +44,14 @@ class Downloads:
         version = self._objects.find(call, "storage.objects.get")
         check_object_conditions(call, version, reading=True)
         headers = _headers(version)
-        media = version.resource.get("contentType", "application/octet-stream")
+        media = _header_text(version.resource.get("contentType", "application/octet-stream"))
         size = int(version.resource["size"])
         packed = version.resource.get("contentEncoding") == "gzip"
         if packed and "gzip" not in call.headers.get("accept-encoding", ""):
             with self._records.blobs.open(version.blob) as file:
                 return Reply(200, zlib.decompress(file.read(), wbits=31), media, headers)
         if version.resource.get("contentEncoding"):
-            headers["content-encoding"] = version.resource["contentEncoding"]
+            headers["content-encoding"] = _header_text(version.resource["contentEncoding"])
         try:
             span = _span(call.headers.get("range", ""), size)
         except ApiError as problem:
@@ -102,14 +104,13 @@ def _headers(version: Version) -> dict[str, str]:
         "x-goog-stored-content-length": resource["size"],
     }
     for name, value in resource.get("metadata", {}).items():
-        headers[f"x-goog-meta-{name.lower()}"] = _header_text(value)
-    return headers
+        if _HEADER_NAME.fullmatch(name):
+            headers[f"x-goog-meta-{name.lower()}"] = value
+    return {name: _header_text(value) for name, value in headers.items()}
 
 
 def _header_text(value: str) -> str:
-    """Header values are Latin-1 on the wire; anything else travels in base64, as in MIME."""
-    try:
-        value.encode("latin-1")
-    except UnicodeEncodeError:
-        return f"=?UTF-8?B?{base64.b64encode(value.encode()).decode()}?="
-    return value
+    """Header values are printable Latin-1 on the wire; anything else travels in base64, as in MIME."""
+    if _HEADER_VALUE.fullmatch(value):
+        return value
+    return f"=?UTF-8?B?{base64.b64encode(value.encode()).decode()}?="

@@ -1,13 +1,12 @@
 """Listing objects: prefix, delimiter, offsets, versions and pages."""
 
-import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from local.cloud.storage import errors
-from local.cloud.storage.guard import Guard
+from local.cloud.storage.guard import Guard, page_start, page_token
 from local.cloud.storage.records import OBJECT, Records, show_object
 from local.cloud.wire import Call, Reply, Route
 from local.cloud.world import World
@@ -58,13 +57,13 @@ class Listing:
         if page.prefixes:
             answer["prefixes"] = page.prefixes
         if page.more:
-            answer["nextPageToken"] = base64.urlsafe_b64encode(page.last.encode()).decode()
+            answer["nextPageToken"] = page_token(page.last)
         return Reply(body=answer)
 
     def _page(self, call: Call, bucket: str) -> _Page:
         prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
         size = min(call.integer("maxResults", 1000) or 1000, 1000)
-        after = _after(call.query.get("pageToken", ""))
+        after = page_start(call)
         start = max(prefix, call.query.get("startOffset", ""))
         stop = min(prefix + _TOP, call.query.get("endOffset") or _TOP)
         recent = self._hidden_since(call)
@@ -123,10 +122,3 @@ def _group(name: str, prefix: str, delimiter: str) -> str:
     """The part of a name up to and with the first delimiter after the prefix, "" when there is none."""
     at = name.find(delimiter, len(prefix)) if delimiter else -1
     return name[: at + len(delimiter)] if at >= 0 else ""
-
-
-def _after(token: str) -> str:
-    try:
-        return base64.urlsafe_b64decode(token).decode()
-    except ValueError as problem:
-        raise errors.invalid("Invalid page token.") from problem

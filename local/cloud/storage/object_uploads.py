@@ -9,7 +9,7 @@ from typing import Any
 
 from local.cloud.storage import errors
 from local.cloud.storage.blobs import Blob
-from local.cloud.storage.guard import Guard, check_object_conditions, checked_body
+from local.cloud.storage.guard import Guard, check_object_conditions, checked_body, refuse_keys, refuse_lists
 from local.cloud.storage.multipart import boundary, parts
 from local.cloud.storage.objects import Objects
 from local.cloud.storage.records import Records, show_object
@@ -95,6 +95,8 @@ class Uploads:
         self._records.bucket(bucket)
         self._guard.bucket(call, "storage.objects.create", bucket)
         metadata = _with_type(call, checked_body(call.object(), "Object"))
+        refuse_lists(call, metadata)
+        refuse_keys(call)
         name = call.query.get("name") or metadata.get("name", "")
         if not name:
             raise errors.required("name")

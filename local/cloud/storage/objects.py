@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from local.cloud.storage import errors
+from local.cloud.storage import errors, rules
 from local.cloud.storage.blobs import Blob
-from local.cloud.storage.guard import Guard, check_object_conditions, checked
+from local.cloud.storage.guard import Guard, check_object_conditions, checked, refuse_keys, refuse_lists
 from local.cloud.storage.records import Records, Version, is_versioned, merged, moment, show_object
 from local.cloud.wire import Call, Reply, Route
 
@@ -80,6 +80,9 @@ class Objects:
         On any error the blob is deleted. Raises 400, 403, 404, 412.
         """
         try:
+            rules.check_object(metadata)
+            refuse_lists(call, metadata)
+            refuse_keys(call)
             with self._store.transaction():
                 kept = self._records.bucket(bucket)
                 self._check_name(name)
@@ -185,12 +188,14 @@ class Objects:
 
     def _change(self, call: Call, *, replace: bool) -> Reply:
         body = _settable(checked(call, "Object"))
+        refuse_lists(call, body)
         with self._store.transaction():
             version = self.find(call, "storage.objects.update")
             check_object_conditions(call, version)
             fixed = {name: version.resource[name] for name in _OUTPUT_ONLY if name in version.resource}
             base = {"storageClass": version.resource["storageClass"]} if replace else version.resource
             resource = {**merged(base, body), **fixed}
+            rules.check_object(resource)
             resource["metageneration"] = str(version.metageneration + 1)
             resource["updated"] = moment(self._records.world.clock.now())
             if not resource.get("metadata"):

@@ -1,5 +1,6 @@
 """Machine types, the accelerators that fit them, and the regions that have them (data: machines.toml)."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,17 @@ from typing import Any
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 DISK_GB = (100, 64000)
 _DATA = Path(__file__).with_name("machines.toml")
+_PARTITION = re.compile(r"[1-9]g\.[1-9][0-9]*gb")
+_PARTITIONED = (
+    "NVIDIA_TESLA_A100",
+    "NVIDIA_A100_80GB",
+    "NVIDIA_H100_80GB",
+    "NVIDIA_H100_MEGA_80GB",
+    "NVIDIA_H200_141GB",
+    "NVIDIA_B200",
+    "NVIDIA_GB200",
+    "NVIDIA_RTX_PRO_6000",
+)
 
 
 @dataclass(frozen=True)
@@ -37,8 +49,15 @@ class MachineTable:
         """Regions of training, and those named only as having an accelerator."""
         return tuple(dict.fromkeys([*self.regions, *(r for where in self.accelerator_regions.values() for r in where)]))
 
+    def spec_mistakes(self, spec: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
+        """What is wrong with a canonical machine spec, as (field of machine_spec, message)."""
+        machine_type, accelerator = spec.get("machineType", ""), spec.get("acceleratorType")
+        count = spec.get("acceleratorCount", 0)
+        found = self.mistakes(machine_type, accelerator, count, region)
+        return found or _partition_mistakes(spec.get("gpuPartitionSize", ""), accelerator, count)
+
     def mistakes(self, machine_type: str, accelerator: str | None, count: int, region: str) -> list[tuple[str, str]]:
-        """What is wrong with a machine spec, as (field of machine_spec, message)."""
+        """The same of a machine and what it carries."""
         if not machine_type:
             return [("machine_type", "Machine type is required.")]
         machine = self.types.get(machine_type)
@@ -61,6 +80,19 @@ class MachineTable:
         if region not in self.accelerator_regions.get(accelerator, ()):
             return [("accelerator_type", f"Accelerator {accelerator} is not available in region {region}.")]
         return []
+
+
+def _partition_mistakes(size: str, accelerator: str | None, count: int) -> list[tuple[str, str]]:
+    """What is wrong with the size of a part of a GPU (MIG), as Nvidia names it: 3g.20gb."""
+    if not size:
+        return []
+    if accelerator not in _PARTITIONED:
+        return [("gpu_partition_size", f"Only these accelerators can be partitioned: {', '.join(_PARTITIONED)}.")]
+    if count != 1:
+        return [("accelerator_count", "Accelerator count must be 1 with gpu_partition_size.")]
+    if not _PARTITION.fullmatch(size):
+        return [("gpu_partition_size", f'"{size}" is not the size of a GPU partition, such as 3g.20gb.')]
+    return []
 
 
 def default_disk_type(machine_type: str) -> str:

@@ -1,6 +1,6 @@
 """What the service takes as a persistent resource, and what it fills in (vertex-rules 1.1, 1.2, 1.4, 1.5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from local.cloud.supply import machines, tpus
@@ -9,6 +9,7 @@ from local.cloud.vertex.field_errors import (
     Mistake,
     disk_mistakes,
     display_name_mistakes,
+    image_mistakes,
     key_mistakes,
     label_mistakes,
 )
@@ -49,6 +50,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     ids = [pool["id"] for pool in pools if pool.get("id")]
     for repeated in sorted({name for name in ids if ids.count(name) > 1}):
         found.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
+    found += _ray(body.get("resourceRuntimeSpec", {}).get("raySpec", {}), [pool.get("id", "") for pool in pools])
     return [*found, *network_mistakes(_ROOT, body), *key_mistakes(_ROOT, body, region), *_service_account(body)]
 
 
@@ -99,9 +101,7 @@ def _pool(path: str, pool: Mapping[str, Any], region: str, ray: bool) -> Iterato
     if tpus.is_tpu(machine) or "tpuTopology" in machine or machine.get("acceleratorType", "").startswith("TPU"):
         yield Mistake(f"{path}.machine_spec", "TPUs are not supported on persistent resources.")
         return
-    for field, message in machines.table().mistakes(
-        machine.get("machineType", ""), machine.get("acceleratorType"), machine.get("acceleratorCount", 0), region
-    ):
+    for field, message in machines.table().spec_mistakes(machine, region):
         yield Mistake(f"{path}.machine_spec.{field}", message)
     yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))
     yield from _replicas(path, pool, ray)
@@ -132,6 +132,19 @@ def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake
     if count is not None and not low <= count <= high:
         text = f"Replica count {count} must be between min replica count {low} and max replica count {high}."
         yield Mistake(f"{path}.replica_count", text)
+
+
+def _ray(spec: Mapping[str, Any], pools: Sequence[str]) -> Iterator[Mistake]:
+    path = f"{_ROOT}.resource_runtime_spec.ray_spec"
+    head = spec.get("headNodeResourcePoolId")
+    if head and head not in pools:
+        yield Mistake(f"{path}.head_node_resource_pool_id", f'There is no resource pool "{head}".')
+    if "imageUri" in spec:
+        yield from image_mistakes(f"{path}.image_uri", spec["imageUri"])
+    for pool, image in spec.get("resourcePoolImages", {}).items():
+        if pool not in pools:
+            yield Mistake(f"{path}.resource_pool_images", f'There is no resource pool "{pool}".')
+        yield from image_mistakes(f"{path}.resource_pool_images.{pool}", image)
 
 
 def _service_account(body: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -9,8 +9,10 @@ from local.cloud.supply import machines, tpus
 from local.cloud.supply.shape import disk_spec, shape_of
 from local.cloud.vertex.field_errors import (
     Mistake,
+    directory_mistakes,
     disk_mistakes,
     display_name_mistakes,
+    image_mistakes,
     key_mistakes,
     label_mistakes,
 )
@@ -42,10 +44,9 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
         if pool:
             found += _worker_pool(f"{root}[{at}]", at, pool, region)
     found += _tpus_alone(root, pools)
-    prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
-    if "baseOutputDirectory" in spec and not prefix.startswith("gs://"):
+    if "baseOutputDirectory" in spec:
         path = "job_spec.base_output_directory.output_uri_prefix"
-        found.append(Mistake(path, f'"{prefix}" must be a Cloud Storage URI: gs://bucket/directory.'))
+        found += directory_mistakes(path, spec["baseOutputDirectory"].get("outputUriPrefix", ""))
     if (spec.get("tensorboard") or spec.get("experiment")) and not spec.get("serviceAccount"):
         found.append(
             Mistake("job_spec.service_account", "A service account is required with tensorboard or experiment.")
@@ -115,7 +116,7 @@ def _machine(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
     name = machine.get("machineType", "")
     if machine.get("tpuTopology"):
         return [("tpu_topology", f'Machine type "{name}" takes no TPU topology.')]
-    return machines.table().mistakes(name, machine.get("acceleratorType"), machine.get("acceleratorCount", 0), region)
+    return machines.table().spec_mistakes(machine, region)
 
 
 def _tpus_alone(root: str, pools: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
@@ -143,8 +144,7 @@ def _nfs(path: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
 
 
 def _container(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:
-    if not spec.get("imageUri"):
-        yield Mistake(f"{path}.image_uri", "Image URI is required.")
+    yield from image_mistakes(f"{path}.image_uri", spec.get("imageUri", ""))
     yield from _arguments(path, spec)
 
 

@@ -19,11 +19,11 @@ FLEX_ACCELERATORS = (
 )
 MAX_FLEX_TIMEOUT_S = 7 * 24 * 3600
 DEFAULT_MAX_WAIT_S = 24 * 3600
-AFFINITIES = ("NO_RESERVATION", "ANY_RESERVATION", "SPECIFIC_RESERVATION")
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
 _STRATEGIES: Mapping[str, Strategy] = {"SPOT": "spot", "LOW_COST": "spot", "FLEX_START": "flex-start"}
 _POOLS = "job_spec.worker_pool_specs"
 _STRATEGY = "job_spec.scheduling.strategy"
+_MAX_WAIT = "job_spec.scheduling.max_wait_duration"
 _RESERVATION = re.compile(
     r"projects/[^/]+/zones/[^/]+/reservations/[^/]+(/reservationBlocks/[^/]+(/reservationSubBlocks/[^/]+)?)?"
 )
@@ -46,7 +46,9 @@ def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
     """What a canonical job spec combines that does not go together."""
     strategy = spec.get("scheduling", {}).get("strategy", "")
     if _seconds(spec.get("scheduling", {}).get("maxWaitDuration", "0s")) < 0:
-        yield Mistake("job_spec.scheduling.max_wait_duration", "Max wait duration must not be negative.")
+        yield Mistake(_MAX_WAIT, "Max wait duration must not be negative.")
+    if "maxWaitDuration" in spec.get("scheduling", {}) and strategy_of(spec) != "flex-start":
+        yield Mistake(_MAX_WAIT, "Max wait duration is supported with strategy FLEX_START only.")
     yield from _affinities(spec)
     if spec.get("persistentResourceId"):
         yield from _on_cluster(spec, strategy)
@@ -109,9 +111,7 @@ def _affinities(spec: Mapping[str, Any]) -> Iterator[Mistake]:
         where = f"{path}.reservation_affinity"
         given = machine.get("reservationAffinity", {})
         kind = affinity_of(machine)
-        if given and kind not in AFFINITIES:
-            yield Mistake(f"{where}.reservation_affinity_type", f"{kind} must be one of {', '.join(AFFINITIES)}.")
-        elif kind == "SPECIFIC_RESERVATION":
+        if kind == "SPECIFIC_RESERVATION":
             yield from _specific(where, given)
         elif given.get("key") or given.get("values"):
             yield Mistake(where, "Key and values are for SPECIFIC_RESERVATION only.")

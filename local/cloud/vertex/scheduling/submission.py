@@ -16,6 +16,7 @@ from local.cloud.vertex.field_errors import Mistake, refuse
 from local.cloud.vertex.jobs import life, rules, strategies, table, waiting
 from local.cloud.vertex.jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
 from local.cloud.vertex.metadata import experiment_runs
+from local.cloud.vertex.models import records as models
 from local.cloud.vertex.names import cluster_name, job_name
 from local.cloud.vertex.scheduling import placement, queues, quota_usage
 from local.cloud.vertex.scheduling import reservations as reserving
@@ -67,6 +68,7 @@ def admit(
         _check_account(world, principal, spec["serviceAccount"])
     experiment_runs.check(world, spec)
     log_uploads.check(world, location, spec)
+    models.check(world, location, spec.get("models", ()))
     return email
 
 

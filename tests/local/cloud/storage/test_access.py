@@ -6,6 +6,7 @@ import sys
 
 import google.cloud.storage as storage
 import pytest
+import requests
 from google.api_core import exceptions
 
 from tests.local.cloud.storage.conftest import client
@@ -71,6 +72,24 @@ def test_the_previewer_sees_buckets_and_changes_none(cloud: LocalCloud, bucket: 
         previewer.bucket(bucket.name).blob("x").upload_from_string("no")
     with pytest.raises(exceptions.Forbidden):
         previewer.create_bucket("previewers-bucket")
+
+
+def test_the_project_s_editors_have_what_object_lists_give_them_by_default(cloud: LocalCloud) -> None:
+    """As Compute Engine's default account is, which Google's own tests run jobs as. # N17"""
+    compute = "100000000001-compute@developer.gserviceaccount.com"
+    assert cloud.rest("GET", f"/v1/projects/-/serviceAccounts/{compute}")["email"] == compute
+    body = {"scope": ["https://www.googleapis.com/auth/cloud-platform"]}
+    token = cloud.rest("POST", f"/v1/projects/-/serviceAccounts/{compute}:generateAccessToken", body)["accessToken"]
+    headers = {"Authorization": f"Bearer {token}"}
+    for name, uniform in (("of-lists", False), ("of-roles", True)):
+        access = {"uniformBucketLevelAccess": {"enabled": uniform}}
+        cloud.rest("POST", "/storage/v1/b?project=slipway-local", {"name": name, "iamConfiguration": access})
+        upload = f"{cloud.url}/upload/storage/v1/b/{name}/o?uploadType=media&name=x"
+        assert requests.post(upload, b"content", headers=headers, timeout=30).status_code == 200
+        read = f"{cloud.url}/storage/v1/b/{name}/o/x?alt=media"
+        assert requests.get(read, headers=headers, timeout=30).content == b"content"
+        roles = {item["role"] for item in cloud.rest("GET", f"/storage/v1/b/{name}/iam")["bindings"]}
+        assert ("roles/storage.legacyObjectOwner" in roles) is uniform
 
 
 def test_the_environment_of_the_tests_holds_no_cloud_of_its_own() -> None:

@@ -51,6 +51,19 @@ def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, re
         # seven days, no negative wait
         (spec(gpu(), scheduling=FLEX | {"timeout": "604801s"}), "scheduling.timeout", "at most 604800s"),
         (spec(gpu(), scheduling=FLEX | {"maxWaitDuration": "-1s"}), "max_wait_duration", "not be negative"),
+        # a wait for machines is FLEX_START's (Kubeflow's launcher takes it out of other jobs)
+        *(
+            (spec(worker(), scheduling={"maxWaitDuration": "60s"} | strategy), "max_wait_duration", "FLEX_START only")
+            for strategy in ({}, {"strategy": "STANDARD"}, {"strategy": "SPOT"})
+        ),
+        # a part of a GPU is one of a GPU
+        (
+            spec(gpu(A100 | {"gpuPartitionSize": "3g.20gb", "acceleratorCount": 2, "machineType": "a2-highgpu-2g"})),
+            "[0].machine_spec.accelerator_count",
+            "must be 1",
+        ),
+        (spec(gpu(A100 | {"gpuPartitionSize": "half"})), "[0].machine_spec.gpu_partition_size", "not the size"),
+        (spec(gpu(T4 | {"gpuPartitionSize": "3g.20gb"})), "[0].machine_spec.gpu_partition_size", "can be partitioned"),
         # no cluster, no reservation
         (
             spec(gpu(), scheduling=FLEX, persistentResourceId="cpu"),
@@ -78,7 +91,6 @@ def reserved(affinity: dict[str, Any], machine: dict[str, Any] | None = None, re
         (spec(gpu(T4 | {"tpuTopology": "1x1"})), "[0].machine_spec.tpu_topology", "takes no TPU topology"),
         (spec(gpu(TPU), scheduling=FLEX), "[0].machine_spec.accelerator_type", "this is none"),
         # reservations: form
-        (spec(reserved({"reservationAffinityType": 7})), "affinity.reservation_affinity_type", "7 must be one of"),
         (spec(reserved({"reservationAffinityType": "SPECIFIC_RESERVATION"})), "affinity.key", KEY),
         (spec(reserved(SPECIFIC | {"values": []})), "affinity.values", "At least one"),
         (spec(reserved(SPECIFIC | {"values": ["held"]})), "affinity.values[0]", "projects/PROJECT/zones"),
@@ -113,7 +125,7 @@ def test_what_does_not_go_together_is_refused(calling: Calling, body: Any, field
         spec(gpu(H100 | {"reservationAffinity": NONE}), gpu(), scheduling=FLEX),
         spec(worker(), scheduling={"strategy": "SPOT"}),
         spec(gpu(T4), scheduling={"strategy": "SPOT"}),
-        spec(worker(), scheduling={"strategy": "STANDARD", "maxWaitDuration": "60s"}),
+        spec(gpu(A100 | {"gpuPartitionSize": "3g.20gb"})),
         spec(reserved(SPECIFIC)),
         spec(reserved(SPECIFIC | {"values": [HELD.replace("slipway-local", "100000000001")]})),
         spec(reserved(SPECIFIC | {"values": [f"{HELD}/reservationBlocks/one"]})),

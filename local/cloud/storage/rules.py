@@ -1,0 +1,112 @@
+"""What the service refuses of a bucket or an object, where its discovery document has a text for a choice."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from local.cloud.regions import REGIONS
+from local.cloud.storage import errors
+
+LocationType = Literal["region", "dual-region", "multi-region"]
+_MULTI_REGIONS = ("US", "EU", "ASIA")
+_DUAL_REGIONS = ("NAM4", "EUR4", "EUR5", "EUR7", "EUR8", "ASIA1")
+_PAIRED = ("US", "EU", "ASIA", "AU", "CA", "DE", "GB", "IN", "IT")
+"""What a bucket in two regions of one's choice names as its location."""
+_CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "DURABLE_REDUCED_AVAILABILITY")
+_CHOICES: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("storageClass",): _CLASSES,
+    ("rpo",): ("DEFAULT", "ASYNC_TURBO"),
+    ("iamConfiguration", "publicAccessPrevention"): ("inherited", "enforced", "unspecified"),
+    ("autoclass", "terminalStorageClass"): ("NEARLINE", "ARCHIVE"),
+    ("retention", "mode"): ("Locked", "Unlocked"),
+}
+_ACTIONS = ("Delete", "SetStorageClass", "AbortIncompleteMultipartUpload")
+_KEY = re.compile(r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+")
+_DAY = 24 * 3600
+_SOFT_DELETION_S, _LONGEST_RETENTION_S = (7 * _DAY, 90 * _DAY), 3_155_760_000
+_MOST_LABELS = 64
+_LABEL = re.compile(r"[^\W\d_][-\w]*")
+
+
+def location_type(location: str, pair: bool) -> LocationType:
+    """That of a location in capital letters; `pair`: two regions are named beside it. Raises 400."""
+    if pair and location in _PAIRED:
+        return "dual-region"
+    if not pair and location in _MULTI_REGIONS:
+        return "multi-region"
+    if not pair and location in _DUAL_REGIONS:
+        return "dual-region"
+    if not pair and location.lower() in REGIONS:
+        return "region"
+    raise errors.invalid("The specified location constraint is not valid.")
+
+
+def check_bucket(bucket: Mapping[str, Any]) -> None:
+    """Raises 400 for a bucket that can't be, 501 for one that the local cloud has not."""
+    if bucket.get("hierarchicalNamespace", {}).get("enabled"):
+        raise errors.not_implemented("A hierarchical namespace")
+    for why in _mistakes(bucket):
+        raise errors.invalid(why)
+
+
+def check_object(metadata: Mapping[str, Any]) -> None:
+    """Raises 400 for metadata that an object can't have."""
+    for why in _choices(metadata):
+        raise errors.invalid(why)
+
+
+def _mistakes(bucket: Mapping[str, Any]) -> Iterator[str]:
+    yield from _choices(bucket)
+    pair = bucket.get("customPlacementConfig", {}).get("dataLocations", [])
+    if pair and (len({place.lower() for place in pair} & REGIONS) != 2 or len(pair) != 2):
+        yield "customPlacementConfig.dataLocations names two regions."
+    for at, rule in enumerate(bucket.get("lifecycle", {}).get("rule", [])):
+        yield from _rule(f"lifecycle.rule[{at}]", rule)
+    period = int(bucket.get("retentionPolicy", {}).get("retentionPeriod", 1))
+    if not 0 < period <= _LONGEST_RETENTION_S:
+        yield f"retentionPolicy.retentionPeriod is from 1 to {_LONGEST_RETENTION_S} seconds."
+    kept = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
+    if kept and not _SOFT_DELETION_S[0] <= kept <= _SOFT_DELETION_S[1]:
+        yield f"softDeletePolicy.retentionDurationSeconds is 0, or from {_SOFT_DELETION_S[0]} to {_SOFT_DELETION_S[1]}."
+    key = bucket.get("encryption", {}).get("defaultKmsKeyName", "")
+    if key and not _KEY.fullmatch(key):
+        yield f"'{key}' is not the name of a key."
+    yield from _labels(bucket.get("labels", {}))
+
+
+def _choices(resource: Mapping[str, Any]) -> Iterator[str]:
+    for path, known in _CHOICES.items():
+        value: Any = resource
+        for name in path:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if value and value not in known and str(value).upper() not in known:
+            yield f"Invalid value for {'.'.join(path)}: '{value}'; it is one of {', '.join(known)}."
+
+
+def _rule(path: str, rule: Mapping[str, Any]) -> Iterator[str]:
+    action, condition = rule.get("action", {}), rule.get("condition", {})
+    kind, target = action.get("type", ""), action.get("storageClass", "")
+    if kind not in _ACTIONS:
+        yield f"Invalid value for {path}.action.type: '{kind}'; it is one of {', '.join(_ACTIONS)}."
+    if kind == "SetStorageClass" and target.upper() not in _CLASSES:
+        yield f"Invalid value for {path}.action.storageClass: '{target}'; it is one of {', '.join(_CLASSES)}."
+    if kind != "SetStorageClass" and target:
+        yield f"{path}.action.storageClass is for SetStorageClass only."
+    if not condition:
+        yield f"{path}.condition is required: what the action is to be taken on."
+    for name in condition.get("matchesStorageClass", []):
+        if name.upper() not in _CLASSES:
+            yield f"Invalid value for {path}.condition.matchesStorageClass: '{name}'."
+    for name, value in condition.items():
+        if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+            yield f"{path}.condition.{name} must not be negative."
+
+
+def _labels(labels: Mapping[str, Any]) -> Iterator[str]:
+    if len(labels) > _MOST_LABELS:
+        yield f"A bucket has at most {_MOST_LABELS} labels."
+    for key, value in labels.items():
+        if len(key) > 63 or not _LABEL.fullmatch(key) or key != key.lower():
+            yield f"Invalid label key '{key}': a lowercase letter, then at most 62 of these, digits, '_' and '-'."
+        if value and (len(value) > 63 or not re.fullmatch(r"[-\w]*", value) or value != value.lower()):
+            yield f"Invalid label value '{value}': at most 63 lowercase letters, digits, '_' and '-'."
