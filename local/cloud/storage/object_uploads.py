@@ -76,7 +76,7 @@ class Uploads:
         metadata = _with_type(call, metadata)
         blob = self._records.blobs.write(chunks)
         try:
-            _check_sums(call, metadata, blob)
+            check_sums(call, metadata, blob)
         except BaseException:
             self._records.blobs.delete(blob.name)
             raise
@@ -141,7 +141,7 @@ class Uploads:
         with path.open("rb") as file:
             blob = self._records.blobs.write(iter(lambda: file.read(1 << 20), b""))
         try:
-            _check_sums(call, session["metadata"], blob)
+            check_sums(call, session["metadata"], blob)
         except BaseException:
             self._records.blobs.delete(blob.name)
             raise
@@ -174,7 +174,7 @@ def _with_query(call: Call, conditions: Mapping[str, str]) -> Call:
     return replace(call, query={**call.query, **conditions})
 
 
-def _check_sums(call: Call, metadata: Mapping[str, Any], blob: Blob) -> None:
+def check_sums(call: Call, metadata: Mapping[str, Any], blob: Blob) -> None:
     """Raises 400 when a checksum that the client sent is not the content's."""
     sent = {key: metadata[key] for key in _CHECKSUMS if metadata.get(key)}
     for part in call.headers.get("x-goog-hash", "").split(","):

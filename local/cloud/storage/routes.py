@@ -9,6 +9,7 @@ from local.cloud.storage.buckets import Buckets
 from local.cloud.storage.guard import Guard
 from local.cloud.storage.object_downloads import Downloads
 from local.cloud.storage.object_listing import Listing
+from local.cloud.storage.object_parts import Parts
 from local.cloud.storage.object_uploads import Uploads
 from local.cloud.storage.objects import Objects
 from local.cloud.storage.records import BUCKET, Records
@@ -29,7 +30,7 @@ def routes(world: World) -> list[Route]:
         *Listing(world, records, guard).routes(),
         *Uploads(records, objects, guard).routes(),
     ]
-    return [*found, *Batch(found).routes()]
+    return [*found, *Batch(found).routes(), *Parts(records, objects, guard).routes()]
 
 
 def summary(world: World) -> dict[str, int]:
