@@ -79,8 +79,24 @@ def status(output: str) -> None:
 
 @cli.command()
 @click.option("--as", "role", type=click.Choice(list(ROLES)), default="deployer", show_default=True)
-def env(role: str) -> None:
+@click.option("--no-engine", is_flag=True, help="What Google's clients need alone: neither makes nor names an engine.")
+def env(role: str, no_engine: bool) -> None:
     """Print what a shell needs: eval "$(python -m local env)", then type `pulumi preview` or `slipway submit`."""
+    from local import environment
+    from local.cloud.access import keys
+
+    record = _running()
+    folder = state_folder()
+    variables = {} if no_engine else _engine_variables(folder)
+    with _in_words():
+        key = keys.write(folder, role, record.url)
+    variables |= {**environment.of_role(record, role), "GOOGLE_APPLICATION_CREDENTIALS": str(key)}
+    for name, value in variables.items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+
+
+def _engine_variables(folder: Path) -> dict[str, str]:
+    """Those of an engine that is there once this returns, with a home and a backend in the state folder."""
     from journey.leftovers import repair_backend
     from local import environment
     from local.engine.engine import ensure
@@ -88,8 +104,6 @@ def env(role: str) -> None:
     from local.engine.progress import Printer
     from local.plugin import installation
 
-    record = _running()
-    folder = state_folder()
     printer = Printer(sys.stderr)
     with _in_words(EngineError, installation.InstallError), contextlib.closing(printer):
         engine = ensure(printer)
@@ -97,12 +111,7 @@ def env(role: str) -> None:
         (folder / "pulumi-state").mkdir(exist_ok=True)
         if repair_backend(folder / "pulumi-state"):
             click.echo("repaired the engine's state, where a write was cut off", err=True)
-    variables = {
-        **environment.engine_variables(folder, engine.bin, os.environ.get("PATH", "")),
-        **environment.of_role(record, role),
-    }
-    for name, value in variables.items():
-        click.echo(f"export {name}={shlex.quote(value)}")
+    return environment.engine_variables(folder, engine.bin, os.environ.get("PATH", ""))
 
 
 @cli.group()

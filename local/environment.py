@@ -7,6 +7,7 @@ from pathlib import Path
 
 from journey.backend import file_backend
 from local.cloud.endpoints import cloud_variables, every
+from local.cloud.nodes.environment import CLIENT_SETTINGS
 from local.cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
@@ -50,5 +51,6 @@ def of_role(record: Record, role: str) -> Mapping[str, str]:
     return {
         **every(record.url),
         **cloud_variables(record.url, record.tokens[role]),
+        **CLIENT_SETTINGS,
         **past_proxies(os.environ),
     }

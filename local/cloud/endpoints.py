@@ -62,6 +62,7 @@ def cloud_variables(url: str, token: str) -> dict[str, str]:
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
         "GOOGLE_CLOUD_PROJECT": PROJECT_ID,
         "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
+        "CLOUD_STORAGE_EMULATOR_ENDPOINT": f"{url}/t/{token}",  # of Google's C++ client, which pyarrow has inside
     }
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from local.cloud import identities
 
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
+CLIENT_SETTINGS = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
+"""What keeps a client from asking Google over gRPC, past every endpoint: gcsfs, whether a bucket has real folders."""
 _TF_ROLES = ("chief", "worker", "ps", "evaluator")
 _THREADS = (
     "OMP_NUM_THREADS",

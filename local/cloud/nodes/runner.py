@@ -159,6 +159,8 @@ class Runner:
             "no_proxy": "127.0.0.0/8,localhost",
             "GCE_METADATA_HOST": metadata,
             "GCE_METADATA_IP": metadata,
+            "GCE_METADATA_ROOT": metadata,  # of Google's C++ client
+            **environment.CLIENT_SETTINGS,
         }
         for name, value in self._spec.user_variables.items():
             known[name] = environment.expanded(value, known | dict(self._spec.variables))

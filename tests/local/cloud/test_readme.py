@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,33 +18,46 @@ PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
 
 
 def typed(cloud: LocalCloud, folder: Path, script: str) -> str:
-    """What a shell prints that is told all that the script says. It must end well."""
+    """What a shell prints in a folder that is told all that the script says. It must end well."""
     path = f"{Path(sys.executable).parent}:{cloud.base_env()['PATH']}"
     environment = {
         **cloud.base_env(),
         "PATH": path,
-        "CLOUDSDK_CONFIG": str(folder),
+        "CLOUDSDK_CONFIG": str(folder.parent / "gcloud"),
         "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
     }
     done = subprocess.run(
-        ["bash", "-c", "set -eu\n" + script], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        ["bash", "-c", "set -eu\n" + script], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder, in which a cloud is found and stopped that the blocks have started."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    yield folder
+    LocalCloud(folder / "cloud-state").local("down")
+
+
 @pytest.mark.journey
-def test_the_blocks_run_from_start_to_stop(own_cloud: LocalCloud, tmp_path: Path) -> None:
+def test_the_blocks_run_from_start_to_stop_in_an_empty_folder(empty: Path) -> None:
     start, rest, gcloud, stop = SHELL
-    own_cloud.up(*[word for setting in FAST for word in ("--set", setting)])
-    (tmp_path / "script.py").write_text("".join(PYTHON))
-    printed = typed(own_cloud, tmp_path, f"{start}{rest}python {tmp_path / 'script.py'}\n")
+    cloud = LocalCloud(empty / "cloud-state")
+    cloud.up(*[word for setting in FAST for word in ("--set", setting)])
+    script = empty.parent / "script.py"
+    script.write_text("".join(PYTHON))
+    printed = typed(cloud, empty, f"{start}{rest}python {script}\n")
     assert '"displayName":"hello"' in printed
     assert printed.endswith("JOB_STATE_SUCCEEDED\n")
     if shutil.which("gcloud"):
-        printed = typed(own_cloud, tmp_path, start + gcloud)
+        printed = typed(cloud, empty, start + gcloud)
         assert "displayName: hello" in printed
-    assert "local cloud stopped" in typed(own_cloud, tmp_path, stop)
+    own = start.splitlines()[0] + "\n"
+    assert "local cloud stopped" in typed(cloud, empty, own + stop)
+    assert {path.name for path in empty.iterdir()} <= {"cloud-state", "hello.txt"}
 
 
 def test_every_folder_has_a_row() -> None:

@@ -123,6 +123,21 @@ def test_user_code_runs_in_its_image_with_its_environment(run: Replica) -> None:
     assert (chosen, threads, folder) == ("service!", "3", str(run.folder / "work"))
 
 
+def test_google_s_clients_are_led_to_the_metadata_server_and_not_to_google(run: Replica) -> None:  # N17
+    """C++ (pyarrow) and Python ask it by different variables; gcsfs is kept from gRPC."""
+    code = """
+import json, os, urllib.request
+for name in ("GCE_METADATA_HOST", "GCE_METADATA_ROOT"):
+    url = f"http://{os.environ[name]}/computeMetadata/v1/instance/service-accounts/default/?recursive=true"
+    asked = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
+    print(json.load(urllib.request.urlopen(asked))["email"])
+print(os.environ["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"])
+"""
+    run.start(*python(code))
+    assert run.ended() == Status("exited", 0), run.lines()
+    assert run.said() == ["a@b", "a@b", "false"]
+
+
 def test_an_image_that_is_built_once_for_the_machine_is_linked_into_each_cache(run: Replica, tmp_path: Path) -> None:
     run.spec = replace(run.spec, image_folder=str(tmp_path / "cluster"), shares_images=True)
     run.start(*python("print('well')"))

@@ -1,9 +1,11 @@
 """`python -m local env`, as a shell and the engine use it. (N4)"""
 
+import json
 import os
 import shlex
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,23 @@ def test_env_prints_what_a_shell_needs(cloud: LocalCloud) -> None:
     )
     version, python = said.stdout.split()
     assert version.startswith("v3.") and python.startswith(found["PATH"].split(":")[0])
+
+
+def test_env_for_clients_alone_needs_no_engine(cloud: LocalCloud) -> None:
+    done = cloud.local("env", "--as", "submitter", "--no-engine")
+    assert done.returncode == 0, done.stderr
+    found = exports(done.stdout)
+    assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token("submitter")
+    key = json.loads(Path(found["GOOGLE_APPLICATION_CREDENTIALS"]).read_text())
+    assert (key["client_email"], key["token_uri"]) == ("ada@slipway.example", f"{cloud.url}/token")
+    assert found["CLOUD_STORAGE_EMULATOR_ENDPOINT"] == found["STORAGE_EMULATOR_HOST"]
+    assert found["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] == "false"
+    assert not {"PULUMI_HOME", "PATH"} & found.keys()
+
+
+def test_status_is_json_where_it_is_asked_for(cloud: LocalCloud) -> None:
+    done = cloud.local("status", "--output", "json")
+    assert done.returncode == 0 and json.loads(done.stdout)["url"] == cloud.url
 
 
 def test_env_without_a_role_is_the_deployers(cloud: LocalCloud) -> None:
