@@ -17,10 +17,12 @@ from slipway.catalog.withdrawal import begun, withdrawn
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location, Storage
 from slipway.deployment.checkout import UNKNOWN
-from slipway.deployment.interim import CatalogOf
 from slipway.formatting import join
 from slipway.labels import Revision
 from slipway.packages.source_package import SourcePackage
+
+CatalogOf = Callable[[Mapping[str, str]], Catalog]
+"""From those of the new clusters that run: their ids, by the ids that were asked for."""
 
 
 @dataclass(frozen=True)

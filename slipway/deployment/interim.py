@@ -21,11 +21,8 @@ from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
 from slipway.season import MACHINES
 
-CatalogOf = Callable[[Mapping[str, str]], Catalog]
-"""From those of the new clusters that run: their ids, by the ids that were asked for."""
 
-
-def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
+def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Callable[[Mapping[str, str]], Catalog]:
     """What is offered when some of the clusters to be made run. `catalog_of` gives what is published of a plan."""
 
     def offered(made: Mapping[str, str]) -> Catalog:
