@@ -12,6 +12,7 @@ from slipway.review.kinds import KINDS
 from slipway.review.resources.grants import form, place, unreadable
 from slipway.review.resources.inputs import texts
 from slipway.review.resources.touched import Fate, Touched, touched
+from slipway.review.resources.undeclared import undeclared
 from slipway.review.words import jobs, named
 
 # As access lists, predefined ACLs and role entities write it.
@@ -21,8 +22,6 @@ _PUBLIC = re.compile(
 _ANYWHERE = ("0.0.0.0/0", "::/0")
 # Where an address range lets in; elsewhere it is a route, or what may be called from inside.
 _LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound|allowed_?(ip|cidr))")
-_KEYS = ("gcp:serviceaccount/key:Key", "gcp:storage/hmacKey:HmacKey")
-_DENYING = "gcp:iam/denyPolicy:DenyPolicy"
 _LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
 
 
@@ -34,10 +33,11 @@ def exposure(change: Change) -> Iterator[Consequence]:
             yield from _wholesale(one)
         else:
             yield from _opened(one)
-        if one.type == _DENYING:
-            yield from _denied(one, change)
-        if one.type in _KEYS and one.fate in _LETTING:
-            account = str(one.becomes.get("serviceAccountId") or one.becomes.get("serviceAccountEmail", ""))
+        row = undeclared(one.type)
+        if row.denies:
+            yield from _denied(one, row.denies, change)
+        if row.signs_in_as and one.fate in _LETTING:
+            account = str(one.becomes.get(row.signs_in_as, ""))
             words = f"A key of account `{account.rsplit('/', 1)[-1]}` is made: whoever has it is that account"
             yield KINDS["access-added"].of(f"key {one.name}", words)
 
@@ -53,10 +53,10 @@ def _opened(one: Touched) -> Iterator[Consequence]:
             return
 
 
-def _denied(one: Touched, change: Change) -> Iterator[Consequence]:
+def _denied(one: Touched, key: str, change: Change) -> Iterator[Consequence]:
     """It wins over every grant, whatever else says who may do what."""
-    before = {text for path, text in texts(one.was) if "deniedPrincipals" in path}
-    found = [text for path, text in texts(one.becomes) if "deniedPrincipals" in path and text not in before]
+    before = {text for path, text in texts(one.was) if key in path}
+    found = [text for path, text in texts(one.becomes) if key in path and text not in before]
     if found:
         stopped = [job for job in change.jobs if any(job.service_account in text for text in found)]
         who = named(f"`{text.rsplit('/', 1)[-1]}`" for text in found)

@@ -7,7 +7,7 @@ catalog and the packages.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.review.change import Change
@@ -18,54 +18,10 @@ from slipway.review.preview import SECRET
 from slipway.review.resources.grants import form
 from slipway.review.resources.inputs import Difference, differences, top, unseen
 from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched, touched
+from slipway.review.resources.undeclared import GUARDS, HURTS, undeclared
 from slipway.review.words import named
 
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
-# What is in it, where the type alone does not say; by the beginning of the type.
-_HOLDS: Mapping[str, str] = {
-    "gcp:bigquery/dataset:": "all tables in it",
-    "gcp:bigquery/table:": "all rows in it",
-    "gcp:sql/databaseInstance:": "all its databases and its backups",
-    "gcp:sql/database:": "all tables in it",
-    "gcp:secretmanager/secret:": "all its versions",
-    "gcp:secretmanager/secretVersion:": "its value",
-    "gcp:kms/": "whatever is encrypted with it, which nobody can read any more",
-    "gcp:artifactregistry/repository:": "all images and packages in it",
-    "gcp:vertex/aiTensorboard:": "all experiments and runs logged to it",
-    "gcp:vertex/aiFeature": "all values in it",
-    "gcp:vertex/aiIndex:": "all vectors in it",
-    "gcp:filestore/instance:": "all files on it",
-    "gcp:compute/disk:": "all data on it",
-    "gcp:spanner/": "all data in it",
-    "gcp:bigtable/": "all data in it",
-    "gcp:firestore/": "all documents in it",
-    "gcp:redis/": "all data in it",
-    "gcp:alloydb/": "all databases in it",
-    "gcp:pubsub/subscription:": "all messages that were not read",
-    "gcp:compute/reservation:": "its machines, which may not come again",
-    "gcp:serviceaccount/key:": "whatever signs in with it",
-    "aws:s3": "what is in it",
-    "aws:rds": "all its databases",
-    "aws:dynamodb/table:": "all items in it",
-    "random:": "the value that others were made with",
-}
-# Inputs that keep something from being deleted, with the value that does.
-_GUARDS: Mapping[str, object] = {
-    "deletionProtection": True,
-    "deletionProtectionEnabled": True,
-    "deleteProtection": True,
-    "enableDeletionProtection": True,
-    "deletionPolicy": "PREVENT",
-    "forceDestroy": False,
-    "deleteContentsOnDestroy": False,
-    "skipFinalSnapshot": False,
-}
-# What ends or deletes data by itself when it changes, or lets others in.
-_HURTS = re.compile(
-    r"(?i)(expir|ttl|retention|cleanuppolic|lifecycle|backup|pointintime|destroyscheduled|disabled$|versiondestroy"
-    # Whom a federation lets in.
-    r"|attributecondition)"
-)
 _BY_ITSELF = re.compile(
     r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state|labels)"
 )
@@ -121,7 +77,8 @@ def _consequence(one: Touched) -> Iterator[Consequence]:
 
 
 def _gone(one: Touched, subject: str, what: str, found: tuple[Difference, ...]) -> Consequence:
-    holds = next((f", and with it {words}" for start, words in _HOLDS.items() if one.type.startswith(start)), "")
+    ends = undeclared(one.type).ends_with_it
+    holds = f", and with it {ends}" if ends else ""
     stops = ""
     if one.old and (one.old.protected or any(one.was.get(key) == value for key, value in _stopping(one))):
         stops = "; it is protected from that, so the deployment would fail"
@@ -148,7 +105,7 @@ def _changed(one: Touched, subject: str, what: str, found: tuple[Difference, ...
         words = f"{what} may be deleted from now on: {why}"
         yield KINDS["resource-changed"].of(subject, words, details=lines[1:] and lines, grade=Grade.BLOCKING)
     elif lines:
-        worst = Grade.BLOCKING if any(_HURTS.search(difference.path) for difference in edited) else None
+        worst = Grade.BLOCKING if any(HURTS.search(difference.path) for difference in edited) else None
         mild = not edited and not any(_secret(one, path) for path in hidden)
         words = f"{what} changes in place: {named(lines)}"
         grade = Grade.CHANGE if mild or _labels_alone(edited, hidden) else worst
@@ -161,7 +118,7 @@ def unguarded(one: Touched) -> str:
         return "the program no longer protects it"
     if one.old and one.new and one.old.retained and not one.new.retained:
         return "the program no longer keeps it when it leaves the stack"
-    for key, value in _GUARDS.items():
+    for key, value in GUARDS.items():
         was, becomes = one.was.get(key), one.becomes.get(key)
         # `forceDestroy` and its like are off where nobody sets them.
         if (was == value or (was is None and value is False)) and becomes not in (value, None):
@@ -172,7 +129,7 @@ def unguarded(one: Touched) -> str:
 
 
 def _stopping(one: Touched) -> Iterator[tuple[str, object]]:
-    return ((key, value) for key, value in _GUARDS.items() if value in (True, "PREVENT") and key in one.was)
+    return ((key, value) for key, value in GUARDS.items() if value in (True, "PREVENT") and key in one.was)
 
 
 def _means_something(one: Touched, path: str) -> bool:

@@ -47,6 +47,8 @@ def replaced(type_: str, name: str, old: Mapping[str, Any], new: Mapping[str, An
         (S3, "`results` (aws s3.BucketV2) is deleted, and with it what is in it"),
         ("acme:lab/instrument:Instrument", "`results` (acme lab.Instrument) is deleted"),
         ("gcp:vertex/aiTensorboard:AiTensorboard", "and with it all experiments and runs logged to it"),
+        ("gcp:iam/denyPolicy:DenyPolicy", "and with it what it denied, which roles allow again"),
+        ("gcp:storage/hmacKey:HmacKey", "and with it whatever signs in with it"),
         ("gcp:artifactregistry/repository:Repository", "and with it all images and packages in it"),
     ],
 )
@@ -64,6 +66,11 @@ def test_a_replacement_is_one_destruction_with_its_cause() -> None:
         "`db` (sql.DatabaseInstance) is deleted and made anew because of `region` `us-central1` → `us-east1`, "
         "and with the old one all its databases and its backups"
     )
+
+
+def test_a_type_without_a_row_is_as_bad_as_one_that_holds_data() -> None:
+    unknown = one(*replaced("acme:lab/instrument:Instrument", "x", {"bench": 1}, {"bench": 2}, "bench"))
+    assert (unknown.kind, unknown.grade) == ("resource-replaced", Grade.BLOCKING)
 
 
 def test_what_is_replaced_because_another_is_says_so() -> None:
