@@ -1,6 +1,7 @@
 """HTTP to the local cloud: the token, bounded retries, and errors with Google's own text."""
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -18,6 +19,8 @@ _READ_ONLY = frozenset({"GET", "HEAD"})
 _ATTEMPTS = 6
 _ATTEMPTS_UNANSWERED = 3
 _LONGEST_PAUSE = 8.0
+_PART = 1 << 16
+_DEADLINE = "context deadline exceeded (Client.Timeout {})"
 _USER_AGENT = "slipway-local-gcp-plugin"
 
 
@@ -40,6 +43,13 @@ class Body:
 
     data: bytes
     media: str
+
+
+@dataclass(frozen=True)
+class _Answer:
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
 
 
 class Transport:
@@ -88,7 +98,9 @@ class Transport:
         # The words of Go's client, and no more: what to do about them is for others to say.
         raise CloudError(f'{method.capitalize()} "{url}": {failure}')
 
-    def _try(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[Any, str, bool]:
+    def _try(
+        self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[_Answer | None, str, bool]:
         import urllib3
 
         with self._lock:
@@ -97,11 +109,21 @@ class Transport:
                 self._pool = urllib3.PoolManager(maxsize=64, retries=False, timeout=timeout)
         try:
             # A redirect is an answer like any other: following it could lead away from this machine.
-            return self._pool.request(method, url, body=data, headers=dict(headers), redirect=False), "", False
+            answer = self._pool.request(
+                method, url, body=data, headers=dict(headers), redirect=False, preload_content=False
+            )
+            body, until = bytearray(), time.monotonic() + self._pace.silence
+            # The official provider's limit is for the whole answer too, urllib3's for each byte of it.
+            while part := answer.read1(_PART):
+                body += part
+                if time.monotonic() > until:
+                    answer.close()
+                    return None, _DEADLINE.format("or context cancellation while reading body"), False
+            return _Answer(answer.status, answer.headers, bytes(body)), "", False
         except urllib3.exceptions.NewConnectionError:
             return None, f"dial tcp {urlsplit(url).netloc}: connect: connection refused", True
         except urllib3.exceptions.TimeoutError:
-            return None, "context deadline exceeded (Client.Timeout exceeded while awaiting headers)", False
+            return None, _DEADLINE.format("exceeded while awaiting headers"), False
         except urllib3.exceptions.HTTPError:
             return None, "EOF", False
 
@@ -127,12 +149,12 @@ class Transport:
         return json.dumps(body).encode(), {"Content-Type": "application/json"}
 
 
-def _pause(answer: Any, attempt: int) -> float:
+def _pause(answer: _Answer | None, attempt: int) -> float:
     asked = answer.headers.get("Retry-After", "") if answer is not None else ""
     return min(float(asked) if asked.isdecimal() else 0.5 * 2.0 ** min(attempt - 1, 10), _LONGEST_PAUSE)
 
 
-def _parsed(answer: Any) -> Any:
+def _parsed(answer: _Answer) -> Any:
     try:
         body = json.loads(answer.data) if answer.data.strip() else {}
     except ValueError:

@@ -1,4 +1,6 @@
+import contextlib
 import socket
+import time
 from threading import Thread
 
 import pytest
@@ -105,6 +107,23 @@ def test_an_answer_is_waited_for_as_long_as_is_said_whatever_the_clock_does() ->
         with pytest.raises(CloudError, match="context deadline exceeded"):
             Transport(settings, Pace(silence=0.05)).send("storage", "POST", "b", body={})
     assert Pace(speed=1200).silence == Pace().silence
+
+
+def test_an_answer_that_comes_a_byte_at_a_time_is_none() -> None:
+    def trickle() -> None:
+        with contextlib.suppress(OSError):
+            caller, _ = slow.accept()
+            caller.recv(1 << 16)
+            caller.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            while True:
+                caller.sendall(b" ")
+                time.sleep(0.02)
+
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        Thread(target=trickle, daemon=True).start()
+        settings = Settings(endpoints={"storage": f"http://127.0.0.1:{slow.getsockname()[1]}/"}, token="t")
+        with pytest.raises(CloudError, match="while reading body"):
+            Transport(settings, Pace(silence=0.1)).send("storage", "POST", "b", body={})
 
 
 def test_a_cancel_ends_the_waiting(recorder: Recorder) -> None:
