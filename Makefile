@@ -59,7 +59,7 @@ fuzz: setup ## many thousands of odd requests to the local cloud, others each ti
 bench: setup ## the bars, one JSON line each
 	@$(PY) -m bench
 
-bench-faults: setup ## every call of every journey as a point of trouble: make bench-faults [ARGS="points --minutes 30"]
+bench-faults: setup ## an hour of trouble at the calls of every journey: make bench-faults [ARGS="--minutes 240"]
 	@$(PY) -m bench.faults $(ARGS)
 
 review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [ARGS=…]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -56,7 +57,8 @@ class Relay(BaseHTTPRequestHandler):
         kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OWN_HEADERS]
         return Answer(answer.status, content, kept, answer.headers.get("Content-Length"))
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: Answer, pause_s: float = 0.0) -> None:
+        """`pause_s`: between one byte of the body and the next."""
         with suppress(OSError):
             self.send_response_only(answer.status)
             for name, value in answer.headers:
@@ -65,7 +67,10 @@ class Relay(BaseHTTPRequestHandler):
             if answer.status not in (204, 304):
                 self.send_header("Content-Length", told)
             self.end_headers()
-            self.wfile.write(answer.content)
+            for part in [bytes([byte]) for byte in answer.content] if pause_s else [answer.content]:
+                self.wfile.write(part)
+                if pause_s:
+                    time.sleep(pause_s)
 
     def hang_up(self) -> None:
         self.close_connection = True

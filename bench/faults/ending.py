@@ -79,25 +79,6 @@ def read(checkout: Checkout) -> Ending:
     )
 
 
-def written(ending: Ending) -> dict[str, Any]:
-    """As JSON has it."""
-    jobs = [[job.request, job.state, job.ran] for job in ending.jobs]
-    clusters = sorted(map(list, ending.clusters))
-    known, things = sorted(ending.known), sorted(ending.things)
-    return {"clusters": clusters, "known": known, "things": things, "jobs": jobs, "stays": ending.stays}
-
-
-def again(document: Mapping[str, Any]) -> Ending:
-    """What `written` wrote."""
-    return Ending(
-        frozenset((id_, state) for id_, state in document["clusters"]),
-        frozenset(document["known"]),
-        frozenset(document["things"]),
-        tuple(Job(*one) for one in document["jobs"]),
-        document["stays"],
-    )
-
-
 def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:
     """The worst that differs, in a word, and what it is. A job and its copies, which ran nothing, count as one."""
     if clean.stays and not now.stays:

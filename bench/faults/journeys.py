@@ -6,13 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench.errors import BenchError
+from bench.faults.earlier import release
 from bench.faults.ending import OTHER_REGION
+from bench.faults.points import Point
+from bench.faults.proxy import Strike
 from bench.faults.stage import Stage, ready
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
 
 UP, DESTROY = ("pulumi", "up"), ("pulumi", "destroy")
-SWEEP = "list:\n" + "".join(f"  - {{say: point{number}}}\n" for number in range(1, 5))
+RUNS = 4
+SWEEP = "list:\n" + "".join(f"  - {{say: point{number}}}\n" for number in range(1, RUNS + 1))
 
 
 def cpu(most: int) -> dict[str, Any]:
@@ -38,8 +43,9 @@ def _nothing(stage: Stage) -> None:
 @dataclass(frozen=True)
 class Journey:
     """`base` is how the stage stands. `file` is what the stack file then says, `command` what is typed until all is
-    well, and `between` what a person does before they type it once more. `patience`: the seconds for which a person
-    looks at a command that goes on through trouble, before they type Ctrl-C; None for as long as it takes."""
+    well, and `between` what a person does before they type it once more. `keeps`: no cluster becomes another.
+    `patience`: the seconds for which a person looks at a command that goes on through trouble, before they type Ctrl-C;
+    None for as long as it takes."""
 
     name: str
     base: str
@@ -47,6 +53,7 @@ class Journey:
     file: Mapping[str, Any] | None = None
     between: Callable[[Stage], None] = _nothing
     refused: bool = False
+    keeps: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
     patience: float | None = None
 
@@ -71,9 +78,9 @@ def _stocked_again(stage: Stage) -> None:
     stage.cloud.rest("DELETE", "/slipway/scenario")
 
 
-def up(stage: Stage, file: Mapping[str, Any]) -> None:
+def up(stage: Stage, file: Mapping[str, Any], **variables: str) -> None:
     stage.checkout.write(**file)
-    ready(stage, stage.checkout.command("up"))
+    ready(stage, stage.checkout.command("up"), **variables)
 
 
 def _deployed(stage: Stage) -> None:
@@ -109,14 +116,30 @@ def _busy(stage: Stage) -> None:
     _napping(stage)
 
 
-def _napping(stage: Stage) -> None:
+def _napping(stage: Stage, **variables: str) -> None:
     (stage.checkout.folder / "grid.yaml").write_text(SWEEP)
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
-    ready(stage, job, "submitter")
+    ready(stage, job, "submitter", **variables)
     wait_for(lambda: [one["state"] for one in stage.checkout.jobs("stays")] == ["JOB_STATE_RUNNING"], "the job runs")
     # Until then processes come and go that install what it needs.
     spoken = ("slipway", "jobs", "logs", "nap")
-    wait_for(lambda: "the word is" in stage.run(spoken, "submitter", {}).said, "the job speaks")
+    wait_for(lambda: "the word is" in stage.run(spoken, "submitter", variables).said, "the job speaks")
+
+
+def _earlier(stage: Stage) -> None:
+    """Deployed by the release before. A job that it sent runs, and what it had begun to send was killed there."""
+    with release(stage.folder / "earlier", stage.checkout.folder) as variables:
+        up(stage, FIRST, **variables)
+        _napping(stage, **variables)
+        # A sweep's runs are sent side by side: only with the last of them does every stage have the same jobs.
+        for command, number in ((_TO_POOL, 1), (_SWEEP, RUNS)):
+            sent = Point("", f"POST {VERTEX.replace('/v1/', '/v1beta1/')}/customJobs", number, "kill-cli")
+            stage.proxy.begin(Strike(sent, stage.kill_of_command(sent.fault)))
+            ran = stage.run(command, "submitter", variables)
+            if not stage.killed:
+                raise BenchError(f"{' '.join(command)} was to be killed as it sends, and ended with {ran.code}")
+        wait_for(lambda: len(stage.checkout.jobs()) == 2 + RUNS, "what was sent is there")
+    stage.proxy.begin()
 
 
 def _rolled(stage: Stage) -> None:
@@ -136,6 +159,9 @@ def _out(stage: Stage) -> None:
     _stocked_out(stage)
 
 
+_SUBMIT = ("slipway", "submit", "nap", "-p", "say=hello", "--request-id", "wanted")
+_TO_POOL = (*_SUBMIT, "--capacity", "pool")
+_SWEEP = ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool")
 BASES: Mapping[str, Callable[[Stage], None]] = {
     "empty": _nothing,
     "stocked-out": _out,
@@ -145,11 +171,11 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "rolled": _rolled,
     "theirs": _theirs,
     "adopted": _adopted,
+    "earlier": _earlier,
 }
 # A submission gives up sending by itself after two minutes; a sweep goes on for as long as it is limited.
-_GIVEN_UP_S = 150.0
+_GIVEN_UP_S, _SWEPT_S = 150.0, 75.0
 _TO_DESTROY = {"SLIPWAY_PURPOSE": "destroy"}
-_SUBMIT = ("slipway", "submit", "nap", "-p", "say=hello", "--request-id", "wanted")
 JOURNEYS = (
     Journey("create", "empty", UP, FIRST),
     Journey("edit", "deployed", UP, EDITED),
@@ -162,7 +188,10 @@ JOURNEYS = (
     Journey("stock-out-elsewhere", "stocked-out", UP, ELSEWHERE),
     Journey("adopt", "theirs", UP, ADOPTED),
     Journey("leave-adopted", "adopted", UP, FIRST),
-    Journey("submit", "busy", (*_SUBMIT, "--capacity", "pool"), patience=_GIVEN_UP_S),
+    Journey("upgrade", "earlier", UP, FIRST, keeps=True),
+    Journey("submit", "busy", _TO_POOL, patience=_GIVEN_UP_S),
     Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait"), patience=_GIVEN_UP_S),
-    Journey("sweep", "busy", ("slipway", "submit", "nap", "--sweep", "grid.yaml", "--capacity", "pool"), patience=75.0),
+    Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
+    Journey("submit-upgrade", "earlier", _TO_POOL, patience=_GIVEN_UP_S),
+    Journey("sweep-upgrade", "earlier", _SWEEP, patience=_SWEPT_S),
 )

@@ -1,104 +1,136 @@
-"""A mutant of the local cloud for each rule that it enforces: whether some test notices."""
+"""A mutant of the local cloud for each rule that it enforces: whether some test notices.
+
+Every test runs once in a copy of the checkout, to see which rules it meets. Then each rule is switched off by itself
+for the tests that meet it, in a process of their own, so that nothing that a mutant let in outlives it.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import fnmatch
 import json
 import os
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from bench.errors import BenchError
-from bench.faults.guards import Rule, copy
-from bench.faults.journal import Entry, Journal
-from bench.faults.processes import deaf
+from bench.faults import meetings
+from bench.faults.processes import kill
+from bench.faults.report import Entry
+from bench.faults.rules import MET, OFF, copy
 from bench.ground import CHECKOUT
 
 # What runs long, or asks other things than rules.
-_LEFT_OUT = (
-    "test_fuzz.py",
-    "test_readme.py",
-    "test_layout.py",
-    "test_honesty.py",
-    "test_gcloud.py",
-    "sources",
-)
-_LOOK_S = 5.0
-_GOODBYE_S = 60.0
+_LEFT_OUT = ("test_fuzz.py", "test_readme.py", "test_layout.py", "test_honesty.py", "test_gcloud.py", "sources")
+_TESTS = ("tests/local/cloud", "-m", "not journey", *(f"--ignore=tests/local/cloud/{name}" for name in _LEFT_OUT))
+# So many of the tests that meet a rule are asked. One that waits for what the rule would have refused has noticed.
+_MOST = 12
+_LONGEST_S = 60
+_FAILED = 1
 
 
-def chosen(found: Iterable[Rule], done: Collection[str], patterns: Sequence[str], limit: int) -> list[str]:
-    """The ids of the rules to play: those that fit a pattern, as in `storage/*`, and without one those that were not
-    done. Raises BenchError for a pattern that fits no rule."""
-    every = [rule.id for rule in found]
-    strange = [pattern for pattern in patterns if not fnmatch.filter(every, pattern)]
-    if strange:
-        raise BenchError(f"no rule of the local cloud is called {' or '.join(strange)}, as one is {every[0]}")
-    fitting = [rule for rule in every if any(fnmatch.fnmatchcase(rule, pattern) for pattern in patterns)]
-    left = fitting if patterns else [rule for rule in every if rule not in done]
-    return left[:limit] if limit else left
+def matching(rules: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """The rules that fit a pattern, as in `storage/*`; all where there is none. Raises BenchError for one that fits no
+    rule."""
+    for pattern in patterns:
+        if not fnmatch.filter(rules, pattern):
+            raise BenchError(f"no rule of the local cloud is called {pattern}, as one is {rules[0]}")
+    return [rule for rule in rules if not patterns or any(fnmatch.fnmatchcase(rule, one) for one in patterns)]
 
 
-def play(journal: Journal, wanted: Sequence[str], minutes: float, tell: Callable[[str], None]) -> int:
-    """Plays the mutants of these rules; how many no test noticed."""
-    tell(f"{len(wanted)} mutants; every test of the local cloud runs once before, which takes minutes")
-    if not wanted:
-        return 0
-    bad, until = 0, time.monotonic() + 60 * minutes if minutes else float("inf")
-    with tempfile.TemporaryDirectory(prefix="slipway-mutants-") as folder:
-        target, notes = Path(folder, "checkout"), Path(folder, "notes")
-        target.mkdir()
-        notes.mkdir()
-        copy(CHECKOUT, target, notes)
-        (notes / "wanted.json").write_text(json.dumps(wanted))
-        results, log = notes / "results.jsonl", notes / "pytest.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "pytest", "-q", "-p", "bench.faults.mutant_plugin", *_tests()],
-                cwd=target,
-                env={**os.environ, "MUTANT_FOLDER": str(notes), "PYTHONPATH": str(target)},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        read, ended = 0, False
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the checkout with a switch for each rule, made in a folder that is not there yet."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        copy(CHECKOUT, self.folder)
+
+    def pytest(self, *arguments: str, patience: float | None = None) -> tuple[int, str]:
+        """Its exit code, and its line on the first test that failed, or its last one. Raises TimeoutExpired after
+        `patience` seconds."""
+        command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=no", *arguments]
+        environ = {**os.environ, "PYTHONPATH": str(self.folder)}
+        # In a session of its own: Ctrl-C is the bench's, which ends all that runs here.
+        with subprocess.Popen(
+            command, cwd=self.folder, env=environ, start_new_session=True, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ) as process:  # fmt: skip
+            try:
+                said, _ = process.communicate(timeout=patience)
+            except BaseException:
+                end(self.folder)
+                raise
+        lines = said.strip().splitlines() or [""]
+        return process.returncode, next((line for line in lines if line.startswith(("FAILED", "ERROR"))), lines[-1])
+
+    def meetings(self, until: float) -> Mapping[str, Sequence[str]] | None:
+        """By rule the tests that meet it; None where not all of them have run at `until`, a moment of the monotonic
+        clock."""
+        patience = None if until == float("inf") else until - time.monotonic()
         try:
-            while not ended and time.monotonic() < until:
-                ended = process.poll() is not None
-                rows = results.read_text().splitlines() if results.exists() else []
-                for row in map(json.loads, rows[read:]):
-                    journal.add(Entry("mutants", row["rule"], row["outcome"], {"test": row["test"], "why": row["why"]}))
-                    bad += row["outcome"] != "noticed"
-                    read += 1
-                    tell(f"{read}/{len(wanted)}  {row['outcome']}  {row['rule']}")
-                if not ended:
-                    time.sleep(_LOOK_S)
-        finally:
-            with deaf():
-                _end(process, target)
-        if ended and read < len(wanted):
-            raise BenchError(f"the mutants' tests ended early:\n{log.read_text()[-3000:]}")
-    return bad
+            code, said = self.pytest("-p", meetings.__name__, *_TESTS, patience=patience)
+        except subprocess.TimeoutExpired:
+            return None
+        file = self.folder / meetings.FILE
+        if code not in (0, _FAILED) or not file.exists():
+            raise BenchError(f"the tests of the local cloud ended with {code}: {said}")
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        found: dict[str, list[str]] = {}
+        for row in sorted(rows, key=lambda row: row["seconds"]):
+            for rule in row["rules"]:
+                found.setdefault(rule, []).append(row["test"])
+        return {rule: _varied(tests) for rule, tests in found.items()}
 
 
-def _end(process: subprocess.Popen[bytes], target: Path) -> None:
-    """Ends the tests as Ctrl-C does, so that they stop what they started, and then what a mutant let live, such as a
-    second cloud of one state folder: all that runs in the copy, on Linux, where that can be seen."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GOODBYE_S)
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (folder / "cwd").readlink().is_relative_to(target.resolve()):
-                os.kill(int(folder.name), signal.SIGKILL)
+def _varied(tests: Sequence[str]) -> list[str]:
+    """One case of each test before any other case of it, as they say much the same."""
+    first: dict[str, str] = {}
+    for test in tests:
+        first.setdefault(test.partition("[")[0], test)
+    return list(dict.fromkeys([*first.values(), *tests]))[:_MOST]
 
 
-def _tests() -> list[str]:
-    ignored = [f"--ignore=tests/local/cloud/{name}" for name in _LEFT_OUT]
-    return ["tests/local/cloud", "-m", "not journey", *ignored]
+class MutantPlayer:
+    """A worker: `play` switches a rule off."""
+
+    def __init__(self, folder: Path, met: Mapping[str, Sequence[str]]) -> None:
+        self._copy, self._met = Copy(folder), met
+
+    def play(self, rule: str) -> Entry:
+        """Noticed: a test fails, and passes with the rule on. Missed: none fails. Never met: no test meets the rule.
+        Unclear: what fails does so with the rule on as well."""
+        tests = self._met.get(rule, ())
+        if not tests:
+            return Entry("mutants", rule, "never-met")
+        off = self._copy.folder / OFF
+        off.write_text(rule)
+        code, said = self._copy.pytest("-x", f"--timeout={_LONGEST_S}", *tests)
+        off.unlink()
+        (self._copy.folder / MET).unlink(missing_ok=True)
+        end(self._copy.folder)
+        if code == 0:
+            return Entry("mutants", rule, "missed", f"of {len(tests)} tests that meet it, such as {tests[0]}")
+        again, _ = self._copy.pytest("--last-failed", *tests)
+        return Entry("mutants", rule, "unclear" if code != _FAILED or again else "noticed", said)
+
+    def close(self) -> None:
+        end(self._copy.folder)
+
+
+def end(folder: Path) -> None:
+    """End all that runs in a folder: a mutant may let something live, such as a second cloud of one state."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if Path(process.cwd()).is_relative_to(folder):
+                found.append(process)
+        except (psutil.Error, OSError):
+            continue
+    kill(found)

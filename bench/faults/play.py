@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from bench.errors import BenchError
 from bench.faults import ending, points
 from bench.faults.ending import Ending, Outcome
-from bench.faults.journal import Entry
 from bench.faults.journeys import BASES, Journey
-from bench.faults.points import Asked, Point
+from bench.faults.points import Point
 from bench.faults.proxy import Strike
-from bench.faults.stage import Ran, Stage, Workshop, stage
+from bench.faults.report import GOOD, Entry
+from bench.faults.stage import SETTINGS, Ran, Stage, Workshop, stage
 from slipway.cloud.foreign_words import ON_ERROR, meanings
 from tests.checkouts.shell import wait_for
 
 _MOST_AGAIN = 4
-_NO_KILLS = tuple(fault for fault in points.FAULTS if not fault.startswith("kill-"))
 # Lists lag here, so deployments must wait as they do for the service's.
 _LAG_S, _LAG = 2.0, {"SLIPWAY_GRACE": "6s"}
 # What tells a person what to do: our own line, or the words in which the engine, its provider or a command say it. One
@@ -33,58 +32,17 @@ TOLD = re.compile(
 
 @dataclass(frozen=True)
 class Clean:
-    """A clean run: the signatures of its calls in their order, who asked each, its ending, and its seconds."""
+    """A clean run: its points, its ending, and its seconds."""
 
     journey: Journey
-    calls: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    points: Sequence[Point]
     ending: Ending
     seconds: float
 
     @property
-    def points(self) -> list[Point]:
-        return points.of(self.journey.name, self.calls, self.journey.engine)
-
-    @property
-    def same(self) -> dict[str, Point]:
-        """By key those points that are the same as others, each with the other: that one is played for both."""
-        return points.same(self.points, points.alike(self.calls, self.asked) if self.journey.engine else {})
-
-    @property
-    def played(self) -> list[Point]:
-        """The points that are to be played."""
-        same = self.same
-        return [point for point in self.points if point.key not in same]
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        return frozenset(point.kind for point in self.played)
-
-    @property
     def entry(self) -> Entry:
-        asked = [[one.caller, one.whole] for one in self.asked]
-        run = {"calls": self.calls, "asked": asked, "ending": ending.written(self.ending), "seconds": self.seconds}
-        return Entry("cleans", self.journey.name, "clean", {"run": run})
-
-
-def clean_of(journey: Journey, entry: Entry) -> Clean:
-    """The run that an entry of the journal has."""
-    run = entry.more["run"]
-    asked = tuple(Asked(*one) for one in run["asked"])
-    return Clean(journey, tuple(run["calls"]), asked, ending.again(run["ending"]), run["seconds"])
-
-
-@dataclass(frozen=True)
-class Played:
-    """What became of a point. `reached`: its call came; `runs`: how often the command was typed."""
-
-    point: Point
-    outcome: Outcome
-    why: str
-    runs: int
-    reached: bool
-    seconds: float
-    first: str = ""
+        counted = {"points": len(self.points), "kinds": len({point.kind for point in self.points})}
+        return Entry("cleans", self.journey.name, "clean", f"{self.seconds:.1f} s", counted)
 
 
 class Player:
@@ -103,10 +61,11 @@ class Player:
     def clean(self, journey: Journey) -> Clean:
         """The run without a fault, and once more as later deployments do, until nothing changes."""
         here = self._ready(journey)
+        before = ending.read(here.checkout) if here.kept_jobs else None
         here.proxy.begin()
         began = time.monotonic()
         ran = here.run(journey.typed(here), journey.role, journey.variables)
-        took, calls, asked = time.monotonic() - began, tuple(here.proxy.calls), tuple(here.proxy.asked)
+        took, calls = time.monotonic() - began, tuple(here.proxy.calls)
         if (ran.code != 0) != journey.refused or not calls:
             raise BenchError(f"{journey.name}: a clean run ended with {ran.code}:\n{ran.said}")
         journey.between(here)
@@ -114,13 +73,17 @@ class Player:
             again = here.run(journey.typed(here), journey.role, journey.variables)
             if again.code != 0:
                 raise BenchError(f"{journey.name}: a second clean run ended with {again.code}:\n{again.said}")
-        return Clean(journey, calls, asked, ending.read(here.checkout), took)
+        after = ending.read(here.checkout)
+        if before and not (after.stays and here.jobs_live):
+            raise BenchError(f"{journey.name}: a clean run ends the job that runs:\n{ran.said}")
+        if before and journey.keeps and not before.clusters <= after.clusters:
+            raise BenchError(f"{journey.name}: a clean run replaces {sorted(before.clusters - after.clusters)}")
+        return Clean(journey, points.of(journey.name, calls, journey.engine), after, took)
 
-    def play(self, clean: Clean, point: Point) -> Played:
-        began = time.monotonic()
+    def play(self, clean: Clean, point: Point) -> Entry:
         journey, here = clean.journey, self._ready(clean.journey)
         first = self._struck(here, journey, point)
-        reached = here.proxy.struck and (point.fault in ("kill-cloud", *_NO_KILLS) or here.killed)
+        reached = here.proxy.struck and (point.fault == "kill-cloud" or here.killed or "kill" not in point.fault)
         here.proxy.begin()
         self._recover(here, point)
         journey.between(here)
@@ -135,27 +98,28 @@ class Player:
             again = here.run(journey.typed(here), journey.role, extra)
             runs += 1
             outcome, why = self._verdict(here, clean, again)
-        if outcome == "survived" and not told(first, point):
+        if outcome == "survived" and not all(told(one, point) for one in (first, *here.overtaking)):
             outcome, why = "silent", "the first error does not say what to do"
         elif outcome == "survived" and not reached:
             outcome, why = "absent", "its call did not come, or there was nothing to kill"
-        said = first.said if outcome != "survived" else ""
-        if outcome in ("stuck", "killed", "orphaned"):
-            said += f"\n--- again ---\n{again.said}"
         if outcome == "killed":
             self._drop(journey.base)
-        return Played(point, outcome, why, runs, reached, time.monotonic() - began, said)
+        said = {"first": first.said[-6000:], "again": again.said[-6000:]} if outcome not in GOOD else {}
+        return Entry("points", point.key, outcome, why, {"runs": runs, **said})
 
     def _struck(self, here: Stage, journey: Journey, point: Point) -> Ran:
-        here.proxy.begin(Strike(point, self._at_once(here, point)))
+        here.overtaking = []
+        here.proxy.begin(Strike(point, self._at_once(here, journey, point)))
         extra = {**journey.variables, **(_LAG if point.fault == "lag" else {})}
         return here.run(journey.typed(here), journey.role, extra, patience=journey.patience)
 
-    def _at_once(self, here: Stage, point: Point) -> Callable[[], None]:
+    def _at_once(self, here: Stage, journey: Journey, point: Point) -> Callable[[], None]:
         if point.fault == "kill-cloud":
             return here.kill_cloud
         if point.fault.startswith("kill-"):
             return here.kill_of_command(point.fault)
+        if point.fault in ("stolen", "again"):
+            return here.overtaken(journey.typed(here), journey.role, journey.variables)
         if point.fault == "lag":
             lagging = {"kind": "lagging-list", "match": "^GET .*s$|/[bo]$", "seconds": _LAG_S}
             return lambda: here.cloud.rest("POST", "/slipway/faults", {"faults": [lagging]})
@@ -175,9 +139,10 @@ class Player:
         if ran.code != 0:
             return "stuck", f"the same command ended with {ran.code} {_MOST_AGAIN} times"
         now = ending.read(here.checkout)
-        outcome, why = ending.judged(clean.ending, replace(now, stays=now.stays and here.jobs_live))
+        now = replace(now, stays=now.stays and here.jobs_live)
+        outcome, why = ending.judged(clean.ending, now)
         if outcome == "doubled":
-            return ending.judged(clean.ending, _those_that_ran(here))
+            return ending.judged(clean.ending, _with_who_ran(here, now))
         return outcome, why
 
     def stage(self, base: str) -> Stage:
@@ -223,25 +188,15 @@ def told(first: Ran, point: Point) -> bool:
     return first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli") or bool(TOLD.search(said))
 
 
-def _those_that_ran(here: Stage) -> Ending:
-    """The ending once all jobs that waited have run: of a job and its copies only one runs the person's code."""
-    here.cloud.rest("POST", "/slipway/settings", {"scale_up_seconds": 0})
-    names = [one["name"] for one in here.checkout.jobs() if one["labels"].get("slipway-request") != "stays"]
-    wait_for(lambda: all("endTime" in here.cloud.rest("GET", f"/v1/{name}") for name in names), "all jobs end")
-    now = ending.read(here.checkout)
-    jobs = [replace(ending.Job(_request(here, name), _state(here, name)), ran=_spoke(here, name)) for name in names]
-    kept = [job for job in now.jobs if job.request == "stays"]
-    return replace(now, jobs=(*kept, *jobs))
-
-
-def _request(here: Stage, name: str) -> str:
-    return str(here.cloud.rest("GET", f"/v1/{name}")["labels"].get("slipway-request", ""))
-
-
-def _state(here: Stage, name: str) -> str:
-    return here.checkout.job_state(name)
-
-
-def _spoke(here: Stage, name: str) -> bool:
-    done = here.run(("slipway", "jobs", "logs", name.rsplit("/", 1)[-1]), "submitter", {})
-    return "the word is" in done.said
+def _with_who_ran(here: Stage, now: Ending) -> Ending:
+    """The same once all jobs that waited have ended: of a job and its copies only one runs the person's code."""
+    here.cloud.rest("POST", "/slipway/clock", {"advance": int(SETTINGS["scale_up_seconds"])})
+    waited = [one for one in here.checkout.jobs() if one["labels"].get("slipway-request") != "stays"]
+    jobs = [job for job in now.jobs if job.request == "stays"]
+    wait_for(lambda: all("endTime" in here.cloud.rest("GET", f"/v1/{one['name']}") for one in waited), "all jobs end")
+    for one in waited:
+        name = one["name"]
+        said = here.run(("slipway", "jobs", "logs", name.rsplit("/", 1)[-1]), "submitter", {}).said
+        request = one["labels"].get("slipway-request", "")
+        jobs.append(ending.Job(request, here.checkout.job_state(name), ran="the word is" in said))
+    return replace(now, jobs=tuple(jobs))

@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 FAULTS: Mapping[str, str] = {
     "before": "its connection is cut before any work, and nothing gets through any more",
@@ -15,17 +15,20 @@ FAULTS: Mapping[str, str] = {
     "429": "it is answered with 429 however often it is sent",
     "503": "it is answered with 503 however often it is sent",
     "timeout": "no answer comes, for longer than anybody waits",
+    "slow": "its answer comes a byte at a time, for longer than anybody waits",
     "token": "from then on the token has expired",
     "lag": "from then on lists lag by two seconds",
+    "circle": "from then on the pages of this list lead in a circle",
+    "stolen": "the deployment stands still; its lock is taken for an expired one, and another runs to its end",
+    "again": "the command stands still, and the same one with the same name runs to its end on another machine",
     "kill-cloud": "`kill -9` of the cloud, which is started again",
     "kill-engine": "`kill -9` of the engine",
     "kill-program": "`kill -9` of the program",
     "kill-plugin": "`kill -9` of the provider's plugin",
     "kill-cli": "`kill -9` of the command",
 }
-"""What may happen at a call, in words. All but `cut` and `timeout` last until the command ends."""
+"""What may happen at a call, in words. All but `cut`, `timeout` and `slow` last until the command ends."""
 
-_OF_THE_ENGINE = ("kill-engine", "kill-program", "kill-plugin")
 _NUMBER = re.compile(r"\d{6,}|[0-9a-f]{16,}")
 _READS = (":getIamPolicy", ":testIamPermissions", "/v2/entries:list")
 _LIST = re.compile(r"^GET .*/(customJobs|hyperparameterTuningJobs|trainingPipelines|persistentResources|b|o)$")
@@ -50,14 +53,6 @@ class Point:
         return f"{self.journey} · {self.call} · {self.fault}"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """`whole` is a digest of a request as it came, with its query and its body; `caller` is which program sent it."""
-
-    caller: str
-    whole: str
-
-
 def signature(method: str, path: str) -> str:
     """A call without what differs from run to run: numbers that the service gives, digests, the query's pages.
 
@@ -69,16 +64,32 @@ def signature(method: str, path: str) -> str:
 
 def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
     """Every point of a clean run whose calls, in their order, had these signatures."""
-    kills = _OF_THE_ENGINE if engine else ("kill-cli",)
-    others = set(_OF_THE_ENGINE) | {"kill-cli"}
     seen: Counter[str] = Counter()
     points = []
     for call in calls:
         seen[call] += 1
-        for fault in FAULTS:
-            if (fault in kills or fault not in others) and (fault != "lag" or _LIST.match(call)):
-                points.append(Point(journey, call, seen[call], fault))
+        points += [Point(journey, call, seen[call], fault) for fault in FAULTS if _can_happen(fault, call, engine)]
     return points
+
+
+def _can_happen(fault: str, call: str, engine: bool) -> bool:
+    """Whether this is a fault of its own there.
+
+    A lost answer to a call that changes nothing is none: the world and the caller are as if it had been cut before.
+    Whoever stands still is overtaken at a call that is about to change something, with all that was read before stale.
+    """
+    match fault:
+        case "lost":
+            return changes(call)
+        case "lag" | "circle":
+            return bool(_LIST.match(call))
+        case "stolen" | "again":
+            return changes(call) and engine == (fault == "stolen")
+        case "kill-engine" | "kill-program" | "kill-plugin":
+            return engine
+        case "kill-cli":
+            return not engine
+    return True
 
 
 def named(key: str) -> Point:
@@ -92,42 +103,6 @@ def named(key: str) -> Point:
 def changes(call: str) -> bool:
     """Whether a call of this signature may change something in the world."""
     return not (call.startswith("GET ") or call.endswith(_READS))
-
-
-def alike(calls: Sequence[str], asked: Sequence[Asked]) -> dict[tuple[str, int], int]:
-    """By a call and its number: the number of an earlier one that is the same point.
-
-    A run of the engine begins with reads of the provider, which refresh what the state knows. Several resources read
-    the same policy then, and chance decides in which order. Until anybody else asks or anything is changed, a request
-    that has come before, word for word, is the same again.
-    """
-    seen: Counter[str] = Counter()
-    first: dict[str, int] = {}
-    found = {}
-    for call, one in zip(calls, asked, strict=True):
-        if one.caller != asked[0].caller or not (call.startswith("GET ") or call.endswith(":getIamPolicy")):
-            break
-        seen[call] += 1
-        number = first.setdefault(one.whole, seen[call])
-        if number != seen[call]:
-            found[call, seen[call]] = number
-    return found
-
-
-def same(found: Iterable[Point], refreshed: Mapping[tuple[str, int], int]) -> dict[str, Point]:
-    """By a point's key: the other point that is played for both. `refreshed` is what `alike` found.
-
-    Of a request that changes nothing, `lost` is the same as `before`. Both times its caller sends it and finds the
-    connection closed without a byte of an answer, both times the world is as it was before, and both times nothing gets
-    through from then on. That the service has read something, and thrown it away, can be seen by nobody.
-    """
-    given = {}
-    for point in found:
-        fault = "before" if point.fault == "lost" and not changes(point.call) else point.fault
-        other = replace(point, nth=refreshed.get((point.call, point.nth), point.nth), fault=fault)
-        if other != point:
-            given[point.key] = other
-    return given
 
 
 def drawn(points: Iterable[Point], seed: int, tried: Iterable[str] = ()) -> list[Point]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 import psutil
 
@@ -54,23 +53,7 @@ def kill(processes: Iterable[psutil.Process]) -> None:
 @contextmanager
 def deaf() -> Iterator[None]:
     """Without being interrupted."""
-    with _handled(signal.SIG_IGN):
-        yield
-
-
-@contextmanager
-def held() -> Iterator[None]:
-    """Whoever interrupts meanwhile does so at its end."""
-    came = list[int]()
-    with _handled(lambda number, _: came.append(number)):
-        yield
-    if came:
-        signal.raise_signal(came[0])
-
-
-@contextmanager
-def _handled(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> Iterator[None]:
-    before = {number: signal.signal(number, handler) for number in _INTERRUPTS}
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _INTERRUPTS}
     try:
         yield
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import select
@@ -10,16 +9,18 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+from urllib.parse import parse_qsl, urlencode
 
-from bench.faults.points import Asked, Point, signature
+from bench.faults.points import Point, signature
 from bench.relay import Answer, Relay, running
 
-Action = Literal["pass", "cut", "lose", "hold", "429", "503", "token"]
+Action = Literal["pass", "cut", "lose", "hold", "429", "503", "slow", "token", "circle"]
 # Slipway's own calls give up after a minute; whoever has more patience finds the connection closed.
 _HELD_S = 75.0
-_ANYBODY = Asked("", "")
+_SLOW_S = 0.5
+_CIRCLE = ("circle-a", "circle-b")
 _REFUSALS = {
     "429": (429, "RESOURCE_EXHAUSTED", "Quota exceeded for requests per minute."),
     "503": (503, "UNAVAILABLE", "The service is currently unavailable."),
@@ -37,11 +38,10 @@ class Strike:
 
 @dataclass
 class Proxy:
-    """A running proxy: its `url`, the calls since the last `begin`, who `asked` each, and whether the strike came."""
+    """A running proxy: its `url`, the calls since the last `begin`, and whether the strike came."""
 
     url: str
     calls: list[str] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
     struck: bool = False
     _strike: Strike | None = None
     _seen: Counter[str] = field(default_factory=Counter)
@@ -50,14 +50,13 @@ class Proxy:
     def begin(self, strike: Strike | None = None) -> None:
         """Forget what came, and let this happen when its call comes; None lets every call through."""
         with self._lock:
-            self.calls, self.asked, self._seen = [], [], Counter()
+            self.calls, self._seen = [], Counter()
             self.struck, self._strike = False, strike
 
-    def action(self, call: str, asked: Asked = _ANYBODY) -> Action:
+    def action(self, call: str) -> Action:
         """What is done with a call that comes now. Strikes when it is the one."""
         with self._lock:
             self.calls.append(call)
-            self.asked.append(asked)
             self._seen[call] += 1
             strike = self._strike
             if strike is None:
@@ -82,11 +81,18 @@ def _action(fault: str, here: bool, same: bool) -> Action:
             return "cut" if here else "pass"
         case "timeout":
             return "hold" if here else "pass"
-        case "429" | "503":
+        case "slow":
+            return "slow" if here else "pass"
+        case "429" | "503" | "circle":
             return fault if same else "pass"
         case "token":
             return "token"
     return "pass"
+
+
+def _with_next(content: bytes, token: str) -> bytes:
+    """A page of a list that says another one follows it."""
+    return json.dumps({**json.loads(content), "nextPageToken": token}).encode()
 
 
 @contextmanager
@@ -96,7 +102,7 @@ def standing_before(target: Callable[[], str]) -> Iterator[Proxy]:
 
     class Handler(Relay):
         def serve(self, body: bytes) -> None:
-            action = proxy.action(signature(self.command, self.path), self._asked(body))
+            action = proxy.action(signature(self.command, self.path))
             if action == "cut":
                 self.hang_up()
             elif action == "hold":
@@ -108,22 +114,25 @@ def standing_before(target: Callable[[], str]) -> Iterator[Proxy]:
                 said = {"error": {"code": code, "status": status, "message": message}}
                 self.answer(Answer(code, json.dumps(said).encode()))
             else:
-                self._passed(body, answered=action == "pass")
+                self._passed(body, action)
 
-        def _asked(self, body: bytes) -> Asked:
-            whole = hashlib.sha256(f"{self.command} {self.path}\n".encode() + body).hexdigest()
-            return Asked(self.headers.get("User-Agent", ""), whole[:12])
-
-        def _passed(self, body: bytes, answered: bool) -> None:
+        def _passed(self, body: bytes, action: Action) -> None:
+            path, _, query = self.path.partition("?")
+            asked = parse_qsl(query, keep_blank_values=True)
+            turn = int(("pageToken", _CIRCLE[0]) in asked)
+            if action == "circle":
+                self.path = f"{path}?{urlencode([pair for pair in asked if pair[1] not in _CIRCLE])}"
             try:
                 answer = self.passed_on(target(), body)
             except (OSError, http.client.HTTPException):
                 self.hang_up()
                 return
-            if answered:
-                self.answer(answer)
-            else:
+            if action == "circle":
+                answer = replace(answer, content=_with_next(answer.content, _CIRCLE[turn]))
+            if action == "lose":
                 self.hang_up()
+            else:
+                self.answer(answer, pause_s=_SLOW_S if action == "slow" else 0.0)
 
     with running(Handler) as url:
         proxy.url = url

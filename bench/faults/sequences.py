@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from bench.faults import edits, ending
 from bench.faults.edits import Step
 from bench.faults.ending import Ending
 from bench.faults.play import TOLD
+from bench.faults.report import Entry
 from bench.faults.stage import Ran, Stage
 from tests.checkouts.shell import wait_for
 
 
-@dataclass(frozen=True)
-class Sequence:
-    """What became of one: `broken` are the rules that did not hold, each with its step; `refused` steps said why."""
-
-    seed: int
-    steps: int
-    refused: int
-    broken: tuple[str, ...]
-    seconds: float
-
-
-def play(here: Stage, seed: int, length: int = 4) -> Sequence:
-    """On a stage with an empty stack."""
-    began = time.monotonic()
+def play(here: Stage, seed: int, length: int = 4) -> Entry:
+    """On a stage with an empty stack. `why` has the rules that did not hold, each with its step."""
     here.proxy.begin()
     refused, broken = 0, list[str]()
     jobs: set[str] = set()
@@ -49,7 +36,8 @@ def play(here: Stage, seed: int, length: int = 4) -> Sequence:
         idle = _retiring_and_idle(here, jobs)
     if not broken:
         broken = [f"at the end: {one}" for one in _taken_down(here, jobs, steps[-1])]
-    return Sequence(seed, len(steps), refused, tuple(broken), time.monotonic() - began)
+    counted = {"steps": len(steps), "refused": refused}
+    return Entry("sequences", str(seed), "broken" if broken else "held", "; ".join(broken), counted)
 
 
 def _held(here: Stage, now: Ending, jobs: Iterable[str], ran: Ran) -> list[str]:

@@ -1,4 +1,5 @@
-"""Plays many things with a few workers side by side, with progress, a bound in time, and a new one for a broken one."""
+"""Plays many things with a few workers side by side, with progress, a bound in time, and a new worker for a broken
+one."""
 
 from __future__ import annotations
 
@@ -10,18 +11,16 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from bench.errors import BenchError
-from bench.faults.processes import deaf, held
+from bench.faults.processes import deaf
+from bench.faults.report import GOOD, Entry
 
 Task = TypeVar("Task")
 Given = TypeVar("Given", contravariant=True)
-Tell = Callable[[str], None]
 _LOOK_S = 0.5
 
 
 class Worker(Protocol[Given]):
-    """`play` does one task and keeps what became of it: whether it went well, and a line to tell."""
-
-    def play(self, task: Given) -> tuple[bool, str]: ...
+    def play(self, task: Given) -> Entry: ...
 
     def close(self) -> None: ...
 
@@ -35,98 +34,78 @@ class Lane(Generic[Task]):
     workers: int
 
 
-@dataclass
-class _Count:
-    """Of the tasks of all lanes."""
-
-    all: int
-    began: float
-    done: int = 0
-    bad: int = 0
-
-
 class Crowd(Generic[Task]):
     """Its workers live until it is closed, with the stages that they have made."""
 
     def __init__(
-        self, minutes: float, worker: Callable[[str], Worker[Task]], halt: Callable[[], None], tell: Tell
+        self,
+        until: float,
+        worker: Callable[[str], Worker[Task]],
+        halt: Callable[[], None],
+        keep: Callable[[Entry], None],
+        tell: Callable[[str], None],
     ) -> None:
-        """`minutes` after which nothing new is begun (0: never); `halt` ends at once whatever the workers do."""
-        self._worker, self._halt, self._tell = worker, halt, tell
-        self._until = time.monotonic() + 60 * minutes if minutes else float("inf")
+        """Nothing is begun after `until`, a moment of the monotonic clock. `halt` ends whatever the workers do, `keep`
+        takes what became of each task."""
+        self._until, self._worker, self._halt, self._keep, self._tell = until, worker, halt, keep, tell
         self._lock, self._over = threading.Lock(), threading.Event()
         self._idle: dict[str, list[Worker[Task]]] = {}
-        self._made = 0
+        self._made = self._all = self._done = self._bad = 0
 
     def play(self, *lanes: Lane[Task]) -> int:
-        """Plays all lanes side by side; how many did not go well."""
-        count = _Count(sum(len(lane.tasks) for lane in lanes), time.monotonic())
+        """Play all lanes side by side; how many tasks did not go well. What an interruption cuts off does not count."""
+        self._all, self._done, self._bad = sum(len(lane.tasks) for lane in lanes), 0, 0
+        threads = list[threading.Thread]()
+        for lane in lanes:
+            waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
+            for task in lane.tasks:
+                waiting.put(task)
+            threads += [
+                threading.Thread(target=self._play, args=(lane.name, waiting), daemon=True)
+                for _ in range(min(lane.workers, len(lane.tasks)))
+            ]
         # Not by joining: a thread whose join was interrupted is taken for ended (CPython 3.11).
-        ended = list[threading.Event]()
         try:
-            self._run(lanes, count, ended)
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                time.sleep(_LOOK_S)
         except BaseException:
             self._over.set()
             with deaf():
-                while not all(one.is_set() for one in ended):
+                while any(thread.is_alive() for thread in threads):
                     self._halt()
-                    for one in ended:
-                        one.wait(_LOOK_S)
+                    time.sleep(_LOOK_S)
             raise
-        return count.bad
+        return self._bad
 
     def close(self) -> None:
         for worker in [one for row in self._idle.values() for one in row]:
             worker.close()
         self._idle = {}
 
-    def _run(self, lanes: Sequence[Lane[Task]], count: _Count, ended: list[threading.Event]) -> None:
-        try:
-            # A thread that is interrupted between its start and its place in `ended` would be waited for by nobody.
-            with held():
-                for lane in lanes:
-                    self._start(lane, count, ended)
-            _until_all(ended)
-        except BaseException:
-            # Interrupted: what is being played is played to its end, and counts.
-            self._over.set()
-            self._tell("what is being played is played to its end; Ctrl-C once more stops it at once")
-            _until_all(ended)
-            raise
-
-    def _start(self, lane: Lane[Task], count: _Count, ended: list[threading.Event]) -> None:
-        waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        for task in lane.tasks:
-            waiting.put(task)
-        for _ in range(min(lane.workers, len(lane.tasks))):
-            mine = threading.Event()
-            thread = threading.Thread(target=self._go, args=(lane.name, waiting, count, mine), daemon=True)
-            thread.start()
-            ended.append(mine)
-
-    def _go(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count, ended: threading.Event) -> None:
-        try:
-            self._play(lane, waiting, count)
-        finally:
-            ended.set()
-
-    def _play(self, lane: str, waiting: queue.SimpleQueue[Task], count: _Count) -> None:
-        mine = self._new(lane)
+    def _play(self, lane: str, waiting: queue.SimpleQueue[Task]) -> None:
+        mine: Worker[Task] | None = None
         while time.monotonic() < self._until and not self._over.is_set():
             try:
                 task = waiting.get_nowait()
             except queue.Empty:
                 break
             try:
-                good, said = mine.play(task)
+                mine = mine or self._new(lane)
+                entry = mine.play(task)
             except (BenchError, AssertionError, OSError, ValueError, LookupError) as error:
-                # How the stage stands is not known any more. It is not in the journal, so a later run plays it.
-                good, said = False, f"could not be played: {task}: {type(error).__name__}: {error}"
-                mine.close()
-                mine = self._new(lane)
-            self._count(good, said, count)
-        with self._lock:
-            self._idle.setdefault(lane, []).append(mine)
+                # How the stage stands is not known any more. It is not in the report, so a later run plays it.
+                self._count(False, f"could not be played: {task}: {type(error).__name__}: {error}")
+                if mine:
+                    mine.close()
+                mine = None
+            else:
+                self._keep(entry)
+                self._count(entry.outcome in GOOD, f"{entry.outcome}  {entry.key}  {entry.why}")
+        if mine:
+            with self._lock:
+                self._idle.setdefault(lane, []).append(mine)
 
     def _new(self, lane: str) -> Worker[Task]:
         with self._lock:
@@ -136,16 +115,8 @@ class Crowd(Generic[Task]):
             name = f"{lane}{self._made}"
         return self._worker(name)
 
-    def _count(self, good: bool, said: str, count: _Count) -> None:
+    def _count(self, good: bool, said: str) -> None:
         with self._lock:
-            count.done += 1
-            count.bad += not good
-            rest = (time.monotonic() - count.began) / count.done * (count.all - count.done) / 60
-            self._tell(f"{count.done}/{count.all}  {said}  (some {rest:.0f} min left)")
-
-
-def _until_all(ended: Sequence[threading.Event]) -> None:
-    """Looks up now and then: a Ctrl-C that another thread was given does not wake this one, which alone acts on it."""
-    for one in ended:
-        while not one.wait(_LOOK_S):
-            pass
+            self._done += 1
+            self._bad += not good
+            self._tell(f"{self._done}/{self._all}  {said}")

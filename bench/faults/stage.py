@@ -32,9 +32,9 @@ from tests.checkouts.checkout import Checkout, make_checkout
 from tests.checkouts.empty_stack import EmptyStack
 from tests.local.conftest import FAST, LocalCloud
 
-# A pool takes a day to grow: what needs one more machine than there is waits, and starts no process.
+# A pool takes an hour to grow: what needs one more machine than there is waits, and starts no process.
 SETTINGS = dict(pair.split("=") for pair in FAST) | {
-    "scale_up_seconds": "86400",
+    "scale_up_seconds": "3600",
     "monitoring_seconds": "0",
     "quota.custom_model_training_preemptible_cpus": "100",
 }
@@ -119,6 +119,8 @@ class Stage:
     # The sessions of their replicas.
     kept_jobs: frozenset[int] = field(default_factory=frozenset)
     killed: bool = False
+    # What ran to its end while the command stood still.
+    overtaking: list[Ran] = field(default_factory=list)
     halted: Event = field(default_factory=Event)
     nursery: Nursery | None = None
 
@@ -169,6 +171,30 @@ class Stage:
             found = [one for one in leftovers.marked(self.checkout.state) if part_of(one) == wanted]
             self.killed = bool(found)
             kill(found)
+
+        return strike
+
+    def overtaken(self, command: tuple[str, ...], role: str, extra: Mapping[str, str]) -> Callable[[], None]:
+        """Stops the command as the lid of a laptop does when it is called, and lets the same one run to its end
+        elsewhere before it goes on: by the same state, without the engine's lock, or anything written down here."""
+        elsewhere = self.folder / "elsewhere"
+
+        def strike() -> None:
+            standing = leftovers.marked(self.checkout.state)
+            for process in standing:
+                with suppress(psutil.Error):
+                    process.suspend()
+            try:
+                shutil.rmtree(elsewhere, ignore_errors=True)
+                shutil.copytree(self.checkout.folder, elsewhere, ignore=shutil.ignore_patterns(".slipway"))
+                for lock in self.checkout.locks():
+                    lock.unlink()
+                other = replace(self, checkout=replace(self.checkout, folder=elsewhere))
+                self.overtaking.append(other.run(command, role, extra))
+            finally:
+                for process in standing:
+                    with suppress(psutil.Error):
+                        process.resume()
 
         return strike
 

@@ -12,8 +12,6 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from bench.faults.judged import imported_names
-
 ROOT = Path(__file__).parents[2]
 PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
 
@@ -28,7 +26,14 @@ def files() -> list[Path]:
 @cache
 def imported(file: Path) -> tuple[tuple[str, ...], ...]:
     """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
-    return tuple(imported_names(file, ast.parse((ROOT / file).read_text(encoding="utf-8")), typed=True))
+    found = list[tuple[str, ...]]()
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = (*file.parts[: len(file.parts) - node.level],) if node.level else ()
+            found += ((*base, *(node.module or "").split("."), alias.name) for alias in node.names)
+    return tuple(tuple(filter(None, name)) for name in found)
 
 
 def as_file(name: tuple[str, ...]) -> Path | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from bench.faults.ending import Ending, Job, again, judged, written
+from bench.faults.ending import Ending, Job, judged
 
 QUEUED, RUNNING = "JOB_STATE_QUEUED", "JOB_STATE_RUNNING"
 CLEAN = Ending(
@@ -56,7 +55,3 @@ def test_a_cluster_that_was_made_after_a_failed_one_that_kept_the_name_is_the_on
     both = replace(now, clusters=now.clusters | {(first, "ERROR")}, known=now.known | {first})
     assert judged(clean, both) == ("other", f"clusters that should not be there: {first} ERROR")
     assert judged(clean, replace(now, known=frozenset({first})))[0] == "orphaned"
-
-
-def test_an_ending_is_kept_as_json_and_read_again() -> None:
-    assert again(json.loads(json.dumps(written(CLEAN)))) == CLEAN

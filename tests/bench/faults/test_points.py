@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bench.faults import points
-from bench.faults.points import FAULTS, Asked, Point
-from bench.faults.proxy import Action, Proxy, Strike
+from bench.faults.points import FAULTS, Point
+from bench.faults.proxy import Action, Proxy, Strike, standing_before
+from tests.local.conftest import LocalCloud
 
 CALLS = ["GET /v1/p/customJobs", "POST /v1/p/customJobs", "GET /v1/p/customJobs"]
 
@@ -20,36 +21,18 @@ def test_a_call_is_the_same_in_every_run() -> None:
 def test_each_call_is_a_point_for_each_thing_that_can_happen_there(engine: bool) -> None:
     found = points.of("submit", CALLS, engine)
     assert len({point.key for point in found}) == len(found)
-    assert [(point.call, point.nth) for point in found if point.fault == "lost"] == [
+    assert [(point.call, point.nth) for point in found if point.fault == "cut"] == [
         (CALLS[0], 1),
         (CALLS[1], 1),
         (CALLS[0], 2),
     ]
     kills = {"kill-engine", "kill-program", "kill-plugin"} if engine else {"kill-cli"}
     assert {point.fault for point in found if point.fault.startswith("kill")} == {*kills, "kill-cloud"}
-    assert {point.call for point in found if point.fault == "lag"} == {CALLS[0]}, "only a list lags"
-
-
-def test_a_refresh_that_reads_the_same_again_is_the_same_point_and_nothing_later_is() -> None:
-    policy, bucket, change = "POST /p:getIamPolicy", "GET /b", "PUT /b"
-    calls = [policy, bucket, policy, policy, change, policy, bucket]
-    asked = [Asked("provider", one) for one in ("p", "b", "p", "other body", "c", "p", "b")]
-    assert points.alike(calls, asked) == {(policy, 2): 1}
-    read = [policy, policy, policy]
-    assert points.alike(read, [Asked("provider", "p"), Asked("program", "p"), Asked("provider", "p")]) == {}
-    assert points.alike([], []) == {}
-
-
-def test_an_answer_that_is_lost_is_the_same_as_none_where_nothing_was_changed_and_nothing_gets_through() -> None:
-    calls = ["GET /b", "POST /p:getIamPolicy", "POST /v2/entries:list", "POST /v1/p/customJobs", "PUT /b"]
-    given = points.same(points.of("create", calls, True), {})
-    assert {key: other.key for key, other in given.items()} == {
-        f"create · {call} · 1 · lost": f"create · {call} · 1 · before" for call in calls[:3]
-    }, "a change that was made is there, and nobody knows of it"
-    again = points.same(points.of("create", ["GET /b", "GET /b"], True), {("GET /b", 2): 1})
-    assert again["create · GET /b · 2 · lost"] == Point("create", "GET /b", 1, "before"), "that one is played"
-    assert again["create · GET /b · 2 · kill-engine"] == Point("create", "GET /b", 1, "kill-engine")
-    assert not {other.key for other in again.values()} & again.keys()
+    faults = {call: {point.fault for point in found if point.call == call} for call in CALLS}
+    assert {"lag", "circle"} <= faults[CALLS[0]] and not {"lag", "circle"} & faults[CALLS[1]], "only a list has pages"
+    assert "lost" in faults[CALLS[1]] - faults[CALLS[0]], "a read that is lost is one that was cut"
+    overtaken = {"stolen"} if engine else {"again"}
+    assert {"stolen", "again"} & faults[CALLS[1]] == overtaken and not {"stolen", "again"} & faults[CALLS[0]]
 
 
 def test_breadth_comes_first_and_what_was_tried_counts() -> None:
@@ -96,6 +79,8 @@ def test_a_seed_is_an_order_in_which_journeys_take_turns() -> None:
         ("429", ["pass", "429", "429", "pass"]),
         ("503", ["pass", "503", "503", "pass"]),
         ("timeout", ["pass", "hold", "pass", "pass"]),
+        ("slow", ["pass", "slow", "pass", "pass"]),
+        ("circle", ["pass", "circle", "circle", "pass"]),
         ("token", ["pass", "token", "token", "token"]),
         ("kill-cli", ["pass", "pass", "pass", "pass"]),
     ],
@@ -110,3 +95,19 @@ def test_what_becomes_of_calls_from_a_point_on(fault: str, actions: list[Action]
     proxy.begin()
     assert proxy.action("GET /a") == "pass"
     assert proxy.calls == ["GET /a"]
+
+
+def test_slow_bytes_and_pages_in_a_circle_are_what_they_are_called(cloud: LocalCloud) -> None:
+    listed = "/storage/v1/b?project=slipway-local"
+    (call,) = {points.signature("GET", listed)}
+    with standing_before(lambda: cloud.url) as proxy:
+        proxy.begin(Strike(Point("submit", call, 1, "circle")))
+        asked = cloud.session()
+        tokens, token = [], ""
+        for _ in range(3):
+            token = asked.get(f"{proxy.url}{listed}&pageToken={token}").json()["nextPageToken"]
+            tokens.append(token)
+        assert tokens[0] != tokens[1] and tokens[0] == tokens[2]
+        proxy.begin(Strike(Point("submit", call, 1, "slow")))
+        with asked.get(f"{proxy.url}{listed}", stream=True) as answer:
+            assert len(answer.raw.read1(1 << 16)) == 1

@@ -1,0 +1,125 @@
+"""What was played of one commit: a line of JSON for each thing as it is played, and a page of them at the end.
+
+A run that ends early, or is killed, is taken up again by the next one of the same commit.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from bench.faults.points import FAULTS, named
+from bench.ground import CHECKOUT
+
+OUTCOMES = ("survived", "lost", "doubled", "orphaned", "killed", "stuck", "other", "silent", "absent")
+MUTANTS = ("noticed", "missed", "never-met", "unclear")
+GOOD = frozenset({"survived", "absent", "held", "noticed", "clean"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`part` is cleans, points, sequences or mutants; `key` is what of it was played, `outcome` a word, `why` what did
+    not go well or how it was noticed, `more` what else the part tells."""
+
+    part: str
+    key: str
+    outcome: str
+    why: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Report:
+    """`COMMIT.jsonl` and `COMMIT.md` in a folder."""
+
+    def __init__(self, folder: Path, commit: str) -> None:
+        """What has no commit of its own begins anew each time."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.commit, self.page = commit, folder / f"{commit}.md"
+        self._lines, self._lock = folder / f"{commit}.jsonl", Lock()
+        if commit.endswith("-dirty"):
+            self._lines.unlink(missing_ok=True)
+        elif self._lines.exists() and not self._lines.read_bytes().endswith(b"\n"):
+            self._write("")  # A run was killed in the middle of its last line.
+
+    def add(self, entry: Entry) -> None:
+        self._write(json.dumps(asdict(entry), ensure_ascii=False))
+
+    def _write(self, line: str) -> None:
+        with self._lock, self._lines.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    def entries(self, part: str) -> dict[str, Entry]:
+        """The last entry of each key."""
+        found = {}
+        for line in self._lines.read_text(encoding="utf-8").splitlines() if self._lines.exists() else ():
+            try:
+                entry = Entry(**json.loads(line))
+            except ValueError:
+                continue
+            if entry.part == part:
+                found[entry.key] = entry
+        return found
+
+    def done(self, part: str) -> set[str]:
+        """The keys of what went well, which need not be played again."""
+        return {key for key, entry in self.entries(part).items() if entry.outcome in GOOD}
+
+    def write(self, played: str) -> None:
+        """The page. `played` says when and how, in a sentence."""
+        parts = {part: self.entries(part) for part in ("cleans", "points", "sequences", "mutants")}
+        self.page.write_text("\n\n".join([f"# Faults played at `{self.commit}`", played, *_tables(**parts)]) + "\n")
+
+
+def commit() -> str:
+    """What is checked out, with `-dirty` where there is more than it."""
+    words = ("git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty")
+    return subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True).stdout.strip() or "unknown-dirty"
+
+
+def _tables(
+    cleans: Mapping[str, Entry],
+    points: Mapping[str, Entry],
+    sequences: Mapping[str, Entry],
+    mutants: Mapping[str, Entry],
+) -> Iterable[str]:
+    found = {named(key): entry for key, entry in points.items()}
+    rows = []
+    for name, clean in cleans.items():
+        mine = {point: entry for point, entry in found.items() if point.journey == name}
+        kinds = {point.kind for point, entry in mine.items() if entry.outcome != "absent"}
+        rows.append((name, clean.more["points"], clean.more["kinds"], len(kinds), *_counted(mine.values(), OUTCOMES)))
+    rows.append(("all", *(sum(row[column] for row in rows) for column in range(1, 4 + len(OUTCOMES)))))
+    yield _table("Points, by journey", ("journey", "points", "kinds", "kinds tried", *OUTCOMES), rows)
+    faults = [
+        (name, words, *_counted((entry for point, entry in found.items() if point.fault == name), OUTCOMES))
+        for name, words in FAULTS.items()
+    ]
+    yield _table("Points, by fault", ("fault", "what happens at a call", *OUTCOMES), faults)
+    steps, refused = (sum(one.more[key] for one in sequences.values()) for key in ("steps", "refused"))
+    held = sum(one.outcome == "held" for one in sequences.values())
+    head = ("sequences", "steps", "refused with a word on what to do", "held")
+    yield _table("Random edits with jobs running", head, [(len(sequences), steps, refused, held)])
+    yield _table("Mutants of the local cloud", MUTANTS, [_counted(mutants.values(), MUTANTS)])
+    bad = [
+        (entry.part, entry.key, entry.outcome, entry.why)
+        for entry in (*points.values(), *sequences.values(), *mutants.values())
+        if entry.outcome not in GOOD
+    ]
+    yield _table("What did not go well", ("part", "key", "outcome", "why"), bad)
+
+
+def _counted(entries: Iterable[Entry], outcomes: Iterable[str]) -> tuple[int, ...]:
+    counted = Counter(entry.outcome for entry in entries)
+    return tuple(counted[name] for name in outcomes)
+
+
+def _table(heading: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
+    cells = [[" ".join(str(cell).replace("|", "/").split())[:200] for cell in row] for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *cells)]
+    return f"## {heading}\n\n" + "\n".join(lines if cells else ["None."])
