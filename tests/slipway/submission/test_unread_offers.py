@@ -205,7 +205,7 @@ def test_a_place_in_a_queue_is_not_given_up_for_quota_that_only_the_list_of_all_
         ({CPUS: 2200, DISKS: 199}, Outcome.WAITS, "100 PD SSD GB needed, 100 of 199 used"),
     ],
 )
-def test_the_ids_of_the_catalog_let_each_submission_read_all_that_it_draws(  # P5, N3, S1
+def test_the_ids_of_the_catalog_let_each_submission_read_all_that_it_draws(  # P5, N3
     limits: dict[str, int], outcome: Outcome, said: str
 ) -> None:
     """No id is known of them by a pattern: *no limit of it is known*, where `slipway quota` shows 2,200. The list of
@@ -233,14 +233,14 @@ def test_it_stays_where_the_list_of_quota_does_not_answer_and_the_last_deploymen
     assert any("short by 3 (at the last deployment; the limit can't be read now)" in note for note in show.notes)
 
 
-def test_what_takes_pages_to_read_is_not_read_where_nothing_is_given_up_for_it() -> None:  # S1
+def test_what_takes_pages_to_read_is_not_read_where_nothing_is_given_up_for_it() -> None:  # N3
     service = Service(launcher=True, starts=[0], faults={"quotas": ["killed"]})
     command(service, again=False, asked=SubmissionRequest("digits", capacity_type="on-demand"))
     assert service.faults["quotas"] == ["killed"]
 
 
 @pytest.mark.parametrize(("limit", "taken", "left"), [(1000, "spot", ["unread"]), (1, "on-demand", [])])
-def test_nor_where_another_offer_is_taken_than_the_one_that_lacked_quota(  # S1
+def test_nor_where_another_offer_is_taken_than_the_one_that_lacked_quota(  # N3
     limit: int, taken: str, left: list[str]
 ) -> None:
     """Each `submit` waited for the pages of all quotas where any of its offers had lacked some when it was deployed."""

@@ -1,0 +1,27 @@
+"""A key in a comment leads to its requirement, and what is built has a test that names it. (D8)"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = dict(re.findall(r"^\| ([A-Z]\d+) \| (.+) \|$", (ROOT / "docs/requirements.md").read_text(), re.MULTILINE))
+# In brackets there are machines as well, such as A100.
+KEYS = re.compile(r"(?:# (?=[A-Z])|\((?=[BDNPWXZ]))([A-Z]\d{1,2}(?:,? (?:# )?[A-Z]\d{1,2})*)\b")
+
+
+def cited(folder: str) -> set[str]:
+    texts = (file.read_text(encoding="utf-8") for file in (ROOT / folder).rglob("*.py"))
+    return {key for text in texts for found in KEYS.findall(text) for key in re.findall(r"\w\d+", found)}
+
+
+def test_every_key_is_explained() -> None:
+    everywhere = set[str]().union(*map(cited, ("slipway", "components", "local", "journey", "bench", "tests")))
+    assert sorted(everywhere - ROWS.keys()) == []
+
+
+def test_every_requirement_has_a_test_or_is_said_to_come_later() -> None:
+    built = {key for key, words in ROWS.items() if not words.endswith("(*later*)")}
+    assert sorted(built - cited("tests")) == []
+    assert {"N1", "W5", "B6"} <= cited("tests")
