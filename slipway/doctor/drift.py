@@ -16,6 +16,7 @@ from typing import Any
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cloud.permissions import Bound
+from slipway.cluster_fields import GOOGLES
 from slipway.doctor.commands import revoke, unlabel
 from slipway.doctor.finding import shape
 from slipway.doctor.picture import Policy
@@ -30,8 +31,6 @@ from slipway.state import is_adopted_bucket
 
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
 PROVIDER = "pulumi:providers:gcp"
-GOOGLES = ("goog-", "pulumi-")
-"""How labels begin that nobody wrote."""
 _DONE = ("same", "refresh", "read", "discard")
 
 

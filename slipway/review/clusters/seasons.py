@@ -8,6 +8,7 @@ from dataclasses import replace
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
+from slipway.cluster_fields import machines_in_words
 from slipway.deployment.schedule import dates
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
@@ -16,7 +17,7 @@ from slipway.live import Unknown
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.alternatives import alike
-from slipway.review.clusters.succession import edits, told_pool
+from slipway.review.clusters.succession import edits
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
 from slipway.review.quota_requests import in_words
@@ -146,7 +147,7 @@ def _listed(cluster: Cluster) -> str:
     """`1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`"""
     there = (cluster.pools, cluster.region or "")
     return "; ".join(
-        f"{', '.join(told_pool(pool) for pool in pools.values())}{f' in {region}' if region else ''}"
+        f"{', '.join(machines_in_words(pool) for pool in pools.values())}{f' in {region}' if region else ''}"
         for pools, region in ([there] if cluster.alternative else cluster.instead)
     )
 

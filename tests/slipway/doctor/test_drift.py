@@ -211,7 +211,7 @@ def test_the_autoscaler_s_work_within_bounds_is_no_drift(replicas: int) -> None:
 
 
 def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
-    live = lives(replicas=5)
+    live, digest = lives(replicas=5), CPU.id.removeprefix("cpu-")
     (workers,) = live.pools
     live = replace(
         live,
@@ -220,14 +220,16 @@ def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
     )
     on = f"cluster {CPU.id}"
     assert said(of_clusters(catalog(CPU), (live,))) == {
-        (on, "labels.team"): "label team 'x' was added",
-        (on, f"labels.{HASH_LABEL}"): f"label {HASH_LABEL} is 'gone'; by it the cluster was known as the stack's",
-        (on, "pools.workers.replicas.max"): "pool workers has replicas.max 8, and was deployed with 4",
-        (on, "pools.extra"): "pool extra was added",
+        (on, "labels.team"): "labels.team is x, and was deployed with none",
+        (on, f"labels.{HASH_LABEL}"): (
+            f"labels.{HASH_LABEL} is none, and was deployed with {digest}; by it the cluster was known as the stack's"
+        ),
+        (on, "pools.workers.replicas.max"): "pools.workers.replicas.max is 8, and was deployed with 4",
+        (on, "pools.extra"): "pools.extra is 1–4 n1-standard-8, and was deployed with none",
     }
     beyond = (replace(lives(), pools=(replace(workers, replicas=9),)),)
     assert said(of_clusters(catalog(CPU), beyond)) == {
-        (on, "pools.workers.replicas"): "pool workers has more machines than its maximum of 4"
+        (on, "pools.workers.replicas"): "pools.workers.replicas is more than 4, and was deployed with 1–4"
     }
     growing = tuple(replace(one, state="UPDATING") for one in beyond)
     assert not list(of_clusters(catalog(CPU), growing))
@@ -238,7 +240,7 @@ def test_a_fixed_pool_has_one_size() -> None:
     fixed = cluster("cpu", pool(high=None))
     assert not list(of_clusters(catalog(fixed), (lives(fixed),)))
     (one,) = of_clusters(catalog(fixed), (lives(fixed, replicas=3),))
-    assert one.sentence == "pool workers has 3 machines, and was deployed with 1"
+    assert one.sentence == "pools.workers.replicas is 3, and was deployed with 1"
 
 
 def test_the_shape_follows_what_was_changed() -> None:
