@@ -47,23 +47,21 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Machine:
+class _Machine(MachineSpec):
     """What the keys of a pool say of its machines."""
 
-    machine: str
+    type: Annotated[str, At("machine")]
     accelerator: Annotated[str | None, Else(None)]
     accelerator_count: Annotated[int, Else(0)]
-    disk_type: Annotated[str, At("disk.type")]
-    disk_gb: Annotated[int, At("disk.sizeGb")]
+    disk: Disk
 
 
 def _read_machine(body: Mapping[str, Any]) -> MachineSpec:
-    found = read(_Machine, body)
-    return MachineSpec(found.machine, found.accelerator, found.accelerator_count, Disk(found.disk_type, found.disk_gb))
+    return MachineSpec(**vars(read(_Machine, body)))
 
 
 def _write_machine(spec: MachineSpec) -> Mapping[str, Any]:
-    return write(_Machine(spec.type, spec.accelerator, spec.accelerator_count, spec.disk.type, spec.disk.size_gb))
+    return write(_Machine(**vars(spec)))
 
 
 def _read_metrics(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -349,19 +349,14 @@ def put_before(place: str, row: str, text: str) -> str:
 # By file: what is put before the first place that begins so.
 WITH_PARTITION = {
     "cluster_fields.py": {
-        '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.partition),\n',
+        '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.partition or ""),\n',
     },
     "machines/spec.py": {
-        "\n    def __post_init__": '    partition: str = ""\n',
-        "            disk=Disk(str(": '            partition=str(machine.get("gpuPartitionSize", "")),\n',
+        "\n    def __post_init__": "    partition: str | None = None\n",
+        "            disk=Disk(str(": '            partition=machine.get("gpuPartitionSize"),\n',
         "        return {\n": '        machine |= {"gpuPartitionSize": self.partition} if self.partition else {}\n',
     },
-    "catalog/forms.py": {
-        "\n\ndef _read_machine": "    gpu_partition: str | None = None\n",
-        ")\n\n\ndef _write_machine": ', found.gpu_partition or ""',
-        "))\n\n\ndef _read_metrics": ", spec.partition or None",
-    },
-    "stack/entries.py": {"    replicas: Replicas": '    gpu_partition: str = ""\n'},
+    "stack/entries.py": {"    replicas: Replicas": "    gpu_partition: str | None = None\n"},
     "stack/stack.py": {"),\n        min=low": ", entry.gpu_partition"},
 }
 
@@ -369,7 +364,7 @@ WITH_PARTITION = {
 def test_a_field_of_a_pool_is_its_row_for_all_who_compare(
     tmp_path: Path, edited: Callable[[str, Callable[[str], str]], None]
 ) -> None:
-    """Beside it, the key, the service's form and the catalog's: five files of the product."""
+    """Beside it, the key and the service's form: four files of the product."""
     for file, rows in WITH_PARTITION.items():
         for place, row in rows.items():
             edited(file, partial(put_before, place, row))
