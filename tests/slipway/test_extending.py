@@ -378,7 +378,7 @@ from pathlib import Path
 from slipway.catalog import codec, model
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import Adoption, CurrentCluster
-from slipway.doctor.cluster_drift import of_clusters
+from slipway.doctor.drift import of_clusters
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.adoption import differences
 from slipway.generations.current_generation import unlike

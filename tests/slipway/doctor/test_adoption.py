@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from slipway.cluster import DnsPeering, PscInterface
-from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Then, of_engine
+from slipway.doctor.drift import Then, of_clusters, of_engine
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.generations.adoption import differences

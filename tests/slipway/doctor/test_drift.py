@@ -12,15 +12,24 @@ import pytest
 from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
-from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Drift, Then, by_hand, of_engine, of_labels, of_policies, shape_of, together
+from slipway.doctor.drift import (
+    Drift,
+    Then,
+    by_hand,
+    of_clusters,
+    of_engine,
+    of_labels,
+    of_policies,
+    shape_of,
+    together,
+)
 from slipway.doctor.drift_reading import drifted
 from slipway.doctor.picture import Policy
 from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step
 from tests.checkouts.shell import slipway
 from tests.slipway.doctor.picture import CPU, lives
-from tests.slipway.review.builders import STACK, TRAINER, catalog, cluster, pool
+from tests.slipway.review.builders import STACK, TRAINER, asked_for, catalog, cluster, pool
 from tests.slipway.review.recordings import FOLDER, preview
 
 TEAM = "group:ml-engineers@slipway.example"
@@ -234,6 +243,20 @@ def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
     growing = tuple(replace(one, state="UPDATING") for one in beyond)
     assert not list(of_clusters(catalog(CPU), growing))
     assert said(of_clusters(catalog(CPU), ())) == {(on, ""): "somebody deleted it"}
+
+
+def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
+    """With nothing but the events, and once where both are read."""
+    type_ = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+    old = Resource(asked_for(CPU))
+    new = Resource({**asked_for(CPU, network="projects/1/global/networks/n"), "labels": {}})
+    engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
+    live = tuple(of_clusters(catalog(CPU), (replace(lives(), network="projects/1/global/networks/n"),)))
+    assert engine == live == together(engine, live)
+    assert [one.field for one in live] == ["network"] and live[0].then is Then.STAYS
+    assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
+    (odd,) = of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU, resourcePools="x"))))
+    assert odd.field == "resourcePools"
 
 
 def test_a_fixed_pool_has_one_size() -> None:
