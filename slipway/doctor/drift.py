@@ -30,7 +30,7 @@ from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.grants import form, place
 from slipway.review.resources.inputs import differences, top
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT
+from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, overwritten
 from slipway.state import is_adopted_bucket
 
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
@@ -83,7 +83,9 @@ def of_engine(preview: Preview) -> Iterator[Drift]:
         if step.new is None:
             yield _gone(step, step.old, again=step.urn in doing)
         elif step.type == OBJECT:
-            yield from _overwritten(step, step.old, step.new)
+            if overwritten(step.old, step.new):
+                words = "somebody overwrote it: it has other contents than were deployed"
+                yield Drift(_on(step, step.old), "content", words, Then.PUT_BACK)
         elif step.type.startswith(CLUSTER_TYPE):
             yield from _of_cluster(step, step.old, step.new)
         elif not form(step.type):
@@ -208,14 +210,6 @@ def _gone(step: Step, old: Resource, *, again: bool) -> Drift:
         return Drift(f"package {_name(step, old)}", "", "it is not there any more, deleted by hand or by its age", then)
     empty = ", and comes back empty" if step.type == BUCKET and again else ""
     return Drift(_on(step, old), "", f"somebody deleted it{empty}", then)
-
-
-def _overwritten(step: Step, old: Resource, new: Resource) -> Iterator[Drift]:
-    """A content is secret to the engine; its checksum is not."""
-    before, now = old.outputs.get("md5hash"), new.outputs.get("md5hash")
-    if before and now and before != now:
-        words = "somebody overwrote it: it has other contents than were deployed"
-        yield Drift(_on(step, old), "content", words, Then.PUT_BACK)
 
 
 def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Drift]:

@@ -14,9 +14,10 @@ from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.generations.published_clusters import declared
 from slipway.live import Unknown
-from slipway.prices import Price, dollars
+from slipway.prices import dollars
 from slipway.review.change import Change
 from slipway.review.clusters.alternatives import alike
+from slipway.review.clusters.clusters import price
 from slipway.review.clusters.succession import edits
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -42,7 +43,9 @@ def seasons(change: Change) -> Iterator[Consequence]:
             yield from _waits(old, new)
         elif isinstance(new, DormantCluster):
             follows = "".join(f"; {words}" for words in _follows(new.season)) if new.comes else ""
-            words = f"`{name}` is declared, and not made yet: {new.words}; {_costs(new)} idle from then on{follows}"
+            words = (
+                f"`{name}` is declared, and not made yet: {new.words}; {dollars(price(new))} idle from then on{follows}"
+            )
             yield _told(name, words, Grade.CHANGE, "from")
         elif new is not None and (later := list(_follows(new.season))):
             key = "until" if new.season.ends else "idleLimit"
@@ -168,7 +171,3 @@ def _told(name: str, words: str, grade: Grade | None, key: str, details: Iterabl
 
 def _all(catalog: Catalog | None) -> Mapping[str, Cluster]:
     return {} if catalog is None else {**catalog.clusters, **catalog.dormant}
-
-
-def _costs(cluster: Cluster) -> str:
-    return dollars(sum((pool.price_per_hour * pool.min for pool in cluster.pools.values()), Price()))
