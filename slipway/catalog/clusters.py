@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Self
 
-from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN
 from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, SeasonOfCluster, Since
 from slipway.cluster import PoolSpec
+from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN
 from slipway.season import ALWAYS, Reason, why_dormant
 
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
-from slipway.catalog.codec import Across, At, Else, Form, malformed, read, write
 from slipway.catalog.placeholders import whole
+from slipway.codec import Across, At, Else, Form, malformed, read, write
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price, price_text
 from slipway.season import Season, moment, moment_text

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slipway import codec
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, output_option
 from slipway.errors import ConfigError
@@ -45,7 +46,7 @@ def command(
     files: tuple[str, ...], up: str | None, stack: str | None, issues: str | None, run: str | None, output: str
 ) -> None:
     from slipway.notices.issues import steps
-    from slipway.notices.notice import Notices, document, of_deployment, of_document
+    from slipway.notices.notice import Notices, of_deployment, of_document
 
     if bool(up) is not bool(stack):
         raise ConfigError("--up and --stack belong together", fix="slipway notices --up up.txt --stack prod")
@@ -61,7 +62,7 @@ def command(
         asked = [
             {"method": one.method, "path": one.path, "body": one.body, "says": one.says} for one in steps(told, there)
         ]
-        screen.out_json("notices", document(told) | ({"steps": asked} if issues else {}))
+        screen.out_json("notices", codec.document(told) | ({"steps": asked} if issues else {}))
     else:
         _show(told, [*files, *filter(None, (up, run))])
 

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from slipway import codec
+from slipway.codec import As, At, Form, MaybeText
 from slipway.doctor.finding import shape
 from slipway.errors import ConfigError
-from slipway.formatting import join, quoted
+from slipway.formatting import quoted
 from slipway.notices.own_error import own_errors
 from slipway.season import MACHINES, moment_in_words
 
@@ -46,8 +48,8 @@ class Line:
     """A sentence for people, what mends it, and what that does or on which condition it is right; both may be empty."""
 
     sentence: str
-    mend: str = ""
-    means: str = ""
+    mend: MaybeText = ""
+    means: MaybeText = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Notice:
     """`kind` is one of `KINDS`; `subject` tells it from others of its kind in the stack; `shape` stays the same until
     it becomes something else."""
 
-    kind: str
+    kind: Annotated[str, Form(KINDS.__contains__, "a kind that is known")]
     stack: str
     subject: str
     shape: str
@@ -67,13 +69,20 @@ class Notice:
         return self.kind, self.stack, self.subject
 
 
+_PAIRS = As(
+    lambda pairs: frozenset((str(one["kind"]), str(one["stack"])) for one in pairs),
+    lambda pairs: [{"kind": kind, "stack": stack} for kind, stack in sorted(pairs)],
+    "a list of kinds with their stacks",
+)
+
+
 @dataclass(frozen=True)
 class Notices:
     """What there is to tell, and of which kinds and stacks that is all: `looked` at as (kind, stack). What was not
     looked at may be as it was."""
 
     notices: tuple[Notice, ...] = ()
-    looked: frozenset[tuple[str, str]] = frozenset()
+    looked: Annotated[frozenset[tuple[str, str]], At("lookedAt"), _PAIRS] = frozenset()
 
     def __add__(self, other: Notices) -> Notices:
         """The first of two that speak of the same thing is told."""
@@ -93,11 +102,10 @@ def of_document(body: Any, source: str) -> Notices:
         if kind == "drift":
             return _of_drift(body)
         if kind == "notices":
-            return read(body)
+            return codec.read(Notices, body)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(
-            f"{source} can't be read", why=f"a {kind} document lacks {error}", fix="write it with this version again"
-        ) from error
+        why = f"a {kind} document{' lacks' if isinstance(error, KeyError) else ':'} {error}"
+        raise ConfigError(f"{source} can't be read", why=why, fix="write it with this version again") from error
     raise ConfigError(
         f"{source} has nothing to tell of",
         why=f"it is of the kind {quoted(kind)}, not doctor, schedule, drift or notices",
@@ -215,44 +223,3 @@ def _then(word: str) -> str:
         "refuses": "declare it in the stack file; no deployment does anything until then",
     }
     return others.get(word, "pulumi up puts it back; declare it where it is to stay")
-
-
-def document(told: Notices) -> dict[str, Any]:
-    """What `--output json` prints, and `read` reads."""
-    return {
-        "notices": [
-            {
-                "kind": one.kind,
-                "stack": one.stack,
-                "subject": one.subject,
-                "shape": one.shape,
-                "title": one.title,
-                "lines": [
-                    {"sentence": line.sentence, "mend": line.mend or None, "means": line.means or None}
-                    for line in one.lines
-                ],
-            }
-            for one in told.notices
-        ],
-        "lookedAt": [{"kind": kind, "stack": stack} for kind, stack in sorted(told.looked)],
-    }
-
-
-def read(body: Mapping[str, Any]) -> Notices:
-    """Raises ValueError, KeyError or TypeError."""
-    if strange := {str(one["kind"]) for one in body["notices"]} - set(KINDS):
-        raise ValueError(f"a kind that is known, which {join(sorted(strange))} is not")
-    return Notices(
-        tuple(
-            Notice(
-                kind=str(one["kind"]),
-                stack=str(one["stack"]),
-                subject=str(one["subject"]),
-                shape=str(one["shape"]),
-                title=str(one["title"]),
-                lines=tuple(map(_line, one["lines"])),
-            )
-            for one in body["notices"]
-        ),
-        frozenset((str(one["kind"]), str(one["stack"])) for one in body["lookedAt"]),
-    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Annotated
+
+from slipway.codec import At
 
 
 class Grade(IntEnum):
@@ -48,7 +51,7 @@ class Consequence:
     sentence: str
     details: tuple[str, ...] = ()
     field: str = ""
-    cost: float = 0.0
+    cost: Annotated[float, At("costPerHour")] = 0.0
 
     @property
     def key(self) -> tuple[str, str]:

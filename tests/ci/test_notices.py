@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from slipway.notices.notice import DRIFT, STOCK_OUT, Line, Notice, Notices, document
+from slipway import codec
+from slipway.notices.notice import DRIFT, STOCK_OUT, Line, Notice, Notices
 from tests.ci.conftest import ROOT, Workflow
 
 BOT = "github-actions[bot]"
@@ -114,7 +115,8 @@ def told(runner: Runner, workflows: dict[str, Workflow], *notices: Notice) -> su
     (step,) = workflows["actions/tell"].steps()
     folder = runner.folder / "told"
     folder.mkdir(exist_ok=True)
-    (folder / "notices-prod.json").write_text(json.dumps({"kind": "notices", **document(Notices(notices, LOOKED))}))
+    document = codec.document(Notices(notices, LOOKED))
+    (folder / "notices-prod.json").write_text(json.dumps({"kind": "notices", **document}))
     done = runner.run(step, FOLDER=str(folder), GH_TOKEN="t")
     assert done.returncode == 0, done.stdout + done.stderr
     return done
@@ -218,7 +220,7 @@ class Run:
             told = Notices((notice,) if notice else (), frozenset({(STOCK_OUT, stack)}))
             at = folder / "artifacts" / str(self.hour) / f"machines-{name}"
             at.mkdir(parents=True, exist_ok=True)
-            (at / f"machines-{stack}.json").write_text(json.dumps({"kind": "notices", **document(told)}))
+            (at / f"machines-{stack}.json").write_text(json.dumps({"kind": "notices", **codec.document(told)}))
         return [f"machines-{name}" for name in self.machines]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from slipway import codec
 from slipway.catalog.clusters import DormantCluster
 from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift
@@ -20,7 +21,7 @@ from slipway.doctor.finding import KINDS as FINDINGS
 from slipway.doctor.finding import Finding
 from slipway.errors import ConfigError
 from slipway.notices.issues import steps
-from slipway.notices.notice import KINDS, Line, Notices, document, of_deployment, of_document
+from slipway.notices.notice import KINDS, Line, Notices, of_deployment, of_document
 from slipway.notices.scheduled_run import of_run
 from slipway.season import Season
 from tests.slipway.creation.test_cluster_creation import NEW, OPEN, OTHERS, Story, failed
@@ -80,7 +81,7 @@ def test_what_mends_is_told_with_its_condition() -> None:  # N10
     condition = "if nobody needs it; to keep it, adopt it by `id: team-a`"
     one = found(FINDINGS["cluster-in-no-stack"].of("cluster team-a", "in no stack", "gcloud delete team-a", condition))
     assert one.notices[0].lines == (Line("in no stack", "gcloud delete team-a", condition),)
-    (written,) = document(one)["notices"]
+    (written,) = codec.document(one)["notices"]
     assert written["lines"] == [{"sentence": "in no stack", "mend": "gcloud delete team-a", "means": condition}]
     (step,) = steps(one, ())
     shown = "- in no stack: `gcloud delete team-a` (if nobody needs it; to keep it, adopt it by `id: team-a`)"
@@ -187,7 +188,7 @@ class TestUp:
 
 def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
     whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait", "for the job"))
-    again = of_document({"kind": "notices", **document(whole)}, "notices.json")
+    again = of_document({"kind": "notices", **codec.document(whole)}, "notices.json")
     assert again == whole and again + whole == whole
     of_machines = {"stock-out", "deployment-stopped", "season-awaits-quota", "season-ends"}
     assert set(KINDS) == {*of_machines, "doctor", "retiring-overdue", "drift"}

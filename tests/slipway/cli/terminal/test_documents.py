@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import pytest
 
+from slipway import codec
 from slipway.catalog.clusters import Cluster, DormantCluster, Pool
 from slipway.catalog.model import Catalog, Offer, Parameter, Study, Template
 from slipway.cli.check import Checked, _json
@@ -72,7 +73,6 @@ from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.notices.notice import Line as NoticeLine
 from slipway.notices.notice import Notice, Notices
-from slipway.notices.notice import document as notices
 from slipway.prices import UNKNOWN, Price
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import Requested
@@ -312,7 +312,7 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
         "dev",
         Drifted((Drift("bucket b", "", "gone", Then.MADE_ANEW), Drift("b", "f", "s", Then.STAYS, "undo")), ("x",)),
     ),
-    "notices": lambda: notices(
+    "notices": lambda: codec.document(
         Notices(
             (Notice("drift", "dev", "stack", "abc", "T", (NoticeLine("s"), NoticeLine("t", "m", "w"))),),
             frozenset({("drift", "dev"), ("doctor", "dev")}),
