@@ -61,21 +61,11 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
         "stack": seen.stack,
         "project": seen.project,
         "region": seen.region,
-        "otherRegions": list(seen.other_regions),
-        "time": seen.now.isoformat(),
+        "otherRegions": seen.other_regions,
+        "time": seen.now,
         "shape": shape_of(findings),
-        "findings": [
-            {
-                "id": one.kind,
-                "grade": one.grade.value,
-                "subject": one.subject,
-                "sentence": one.sentence,
-                "mend": one.mend or None,
-                "means": one.means or None,
-            }
-            for one in findings
-        ],
-        "notLookedAt": list(seen.unseen),
+        "findings": findings,
+        "notLookedAt": seen.unseen,
     }
 
 

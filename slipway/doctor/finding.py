@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from slipway.codec import At, MaybeText
 
 
 class Grade(StrEnum):
@@ -33,12 +36,12 @@ class Finding:
     what that does, where it needs to be said.
     """
 
-    kind: str
+    kind: Annotated[str, At("id")]
     grade: Grade
     subject: str
     sentence: str
-    mend: str = ""
-    means: str = ""
+    mend: MaybeText = ""
+    means: MaybeText = ""
 
 
 @dataclass(frozen=True)

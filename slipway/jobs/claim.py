@@ -92,7 +92,7 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
         number = _holder(storage, claim)
         if not number.isdecimal() or number in _numbers(job) or not (job.kind.runs_itself or job.backing):
             return None
-        if found := _named(vertex, number, job.kind, job.labels.get(REQUEST_LABEL, "")):
+        if found := _named(vertex, number, job.kind, job.request_id):
             return found
     except CloudError:
         return None

@@ -11,7 +11,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
 from slipway.jobs.demand import Demand
 from slipway.jobs.earlier_waits import FEWEST, SINCE
-from slipway.labels import REQUEST_LABEL, capacity_type_label
+from slipway.labels import capacity_type_label
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now
             and capacity_type_label(job.labels) == capacity_type
             and _machines(Demand.of(job)) == wanted
         ):
-            key = job.labels.get(REQUEST_LABEL) or job.name
+            key = job.request_id or job.name
             longest[key] = max(longest.get(key, 0.0), (job.end_time - job.start_time).total_seconds())
     found = longest.values()
     return RunTimes(min(found), max(found), len(found)) if len(found) >= FEWEST else None

@@ -20,7 +20,7 @@ from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted, short
 from slipway.jobs.claim import claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
-from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
+from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import MARK, VARIABLE, escaped, record, recorded
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
@@ -122,7 +122,7 @@ def _compared(job: VertexJob) -> dict[str, _Compared]:
     busy = [pool for pool in job.worker_pools if pool.replicas]
     return {
         "kind": job.kind.name,
-        "template": job.labels.get(TEMPLATE_LABEL, ""),
+        "template": job.template,
         "code": job.labels.get(CODE_LABEL, "") or "the template's",
         "parameters": ", ".join(f"{name}={render(one)}" for name, one in sorted((job.parameters or {}).items())),
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),

@@ -13,7 +13,7 @@ from slipway import codec
 from slipway.catalog.clusters import DormantCluster
 from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift
-from slipway.cli.terminal.documents import dormant_document, due_document, iso
+from slipway.cli.terminal.documents import dormant_document, due_document
 from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Drift, Then
 from slipway.doctor.drift_reading import Drifted
@@ -33,22 +33,22 @@ OLD = FINDINGS["cluster-retires-long"]
 
 
 def found(*findings: Finding) -> Notices:
-    return of_document({"kind": "doctor"} | doctor(picture(), findings), "doctor.json")
+    return of_document(codec.document({"kind": "doctor"} | doctor(picture(), findings)), "doctor.json")
 
 
 def changed(*drifted: Drift, unread: tuple[str, ...] = ()) -> Notices:
-    return of_document({"kind": "drift"} | drift("prod", Drifted(drifted, unread)), "drift.json")
+    return of_document(codec.document({"kind": "drift"} | drift("prod", Drifted(drifted, unread))), "drift.json")
 
 
 def due(*dates: Due, dormant: Iterable[DormantCluster] = ()) -> Notices:
     body = {
         "kind": "schedule",
         "stack": "prod",
-        "time": iso(NOW),
+        "time": NOW,
         "due": [due_document(one, NOW) for one in dates],
         "dormant": [dormant_document(one, NOW) for one in dormant],
     }
-    return of_document(body, "schedule.json")
+    return of_document(codec.document(body), "schedule.json")
 
 
 def ends(days: float) -> Due:

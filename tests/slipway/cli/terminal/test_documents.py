@@ -25,14 +25,12 @@ from slipway.cli.drift import document as drift
 from slipway.cli.jobs.download import _document as download
 from slipway.cli.jobs.show import JobDetails, _document
 from slipway.cli.pools import _document as pool_document
-from slipway.cli.quota import _requested
 from slipway.cli.quota import document as quota
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import (
     catalog_document,
     dormant_document,
     due_document,
-    job_document,
     template_document,
 )
 from slipway.cli.terminal.pool_rows import rows
@@ -50,6 +48,7 @@ from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Drift, Then
 from slipway.doctor.drift_reading import Drifted
 from slipway.doctor.finding import KINDS, Finding
+from slipway.jobs.description import describe
 from slipway.jobs.download import Download
 from slipway.jobs.failure import Failure
 from slipway.jobs.log import JobEvent, JobEvents
@@ -292,7 +291,7 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
         job=BARE, events=JobEvents(why="403"), usage=Utilization(why="none"), next=None, why="", steps=()
     ),
     "job-memory": lambda: details(job=SPOT, failure=Failure("", (), 0.93, "n1", "")),
-    "jobs": lambda: {"jobs": [job_document(one, context()) for one in (FULL, BARE, SPOT)]},
+    "jobs": lambda: {"jobs": [describe(one, context()).document for one in (FULL, BARE, SPOT)]},
     "templates": lambda: {
         "catalog": {**catalog_document(selected()), "address": ""},
         "templates": [template_document(one) for one in CATALOG.templates.values()],
@@ -300,7 +299,7 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "pools": pools,
     "schedule": dates,
     "quota": quotas,
-    "quota-request": lambda: {"request": _requested(Requested("pending", None))},
+    "quota-request": lambda: {"request": Requested("pending", None)},
     "doctor": lambda: doctor(
         replace(picture(), now=NOW, other_regions=("us-east4",), unseen=("x",)),
         (
