@@ -102,15 +102,8 @@ def dormant_document(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
 
 
 def catalog_document(context: Context) -> dict[str, Any]:
-    catalog = context.catalog
-    return {
-        "address": str(context.selected.location),
-        "stack": catalog.stack,
-        "project": catalog.project,
-        "region": catalog.region,
-        "commit": catalog.commit,
-        "dirty": catalog.dirty,
-    }
+    keys = ("stack", "project", "region", "commit", "dirty")
+    return {"address": str(context.selected.location), **{key: getattr(context.catalog, key) for key in keys}}
 
 
 def template_document(template: Template) -> dict[str, Any]:
