@@ -18,7 +18,7 @@ from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, R
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted, short
-from slipway.jobs.claim import claim_of
+from slipway.jobs.claim import OtherJobError, claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import MARK, VARIABLE, escaped, record, recorded
@@ -88,14 +88,6 @@ class Request:
     def mark(self, work_bucket: str) -> str:
         """Where an attempt is given up: its claim, or without a launcher an object that only marks it."""
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"
-
-
-class OtherJobError(ConfigError):
-    """The id of a request is that of another job, `name`."""
-
-    def __init__(self, what: str, *, why: str, fix: str, name: str) -> None:
-        super().__init__(what, why=why, fix=fix)
-        self.name = name
 
 
 def same(request: Request, job: VertexJob) -> VertexJob:

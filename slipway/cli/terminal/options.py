@@ -83,7 +83,7 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
     Of several of one name it is the newest, or the one that this is a copy of. Which one was taken is said.
     """
     from slipway.cli.terminal import screen
-    from slipway.jobs.claim import JobGoneError, original
+    from slipway.jobs.claim import JobGoneError, OtherJobError, original
     from slipway.jobs.finding import find_jobs
     from slipway.jobs.waiting import state_word
     from slipway.labels import label_value
@@ -108,7 +108,7 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
     if not namesakes:
         return newest
     ran = None
-    with suppress(JobGoneError):
+    with suppress(JobGoneError, OtherJobError):
         ran = original(context.vertex, context.connection.storage, newest)
     which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
     screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")
