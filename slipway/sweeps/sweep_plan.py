@@ -15,6 +15,7 @@ from slipway.kinds import Kind
 from slipway.labels import (
     CODE_LABEL,
     RUN_LABEL,
+    RUNS_LABEL,
     code_revision_of,
     label_value,
 )
@@ -67,7 +68,8 @@ class SweepPlan:
 
     def prepared(self, run: Run) -> PreparedSubmission:
         group = self.groups[self.of_group[run.index]]
-        overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
+        labels = {RUN_LABEL: run.label, RUNS_LABEL: str(self.count)}
+        overrides = replace(group.overrides, labels={**group.overrides.labels, **labels})
         asked = replace(group.asked, overrides=overrides)
         return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
 
@@ -83,6 +85,8 @@ class SweepPlan:
             return ""
         if run.index >= self.count:
             return f"run {run.index}: sent then, and none of {self.count:,} now"
+        if (runs := job.labels.get(RUNS_LABEL, "")) not in ("", str(self.count)):
+            return f"run {run.index}: one of {runs} then, of {self.count:,} now"
         first, ours = self.groups[0], self.values[run.index]
         pairs: list[tuple[str, Scalar | None, Scalar | None]]
         pairs = [("template", job.template, label_value(self.template.name))]
