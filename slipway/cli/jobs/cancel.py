@@ -36,7 +36,12 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
     if sweep is not None:
         _cancel_sweep(context, sweep, json=output == "json")
         return
-    found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
+    try:
+        found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
+    except ResourceError as problem:
+        if len(jobs) > 1:
+            problem.what += ": nothing is cancelled"
+        raise
     names = join(job.display_name or job.id for job in found)
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in found)
     with screen.interruptible(f"{names} may be cancelled already", seen):
