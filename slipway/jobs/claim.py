@@ -14,10 +14,13 @@ from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join
 from slipway.kinds import Kind
-from slipway.labels import CODE_LABEL, REQUEST_LABEL, label_filter
+from slipway.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, label_filter
 
 GIVEN_UP = "moved"
 """What a claim holds of an attempt that was given up; any other content is a job's."""
+
+
+_TELLING = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}
 
 
 class JobGoneError(ResourceError):
@@ -123,10 +126,7 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
 def other_run(job: VertexJob, other: VertexJob) -> str:
     """What tells two jobs of one request id apart, in words; empty where the two were asked for alike."""
     pairs: list[tuple[str, object, object]]
-    pairs = [
-        ("template", job.template, other.template),
-        ("code", *(one.labels.get(CODE_LABEL, "") for one in (job, other))),
-    ]
+    pairs = [(name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _TELLING.items()]
     ours, theirs = job.parameters, other.parameters
     if ours is not None and theirs is not None:  # Earlier versions did not record them.
         pairs += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
