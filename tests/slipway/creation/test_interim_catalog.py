@@ -10,7 +10,7 @@ import pytest
 from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import UNCOMMITTED, begun
-from slipway.creation.interim_catalog import InterimCatalog, Offers
+from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.doctor.drift import Drift, Then, by_hand
 from slipway.labels import Revision
 from slipway.packages.source_package import SourcePackage
