@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -13,21 +14,14 @@ Result = TypeVar("Result")
 
 async def in_thread(work: Callable[[], Result]) -> Result:
     """Blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Result] = loop.create_future()
-
-    def end(settle: Callable[[], None]) -> None:
-        if not done.cancelled():
-            settle()
+    done: Future[Result] = Future()
+    done.set_running_or_notify_cancel()
 
     def run() -> None:
         try:
-            result = work()
+            done.set_result(work())
         except Exception as problem:
-            error = problem  # whose first name ends with this block
-            loop.call_soon_threadsafe(end, lambda: done.set_exception(error))
-        else:
-            loop.call_soon_threadsafe(end, lambda: done.set_result(result))
+            done.set_exception(problem)
 
     threading.Thread(target=copy_context().run, args=(run,), name="hook", daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)

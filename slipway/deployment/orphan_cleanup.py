@@ -82,9 +82,7 @@ class OrphanCleanup:
 
     def _reader(self, project: str, region: str) -> Reader:
         """Of a place besides the stack's own, which it names where something can't be read."""
-        reader = Reader(self._connection, LiveScope(project, region), self._here.identity)
-        reader.where = f" in {region}"
-        return reader
+        return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
         """Deletes the clusters that the stack made and the engine does not know; a preview names them.
@@ -124,15 +122,12 @@ class OrphanCleanup:
         if refusal := undeletable(self._specs, catalog, self._stack, known):
             raise PolicyError(refusal.what, why=refusal.why, fix=refusal.fix)
         whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+        # There too: a stack file that was edited, and a state that was lost, do not tell it.
         for region in whole.regions if whole and whole.stack == self._stack else ():
-            self._look_in(region)
-
-    def _look_in(self, region: str) -> None:
-        """There too: a stack file that was edited, and a state that was lost, do not tell it."""
-        place = (self.where[0][0], region)
-        if place not in self._readers:
-            self._readers[place] = self._reader(*place)
-            self.where = (*self.where, place)
+            place = (self.where[0][0], region)
+            if place not in self._readers:
+                self._readers[place] = self._reader(*place)
+                self.where = (*self.where, place)
 
     def _orphans(self) -> tuple[Orphan, ...]:
         if isinstance(self._known, Unknown):
@@ -191,7 +186,7 @@ class OrphanCleanup:
             self._now,
             self._sleep,
             grace=self._grace,
-            stays=NOT_DOWN,
+            stays=f"{NOT_DOWN}: ",
             again=f"run it again later\n{insist(found)}",
             within=within_s,
         )
@@ -199,26 +194,26 @@ class OrphanCleanup:
     def _withdrawn(self, ids: Collection[str]) -> InterimCatalog | None:
         """The catalog, without these clusters. Where it can't be withdrawn from that is said, and the destruction goes
         on: it asks for jobs before it deletes anything."""
-        if not self._bucket:
-            return self._offered("a catalog", ids, "the stack file can't be read, and the state names no bucket")
-        catalog, at = self._here.catalog(), f"the catalog {Location(self._bucket, NAME)}"
+        catalog, at, why = None, "a catalog", "the stack file can't be read, and the state names no bucket"
+        if self._bucket:
+            catalog, at, why = self._here.catalog(), f"the catalog {Location(self._bucket, NAME)}", ""
         if isinstance(catalog, Unknown):
-            return self._offered(at, ids, catalog.why)
-        if catalog is None or catalog.stack not in ("", self._stack):
-            return None
-        self._grace.began_with(catalog)
-        if (whole := catalog.whole) is None:
-            return self._offered(at, ids, catalog.damage or "another version published it")
-        offers = Offers(whole, lambda _: whole, lambda _: whole, self._bucket, (), None, datetime.now(UTC), taken_down)
-        published = InterimCatalog(offers, self._connection.storage, self._warn)
-        try:
-            published.withdraw(ids)
-        except CloudError as error:
-            return self._offered(at, ids, error.why)
-        return published
-
-    def _offered(self, catalog: str, ids: Collection[str], why: str) -> None:
-        self._warn(
-            f"{catalog} may go on offering {join(ids)} until it is deleted itself: {why}; "
-            "a job that is sent there right before the deletion may be cancelled by it"
-        )
+            why = catalog.why
+        elif catalog is not None and catalog.stack in ("", self._stack):
+            self._grace.began_with(catalog)
+            why = catalog.damage or "another version published it"
+            if (whole := catalog.whole) is not None:
+                now, bucket = datetime.now(UTC), self._bucket
+                offers = Offers(whole, lambda _: whole, lambda _: whole, bucket, (), None, now, taken_down)
+                published = InterimCatalog(offers, self._connection.storage, self._warn)
+                try:
+                    published.withdraw(ids)
+                    return published
+                except CloudError as error:
+                    why = error.why
+        if why:
+            self._warn(
+                f"{at} may go on offering {join(ids)} until it is deleted itself: {why}; "
+                "a job that is sent there right before the deletion may be cancelled by it"
+            )
+        return None

@@ -34,8 +34,8 @@ class Removal:
     in use, or when that can't be told.
 
     `grace` and `offers` are None where no catalog offers them. `deletable`: the states in which one is deleted; others
-    are waited for, up to `within` seconds. `why` they go, `stays` what does not happen when they do not, and what to do
-    `again` then are for people.
+    are waited for, up to `within` seconds. `why` they go, what `stays` when they do not, as in `the stack stays: `, and
+    what to do `again` then are for people.
     """
 
     names: Sequence[str]
@@ -101,7 +101,7 @@ class Removal:
             self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
         if found := self._settled():
             raise ResourceError(
-                self._what(f"{_told(found.values())} could not be deleted"),
+                f"{self.stays}{_told(found.values())} could not be deleted",
                 why="; ".join(f"{one.id}: {one.error or 'the service gives no reason'}" for one in found.values()),
                 fix=self.again,
             )
@@ -116,7 +116,7 @@ class Removal:
                 return found
             if self.now() - began >= self.within:
                 raise Timeout(
-                    self._what(f"{_told(busy)} could not be deleted within {span(self.within)}"),
+                    f"{self.stays}{_told(busy)} could not be deleted within {span(self.within)}",
                     why="the service takes its time, and deletes only what has been made or has failed",
                     fix=self.again,
                 )
@@ -147,9 +147,6 @@ class Removal:
             if error.not_accepted:
                 self._going.discard(id_)
             raise
-
-    def _what(self, happened: str) -> str:
-        return f"{self.stays}: {happened}" if self.stays else happened
 
 
 def let_time_pass(
