@@ -112,12 +112,8 @@ def hold(
     use, state, waited, what = check(subject, use_of), "", 0.0, _words(subject)
     while subject is not None and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
-        going, rebooted = f"{what} is being deleted already", f"{what} is being rebooted"
-        say(
-            f"{going}: waiting until it is gone"
-            if state == "STOPPING"
-            else f"{rebooted}: waiting until it can be deleted"
-        )
+        going = f"{what} is being deleted already: waiting until it is gone"
+        say(going if state == "STOPPING" else f"{what} is being rebooted: waiting until it can be deleted")
         pause(LOOK_EVERY_S)
         waited += LOOK_EVERY_S
         use = check(subject, use_of)
