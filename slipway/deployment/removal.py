@@ -19,6 +19,7 @@ from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.generations.old_generations import DELETABLE_STATES
+from slipway.polling import poll
 
 if TYPE_CHECKING:
     from slipway.deployment.interim_catalog import InterimCatalog  # which the guard does not need
@@ -108,23 +109,21 @@ class Removal:
 
     def _settled(self) -> dict[str, PersistentResource]:
         """Those that are there, by name, when none is being made or deleted any more."""
-        began, pause, said = self.now(), _FIRST_S, ""
-        while True:
+        busy: list[PersistentResource] = []
+        said = ""
+        for _ in poll(self.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.now):
             found = {name: one for name in self.names if (one := self._look(name))}
             busy = [one for one in found.values() if one.state not in self.deletable]
             if not busy:
                 return found
-            if self.now() - began >= self.within:
-                raise Timeout(
-                    f"{self.stays}{_told(busy)} could not be deleted within {span(self.within)}",
-                    why="the service takes its time, and deletes only what has been made or has failed",
-                    fix=self.again,
-                )
             if (words := f"waiting for {_told(busy)}") != said:
                 self.say(words)
                 said = words
-            self.pause(pause)
-            pause = min(2 * pause, LOOK_EVERY_S)
+        raise Timeout(
+            f"{self.stays}{_told(busy)} could not be deleted within {span(self.within)}",
+            why="the service takes its time, and deletes only what has been made or has failed",
+            fix=self.again,
+        )
 
     def _look(self, name: str) -> PersistentResource | None:
         """None when it is gone, which is said once."""
