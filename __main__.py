@@ -93,7 +93,8 @@ def main() -> None:
         from slipway.deployment.deployment import build_packages, plan_deployment
         from slipway.deployment.interim import interim
         from slipway.deployment.interim_catalog import Offers
-        from slipway.generations.dormant import brought_by_season
+        from slipway.generations.action import DELETE, What
+        from slipway.generations.retiring import Why
         from slipway.review.preview_text import preview_text
 
         revision, packages = checkout_revision(CHECKOUT, os.environ), build_packages(proven, CHECKOUT)
@@ -103,7 +104,7 @@ def main() -> None:
     def planned(plan: "Plan") -> "Deployment":
         return plan_deployment(proven, packages, revision, live, plan, preview=preview, now=now, known=state)
 
-    seasons = frozenset(one.id for one in plan.current if brought_by_season(one, live.catalog))
+    seasons = frozenset(one.id for one in plan.of(What.CREATE) if one.why is Why.SEASON)
 
     def become(made: Mapping[str, str]) -> "Deployment":
         after = as_made(plan, made, seasons)
@@ -118,7 +119,7 @@ def main() -> None:
         log.info(message)
     for warning in deployment.warnings:
         log.warn(warning)
-    if isinstance(state, State) and state.catalog_bucket and not preview and (plan.creates or plan.deleted):
+    if isinstance(state, State) and state.catalog_bucket and not preview and plan.of(What.CREATE, *DELETE):
         log.info(ADVICE)  # A program that is killed amid clusters leaves the engine's words alone.
     declare(
         deployment,

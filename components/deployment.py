@@ -17,7 +17,8 @@ from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.deployment.deployment import Deployment
-from slipway.generations.dormant import brought_by_season
+from slipway.generations.action import What
+from slipway.generations.retiring import Why
 
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 
@@ -51,8 +52,8 @@ def declare(
     project, region = stack.project, stack.region
     if deployment.catalog.other_regions:
         OtherRegions(deployment.catalog.other_regions)
-    seasonal = (brought_by_season(item, deployment.live.catalog) for item in plan.current)
-    became, open_ = deployment, any(seasonal) or any(item.alternatives for item in plan.current)
+    creations = plan.of(What.CREATE)
+    became, open_ = deployment, any(one.instead or one.why is Why.SEASON for one in creations)
     # What it says is of the clusters that come. What it asks for comes before them.
     quota = None if open_ and not preview and not deployment.report.requests else _quota_check(deployment)
     workspace = Workspace(
@@ -67,7 +68,7 @@ def declare(
         facts=facts.workspace,
         hooks=hooks,
     )
-    creation, creates = None, [item.id for item in plan.current if not item.import_]
+    creation, creates = None, [one.id for one in creations]
 
     def make(ids: Sequence[str]) -> Mapping[str, str]:
         nonlocal became
@@ -152,9 +153,7 @@ def _rest(
         if item.spec.adopted
     }
     retiring = [
-        RetiringResource(
-            item, project=project, region=region, facts=facts.clusters[item.cluster.id], hooks=hooks, opts=later
-        )
+        RetiringResource(item, project=project, region=region, facts=facts.clusters[item.id], hooks=hooks, opts=later)
         for item in plan.retiring
     ]
     templates = [

@@ -11,7 +11,7 @@ import pulumi
 from components.creation import Creation
 from components.gcp import vertex
 from slipway.cluster import PROTECT, CurrentCluster
-from slipway.generations.retiring import RetiringCluster
+from slipway.generations.action import Action
 
 TYPE, REGIONS = "slipway:components:PersistentResource", "slipway:components:OtherRegions"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.
@@ -82,7 +82,7 @@ class RetiringResource(pulumi.ComponentResource):
 
     def __init__(
         self,
-        retiring: RetiringCluster,
+        retiring: Action,
         *,
         project: str,
         region: str,
@@ -90,7 +90,8 @@ class RetiringResource(pulumi.ComponentResource):
         hooks: pulumi.ResourceHookBinding | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        cluster = retiring.cluster
+        cluster = retiring.living
+        assert cluster, "what retires lives"
         location = cluster.region or region
         pools: list[Any] = [pool.request() for pool in cluster.spec.pools]
         super().__init__(TYPE, cluster.id, dict(facts), opts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
@@ -18,6 +17,8 @@ from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.formatting import join, seconds
+from slipway.generations.action import What
+from slipway.generations.retiring import Why
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
 from slipway.quota.usage import drawn
@@ -64,13 +65,12 @@ def creator(
         def prepare(cluster: NewCluster) -> None:
             limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
             await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
-            name = cluster.known_by[NAME_LABEL]
-            replaced = [one for one in plan.replaced if one.labels[NAME_LABEL] == name]
             why = "it is replaced in place, and its successor is made when it is gone"
+            replaced = _living(plan, Why.IN_PLACE, cluster.known_by[NAME_LABEL])
             cloud.removal(replaced, why=why, grace=grace, offers=catalog).run()
 
         catalog.publish()
-        remove_ahead(plan.ahead, cloud, grace)
+        remove_ahead(_living(plan, Why.IDLE), cloud, grace)
         made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
         catalog.end()
         return made
@@ -153,7 +153,7 @@ def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewClus
         item.id,
         item.request(stack),
         {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)},
-        tuple(one.name for one in plan.cleared if one.labels[NAME_LABEL] == spec.name),
+        tuple(one.living.name for one in plan.of(What.CLEAR) if one.living and one.cluster == spec.name),
         join(f"{pool.replicas} {pool.machine}" for pool in spec.pools) + (f" in {spec.region}" if spec.region else ""),
         within,
         tuple(_new(other, stack, plan, insists) for other in item.alternatives),
@@ -165,12 +165,17 @@ def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewClus
 
 def _meanwhile(name: str, plan: Plan) -> str:
     """What submitters have until it is made."""
-    gone = [one.id for one in plan.replaced if one.labels[NAME_LABEL] == name]
-    here = sorted(plan.old - {one.id for one in plan.ahead})
-    stay = [id_ for id_ in here if re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{7}}(-[0-9]+)?", id_)]
+    gone = [one.id for one in plan.of(What.DELETE_FIRST) if one.cluster == name and one.why is Why.IN_PLACE]
+    stay = sorted(one.id for one in plan.of(What.RETIRE, What.DELETE_LAST) if one.cluster == name)
     then = f"; until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
     then = f"; until then there is no cluster {name}: {join(gone)}, which it replaces, went before" if gone else then
     return f"all else is published{then}"
+
+
+def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, ...]:
+    """What goes before anything is made; of all names without one."""
+    first = (one for one in plan.of(What.DELETE_FIRST) if one.why is why and name in ("", one.cluster))
+    return tuple(one.living for one in first if one.living)
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:

@@ -76,8 +76,7 @@ def as_made(plan: Plan, made: Mapping[str, str], seasons: Collection[str] = ()) 
 
     missing = [one for one in plan.current if one.id in seasons and one.id not in made]
     waits = (DormantCluster(one.spec, one.id, "season", lacks={MACHINES: ""}) for one in missing)
-    there = (settled(one) for one in plan.current if one not in missing)
-    return replace(plan, current=tuple(there), dormant=(*plan.dormant, *waits))
+    return plan.with_clusters((settled(one) for one in plan.current if one not in missing), (*plan.dormant, *waits))
 
 
 def chosen(declared: Iterable[ClusterSpec], plan: Plan) -> tuple[ClusterSpec, ...]:

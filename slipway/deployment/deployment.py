@@ -22,7 +22,8 @@ from slipway.deployment.season_quota import with_seasons
 from slipway.deployment.summary import neighbours, overdue, summary
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
-from slipway.generations.retiring import Retiring, RetiringCluster
+from slipway.generations.action import Action
+from slipway.generations.retiring import RetiringWorkspaceResource
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
@@ -184,10 +185,10 @@ def plan_deployment(
     text = summary(
         stack.name, revision, plan, placements, report, stack.region, now, context.catalog_bucket, due, instead
     )
-    retiring = (item.cluster.id for item in plan.retiring)
-    removed = {item.cluster.id: item.removed for item in plan.retiring if item.removed}
+    retiring = (item.id for item in plan.retiring)
+    removed = {item.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
-    regions = (one for one in regions_of_old(plan, live, known) if one not in ("", stack.region))
+    regions = (one for one in regions_of_old(plan, known) if one not in ("", stack.region))
     catalog = catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
     left = former_regions(live, catalog.regions) or None
     catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
@@ -224,7 +225,7 @@ def plan_deployment(
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
     """What components publish. `catalog` is what everybody else reads."""
-    retiring: tuple[Retiring, ...] = (*plan.retiring, *plan.workspace.retiring)
+    kept = (*map(_kept, plan.retiring), *map(_kept, plan.workspace.retiring))
     return Facts(
         catalog=catalog,
         submitters={member: dict(SUBMITTER_ROLES) for member in stack.workspace.submitters},
@@ -241,7 +242,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             for level in LEVELS
             if (rules := getattr(stack.policy, level).model_dump(by_alias=True, exclude_none=True))
         },
-        kept={one.id: _kept(one) for one in retiring},
+        kept={one.id: one for one in kept},
         trainers={
             name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(one.submitters, ACT_AS))
             for name, one in stack.trainers.items()
@@ -255,12 +256,8 @@ def _line(line: Line) -> QuotaLine:
     return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
 
 
-def _kept(one: Retiring) -> Kept:
-    return Kept(
-        id=one.id,
-        kind=one.kind,
-        role=one.role,
-        retiring=one.why.value,
-        jobs={job.name: job.display_name for job in one.jobs},
-        overdue=isinstance(one, RetiringCluster) and one.overdue,
-    )
+def _kept(one: Action | RetiringWorkspaceResource) -> Kept:
+    jobs = {job.name: job.display_name for job in one.jobs}
+    if isinstance(one, Action):
+        return Kept(one.id, "cluster", one.cluster, one.why.value, jobs, one.overdue)
+    return Kept(one.id, one.kind, one.role, one.why.value, jobs)

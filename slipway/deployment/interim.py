@@ -15,6 +15,7 @@ from slipway.catalog.model import Catalog, Template
 from slipway.cluster import CurrentCluster
 from slipway.deployment.alternatives import as_made
 from slipway.deployment.plan import Plan
+from slipway.generations.action import What
 from slipway.generations.current_generation import SPENT_STATES
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import declared
@@ -46,17 +47,15 @@ def _there(plan: Plan, live: Live, made: Collection[str]) -> Plan:
             dormant.append(DormantCluster(one.spec, one.id, "season", lacks=lacks))
     gone = (one for name, one in stays.items() if name not in named)
     current += (CurrentCluster(declared(was), was.id, "", import_=True) for was in gone)
-    ids = {one.id for one in current}
-    retiring = tuple(one for one in plan.retiring if one.id not in ids)
-    return replace(plan, current=tuple(current), dormant=tuple(dormant), retiring=retiring)
+    return plan.with_clusters(current, dormant)
 
 
 def _as_published(catalog: Catalog, plan: Plan, live: Live) -> Catalog:
     """`catalog` is of what is there, `plan` the whole one. What waits for clusters that are being made is as it
     is published: their predecessors, and templates that would lose these."""
     whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
-    deleted = (id_ for id_ in plan.deleted if id_ not in plan.first and not catalog.cluster_named(id_))
-    catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *deleted))))
+    last = (one.id for one in plan.of(What.DELETE_LAST) if not catalog.cluster_named(one.id))
+    catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
     if whole is None:
         return catalog
     settled = {*(one.spec.name for one in plan.current if one.import_), *(one.spec.name for one in plan.dormant)}

@@ -238,9 +238,9 @@ def settle(
     for _ in poll(sleep, every_s, within=within_s):
         live = read()
         plan = decide(live)
-        if not (wait and plan.waiting):
+        names = join(one.id for one in plan.current if one.state == "PROVISIONING")
+        if not (wait and names):
             return live, plan
-        names = join(cluster.id for cluster in plan.waiting)
         if names != said:
             say(f"waiting for {names}: still being made since an earlier deployment")
             said = names

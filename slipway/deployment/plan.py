@@ -6,30 +6,22 @@ one is let go when nothing runs on it any more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.actions import by_id, decide, of_current, resting
 from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
+from slipway.generations.action import DELETE, Action, What
 from slipway.generations.adoption import adopted, obstacles
-from slipway.generations.current_generation import as_deployed, current_generation, is_ours, taken_ids, unlike
+from slipway.generations.current_generation import as_deployed, current_generation, taken_ids, unlike
 from slipway.generations.dormant import DormantCluster, awaiting_quota, given_up, out_of_season, undecided
-from slipway.generations.old_generations import (
-    goes_ahead,
-    goes_first,
-    not_withdrawable,
-    overdue,
-    removed,
-    successor,
-    why_keep,
-)
-from slipway.generations.protection import Refusal, in_the_way, protected
-from slipway.generations.retiring import RetiringCluster, Why
-from slipway.labels import NAME_LABEL
+from slipway.generations.old_generations import not_withdrawable
+from slipway.generations.protection import Refusal, protected, refusal
+from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.state import State
 
@@ -40,47 +32,54 @@ _NONE: Waits = {}
 
 @dataclass(frozen=True)
 class Plan:
-    """What to declare. With `problems` nothing may be declared: they are to be shown, and the run stops.
+    """What to do, cluster by cluster, in the order of telling. With `problems` nothing may be declared: they are to be
+    shown, and the run stops. `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals`
+    say what may not be done: with some, `up` changes nothing."""
 
-    `waiting`: current clusters still being made; `up` waits for their end and plans again. `deleted`: ids of ours that
-    are not declared, so that Pulumi deletes them. `cleared`: failed ones that no catalog lists, which `up` itself
-    deletes before it makes their successor. `replaced` (their ids are in `deleted`) it deletes first as well, for their
-    successors are made in place of them. So it does with those `ahead` (in `deleted` too): nobody needs them, and what
-    is made may take days; there are none where nothing is made. `dormant` are named by the stack file and not declared
-    for now. `left`: ids by name of clusters that were adopted and are not offered any more, which live on as they are.
-    `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals` say what may not be done to
-    a cluster: with some, `up` changes nothing.
-    """
-
-    current: tuple[CurrentCluster, ...] = ()
-    retiring: tuple[RetiringCluster, ...] = ()
-    waiting: tuple[PersistentResource, ...] = ()
-    deleted: tuple[str, ...] = ()
-    cleared: tuple[PersistentResource, ...] = ()
-    replaced: tuple[PersistentResource, ...] = ()
-    ahead: tuple[PersistentResource, ...] = ()
+    actions: tuple[Action, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    dormant: tuple[DormantCluster, ...] = ()
-    left: Mapping[str, str] = field(default_factory=dict)
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
 
+    def of(self, *what: What) -> tuple[Action, ...]:
+        return tuple(one for one in self.actions if one.what in what)
+
+    def ids(self, *what: What) -> frozenset[str]:
+        return frozenset(one.id for one in self.of(*what))
+
     @property
-    def creates(self) -> bool:
-        return any(not one.import_ for one in self.current)
+    def current(self) -> tuple[CurrentCluster, ...]:
+        """Those that are declared as the stack file asks for them."""
+        return tuple(one.current for one in self.actions if one.current)
+
+    @property
+    def dormant(self) -> tuple[DormantCluster, ...]:
+        """Those that the stack file names and that are not declared for now."""
+        return tuple(one.dormant for one in self.of(What.REST) if one.dormant)
+
+    @property
+    def retiring(self) -> tuple[Action, ...]:
+        return self.of(What.RETIRE)
 
     @property
     def first(self) -> frozenset[str]:
         """Ids of what `up` itself deletes before it makes anything, but for what failed; also of what is in use yet, as
         it makes nothing before that has ended."""
-        held = (one.then_goes for one in self.refusals if one.then_goes)
-        return frozenset((*(one.id for one in (*self.ahead, *self.replaced)), *held))
+        held = (one.id for one in self.of(What.REFUSE) if one.why is not Why.PROTECTED)
+        return self.ids(What.DELETE_FIRST) | frozenset(held)
 
     @property
     def old(self) -> frozenset[str]:
         """Ids of the stack's generations that live and are not asked for any more."""
-        return frozenset((*(item.cluster.id for item in self.retiring), *self.deleted))
+        return self.ids(What.RETIRE, *DELETE)
+
+    def with_clusters(self, current: Iterable[CurrentCluster], dormant: Iterable[DormantCluster]) -> Plan:
+        """The same where these are there, and those dormant."""
+        there = {one.id: one for one in current}
+        others = (one for one in self.actions if not one.current and one.what is not What.REST)
+        old = (one for one in others if one.what is not What.RETIRE or one.id not in there)
+        return replace(self, actions=(*map(of_current, there.values()), *map(resting, dormant), *old))
 
 
 def plan(
@@ -110,26 +109,20 @@ def plan(
     dormant = [rests for spec in made if (rests := out_of_season(spec, identify(spec), now))]
     wanted = [spec for spec in made if all(spec is not one.spec for one in dormant)]
     if live.skipped:
+        unread = (current_generation(spec, identify, {}, {}, None) for spec in wanted)
+        theirs = (adopted(spec, adoption, None) for spec, adoption in others)
         return Plan(
-            dormant=tuple(dormant),
-            current=(
-                *(current_generation(spec, identify, {}, {}, None) for spec in wanted),
-                *(adopted(spec, adoption, None) for spec, adoption in others),
-            ),
+            (*map(of_current, (*unread, *theirs)), *map(resting, dormant)),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
             workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
         )
     if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
         parts = {"clusters": live.clusters, "jobs": live.jobs}
-        unread = (f"can't read the {what} from {part}" for what, part in parts.items() if isinstance(part, Unknown))
-        return Plan(problems=tuple(unread))
+        why = (f"can't read the {what} from {part}" for what, part in parts.items() if isinstance(part, Unknown))
+        return Plan(problems=tuple(why))
 
     foreign = {adoption.id for _, adoption in others}
-    # Somebody may have made one by hand in another region, of the same request: then that at home is the stack's. What
-    # is adopted is in the stack's own region, and another may have a cluster of that id.
-    living = sorted(live.clusters, key=lambda one: one.region in ("", region))
-    clusters = {one.id: one for one in living if one.id not in foreign or one.region in ("", region)}
-    ours = {one.id: one for one in living if is_ours(one, stack)}
+    clusters, ours = by_id(live, foreign, region, stack)
     own = [cluster for cluster in live.clusters if cluster.id not in foreign]
     problems = taken_ids(wanted, identify, own, ours, live.catalog)
     bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]
@@ -157,56 +150,27 @@ def plan(
         if len(item.id) > LONGEST_ID
     ]
     problems += [wrong for one in current if one.import_ and (wrong := unlike(one, clusters[one.id]))]
-    jobs = {id_: tuple(job for job in live.jobs if job.persistent_resource_id == id_ and not job.ended) for id_ in ours}
-
-    retiring: list[RetiringCluster] = []
-    deleted: list[str] = []
-    cleared: list[PersistentResource] = []
-    replaced: list[PersistentResource] = []
-    ahead: list[PersistentResource] = []
     current += (adopted(spec, adoption, clusters.get(adoption.id)) for spec, adoption in others)
     named = [(spec, "") if spec.adopted else as_deployed(spec, identify, ours, live.catalog) for spec in declared]
-    refusals = list(protected(named, ours, live.catalog, stack, (known or State()).protected))
-    for cluster in sorted(ours.values(), key=lambda cluster: cluster.id):
-        if any(item.id == cluster.id for item in current):
-            continue
-        follows = successor(cluster, current)
-        why = why_keep(cluster, jobs[cluster.id], follows, live.catalog)
-        first = goes_first(cluster, follows)
-        if isinstance(why, Unknown):
-            decides = f"the published catalog, which decides about idle cluster {cluster.id},"
-            problems.append(f"can't read {decides} from {why}")
-        elif why == Why.UNPUBLISHED and cluster.state == "ERROR" and follows is not None and not follows.import_:
-            cleared.append(cluster)
-        elif first and why in (None, Why.UNPUBLISHED, Why.DAMAGED):
-            replaced.append(cluster)
-            deleted.append(cluster.id)
-        elif why:
-            gone = removed(cluster, declared, live.catalog, now)
-            late = overdue(cluster, follows, dormant, clusters, now, gone)
-            retiring.append(RetiringCluster(cluster, cluster.labels[NAME_LABEL], jobs[cluster.id], why, late, gone))
-            if first and follows is not None and not _retired_before(cluster, live.catalog):
-                refusals.append(in_the_way(retiring[-1], follows, stack))
-        else:
-            deleted.append(cluster.id)
-            if goes_ahead(cluster, follows, live.catalog, ours, dormant):
-                ahead.append(cluster)
-    problems += not_withdrawable(replaced, live.catalog)
+    refused = tuple(protected(named, ours, live.catalog, (known or State()).protected))
+    actions = (*decide(current, dormant, live, stack=stack, region=region, now=now), *refused)
+    problems += (
+        f"can't read the published catalog, which decides about idle cluster {one.id}, from {live.catalog}"
+        for one in actions
+        if one.why is Why.UNREAD
+    )
+    problems += not_withdrawable([one.id for one in actions if one.why is Why.IN_PLACE], live.catalog)
     if problems:
         return Plan(problems=tuple(problems))
-    unlisted = any(cluster.in_use and not jobs[id_] for id_, cluster in ours.items())
+    busy = {job.persistent_resource_id for job in live.jobs if not job.ended}
+    unlisted = any(cluster.in_use and id_ not in busy for id_, cluster in ours.items())
     return Plan(
-        current=tuple(current),
-        retiring=tuple(retiring),
-        waiting=tuple(clusters[item.id] for item in current if item.state == "PROVISIONING"),
-        deleted=tuple(deleted),
-        cleared=tuple(cleared),
-        replaced=tuple(replaced),
-        ahead=tuple(ahead) if any(not one.import_ for one in current) else (),
-        refusals=(*refusals, *exchanged(known or State(), workspace or {}, stack)),
+        actions,
+        refusals=(
+            *(refusal(one, stack) for one in actions if one.what is What.REFUSE),
+            *exchanged(known or State(), workspace or {}, stack),
+        ),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
-        dormant=tuple(dormant),
-        left=_left(live.catalog, current),
         workspace=plan_workspace(
             known or State(),
             workspace or {},
@@ -216,18 +180,6 @@ def plan(
             None if isinstance(live.buckets, Unknown) else live.buckets,
         ),
     )
-
-
-def _retired_before(cluster: PersistentResource, catalog: PublishedCatalog | Unknown | None) -> bool:
-    """Whether it was another's predecessor already: its machines are not those that are to be replaced."""
-    return isinstance(catalog, PublishedCatalog) and cluster.id in catalog.retiring
-
-
-def _left(catalog: PublishedCatalog | Unknown | None, current: list[CurrentCluster]) -> Mapping[str, str]:
-    if not isinstance(catalog, PublishedCatalog):
-        return {}
-    here = {one.id for one in current}
-    return {name: id_ for name, id_ in catalog.clusters.items() if id_ in catalog.adopted - here}
 
 
 def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
@@ -241,12 +193,11 @@ def former_regions(live: Live, now: Collection[str]) -> tuple[str, ...]:
     return tuple(one for one in whole.regions_ever if one not in now) if whole else ()
 
 
-def regions_of_old(plan: Plan, live: Live, known: State | Unknown) -> Iterator[str]:
+def regions_of_old(plan: Plan, known: State | Unknown) -> Iterator[str]:
     """Where clusters are, after this deployment, that are not asked for: those that retire, and those that should go
     and that the engine does not know, as its state was lost. The next deployment finds these there and takes them over.
     """
-    yield from (one.cluster.region for one in plan.retiring)
     engine = set() if isinstance(known, Unknown) else {one.name for one in known.clusters}
-    for cluster in () if isinstance(live.clusters, Unknown) else live.clusters:
-        if cluster.id in plan.deleted and cluster.id not in engine and cluster.state != "STOPPING":
-            yield cluster.region
+    for one in plan.of(What.RETIRE, *DELETE):
+        if one.living and (one.what is What.RETIRE or (one.id not in engine and one.living.state != "STOPPING")):
+            yield one.living.region

@@ -11,20 +11,18 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from slipway.catalog import clusters
-from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan
 from slipway.formatting import join, span
+from slipway.generations.action import DELETE, Action, What
 from slipway.generations.dormant import DormantCluster, idle_since
-from slipway.generations.retiring import RetiringCluster, Why
-from slipway.labels import NAME_LABEL
-from slipway.live import Live, Unknown
+from slipway.generations.retiring import Why
+from slipway.live import Live
 from slipway.prices import Price, dollars, hourly, price_in_words, total
 from slipway.season import moment_in_words
 
-What = Literal["create", "take-back", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
+Event = Literal["create", "take-back", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
 _BY_ITSELF = {
     "create": "is made",
     "take-back": "is taken back",
@@ -35,7 +33,7 @@ _BY_ITSELF = {
     "season-ends": "season ends",
     "idle-limit": "is given up",
 }
-_CAME: Mapping[What, str] = {
+_CAME: Mapping[Event, str] = {
     "season-begins": "season began",
     "season-ends": "season ended",
     "idle-limit": "was to be given up",
@@ -51,7 +49,7 @@ class Due:
 
     name: str
     id: str
-    what: What
+    what: Event
     why: str
     at: datetime | None = None
     now: bool = False
@@ -91,21 +89,7 @@ class Due:
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:
     """What the next deployment does comes first, then what waits for jobs, then the rest by its date."""
-    there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
-    found: list[Due] = []
-    for current in plan.current:
-        found += _current(current, there.get(current.id), live, region, now)
-    for retiring in plan.retiring:
-        found.append(_retiring(retiring, region, now))
-    words = {one.spec.name: one.words for one in plan.dormant}
-    for id_ in plan.deleted:
-        name = there[id_].labels[NAME_LABEL]
-        why = words.get(name, "idle and not asked for any more")
-        found.append(Due(name, id_, "delete", why, now=True, per_hour=costs(there[id_], region)))
-    for failed in plan.cleared:
-        found.append(Due(failed.labels[NAME_LABEL], failed.id, "delete", failed.error or "it failed", now=True))
-    for dormant in plan.dormant:
-        found += _begins(dormant, region, now)
+    found = [due for action in plan.actions for due in _due(action, live, region, now)]
     order = {True: 0, False: 1}
     return tuple(sorted(found, key=lambda one: (order[one.now], one.at is not None, one.at or now, one.id, one.what)))
 
@@ -116,23 +100,26 @@ def costs(cluster: PersistentResource, region: str) -> Price:
     return sum((hourly(pool.machine, place) * pool.replicas for pool in cluster.pools), Price())
 
 
-def _current(
-    current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
-) -> Iterator[Due]:
-    if not current.import_:
-        why = f"{price_in_words(total((current.spec,), region))} from then on"
-        yield Due(current.spec.name, current.id, "create", why, now=True)
-    elif was := _was_out_of_season(current, live):
-        why = "it was made since then" if was.awaited else "it is in its season again, and still lives"
-        yield Due(current.spec.name, current.id, "take-back", why, now=True)
-    yield from dates(current, cluster, live, region, now)
-
-
-def _was_out_of_season(current: CurrentCluster, live: Live) -> clusters.DormantCluster | None:
-    """As it is published, also where it had yet to be made then."""
-    whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
-    was = whole.dormant.get(current.spec.name) if whole else None
-    return was if was is not None and was.why == "season" else None
+def _due(action: Action, live: Live, region: str, now: datetime) -> Iterator[Due]:
+    name, id_ = action.cluster, action.id
+    price = costs(action.living, region) if action.living else Price()
+    if action.what is What.CREATE:
+        assert action.current, "what is made is declared"
+        why = f"{price_in_words(total((action.current.spec,), region))} from then on"
+        yield Due(name, id_, "create", why, now=True)
+    elif action.what is What.TAKE and action.why is not Why.ASKED:
+        yield Due(name, id_, "take-back", action.why.words, now=True)
+    elif action.what is What.RETIRE:
+        yield _retiring(action, price)
+    elif action.what is What.CLEAR:
+        yield Due(name, id_, "delete", (action.living and action.living.error) or action.why.words, now=True)
+    elif action.what in DELETE:
+        why = action.dormant.words if action.dormant else Why.IDLE.words
+        yield Due(name, id_, "delete", why, now=True, per_hour=price)
+    elif action.dormant and action.what is What.REST:
+        yield from _begins(action.dormant, region, now)
+    if action.current:
+        yield from dates(action.current, action.living, live, region, now)
 
 
 def dates(
@@ -150,21 +137,21 @@ def dates(
         yield Due(name, current.id, "idle-limit", why, since + season.idle_limit, per_hour=price)
 
 
-def _retiring(retiring: RetiringCluster, region: str, now: datetime) -> Due:
-    price = costs(retiring.cluster, region)
-    if retiring.why is Why.BUSY_STATE and retiring.cluster.state == "PROVISIONING":
+def _retiring(one: Action, price: Price) -> Due:
+    state = one.living.state if one.living else ""
+    if one.why is Why.BUSY_STATE and state == "PROVISIONING":
         # What is published does not name it yet, or not any more.
         why = "still being made; a deployment that asks for it takes it over, any other deletes it when idle"
-        return Due(retiring.name, retiring.id, "unfinished", why, per_hour=price)
-    if retiring.jobs:
-        why = f"when {join(job.typed for job in retiring.jobs)} {'has' if len(retiring.jobs) == 1 else 'have'} ended"
-    elif retiring.why in (Why.UNPUBLISHED, Why.DAMAGED):
-        why = f"with the deployment after the next one ({retiring.why.words})"
-    elif retiring.why is Why.BUSY_STATE:
-        why = f"can't be deleted while it is {retiring.cluster.state}"
+        return Due(one.cluster, one.id, "unfinished", why, per_hour=price)
+    if one.jobs:
+        why = f"when {join(job.typed for job in one.jobs)} {'has' if len(one.jobs) == 1 else 'have'} ended"
+    elif one.why in (Why.UNPUBLISHED, Why.DAMAGED):
+        why = f"with the deployment after the next one ({one.why.words})"
+    elif one.why is Why.BUSY_STATE:
+        why = f"can't be deleted while it is {state}"
     else:
-        why = retiring.why.words
-    return Due(retiring.name, retiring.id, "retire", why, per_hour=price, overdue=retiring.overdue)
+        why = one.why.words
+    return Due(one.cluster, one.id, "retire", why, per_hour=price, overdue=one.overdue)
 
 
 def _begins(dormant: DormantCluster, region: str, now: datetime) -> Iterator[Due]:

@@ -13,7 +13,8 @@ from datetime import datetime
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
 from slipway.formatting import join
-from slipway.generations.dormant import brought_by_season
+from slipway.generations.action import What
+from slipway.generations.retiring import Why
 from slipway.live import UNLIMITED, Live, Unknown
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, QuotaReport
@@ -63,7 +64,7 @@ def with_seasons(
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
     """By the name of each cluster that a season brings and that does not fit, in their order, what quota is missing for
     it."""
-    come = [one for one in decided.current if brought_by_season(one, live.catalog)]
+    come = [one.current for one in decided.of(What.CREATE) if one.current and one.why is Why.SEASON]
     if not come or stack.quota.mode == "warn":
         return {}
     then = live.without(decided.first)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
 from slipway.cluster_fields import size
@@ -14,8 +13,9 @@ from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
 from slipway.deployment.workspace_plan import others_accounts
 from slipway.formatting import join, span
+from slipway.generations.action import DELETE, Action, What
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import CATALOG, WORK, RetiringCluster, RetiringWorkspaceResource
+from slipway.generations.retiring import CATALOG, WORK, RetiringWorkspaceResource, Why
 from slipway.labels import STACK_LABEL, USER_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.prices import price_in_words, total
@@ -45,25 +45,12 @@ def summary(
     """
     dated = [one for one in due if one.at is not None]
     lines = [*plan.notes, f"{stack} @ {revision}"]
-    for current in plan.current:
-        lines += [*_current(current, region), *_instead(current, instead.get(current.spec.name, ()), region)]
-        lines += [f"  {one.words(now)}" for one in dated if one.id == current.id]
-    lines += [f"cluster {name}: {id_} is kept, as it was adopted, and not offered" for name, id_ in plan.left.items()]
-    lines += [_dormant(one, region) for one in plan.dormant]
-    lines += [_retiring(item, now) for item in plan.retiring]
-    lines += [
-        f"cluster {failed.id} {_failure(failed)}: it holds nothing, and goes before its successor is made"
-        for failed in plan.cleared
-    ]
-    replaced, ahead = {one.id for one in plan.replaced}, {one.id for one in plan.ahead}
-    lines += [f"cluster {id_} is idle and goes before its successor is made, in its place" for id_ in sorted(replaced)]
-    comes = [one.id for one in plan.current if not one.import_]
-    before = f", before {join(comes)} {'is' if len(comes) == 1 else 'are'} made"
-    lines += [
-        f"cluster {id_} is idle and not asked for any more: it will be deleted{before if id_ in ahead else ''}"
-        for id_ in plan.deleted
-        if id_ not in replaced
-    ]
+    comes = [one.id for one in plan.of(What.CREATE)]
+    for one in plan.actions:
+        lines += _action(one, region, now, comes)
+        if one.current:
+            lines += _instead(one.current, instead.get(one.cluster, ()), region)
+            lines += [f"  {each.words(now)}" for each in dated if each.id == one.id]
     lines += workspace(plan, now, catalog)
     for name, some in placements.items():
         lines += _template(name, report, some)
@@ -79,10 +66,10 @@ def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
         yield from (*_released(resource), *_new_catalog(resource, catalog))
 
 
-def overdue(retiring: RetiringCluster) -> str:
+def overdue(retiring: Action) -> str:
     """The warning for a generation that is still there after the stack's `retireWithin`."""
     jobs = join(job.display_name for job in retiring.jobs)
-    late = f"cluster {retiring.cluster.id} should have retired by now"
+    late = f"cluster {retiring.id} should have retired by now"
     if not jobs:
         return f"{late}: {retiring.why.words}"
     return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].typed}, or go on waiting"
@@ -123,6 +110,31 @@ def pool_in_words(pool: PoolSpec) -> str:
     return f"{machine.type}{gpus} × {size(pool)}, {machine.disk}"
 
 
+def _action(one: Action, region: str, now: datetime, comes: Iterable[str]) -> Iterator[str]:
+    """What is refused is told as an error. `comes`: ids of what is made."""
+    if one.current:
+        yield from _current(one.current, region)
+    elif one.what is What.REST and one.dormant:
+        yield _dormant(one.dormant, region)
+    elif one.what is What.LEAVE:
+        yield f"cluster {one.cluster}: {one.id} is kept, as it was adopted, and not offered"
+    elif one.what is What.RETIRE:
+        yield _retiring(one, now)
+    elif one.what is What.CLEAR:
+        yield f"cluster {one.id} {_failure(one)}: it holds nothing, and goes before its successor is made"
+    elif one.why is Why.IN_PLACE:
+        yield f"cluster {one.id} is idle and goes before its successor is made, in its place"
+    elif one.what in DELETE:
+        before = f", before {are_made(comes)}" if one.what is What.DELETE_FIRST else ""
+        yield f"cluster {one.id} is {one.why.words}: it will be deleted{before}"
+
+
+def are_made(ids: Iterable[str]) -> str:
+    """`cpu-1a2b3c4 and h100-5d6e7f8 are made`"""
+    known = tuple(ids)
+    return f"{join(known)} {'is' if len(known) == 1 else 'are'} made"
+
+
 def _current(current: CurrentCluster, region: str) -> Iterator[str]:
     state = current.state.lower() if current.import_ else "to be created"
     if current.spec.adopted:
@@ -149,19 +161,19 @@ def _dormant(dormant: DormantCluster, region: str) -> str:
     return f"{dormant.words}{f' · {price} from then on' if begins else ''}"
 
 
-def _retiring(retiring: RetiringCluster, now: datetime) -> str:
-    who = f"cluster {retiring.name}: {retiring.cluster.id} retires"
-    if retiring.cluster.state == "ERROR" and not retiring.jobs:
-        words = f"cluster {retiring.name}: {retiring.cluster.id} {_failure(retiring.cluster)}"
-        return f"{words}: it holds nothing; this deployment takes it over, and the next one deletes it"
-    if not retiring.jobs:
-        return f"{who} with a later deployment ({retiring.why.words})"
-    ends = "its job has" if len(retiring.jobs) == 1 else f"its {len(retiring.jobs)} jobs have"
-    return f"{who} when {ends} ended: {join(_job(job, now) for job in retiring.jobs)}"
+def _retiring(one: Action, now: datetime) -> str:
+    if one.living and one.living.failed and not one.jobs:
+        then = "it holds nothing; this deployment takes it over, and the next one deletes it"
+        return f"cluster {one.cluster}: {one.id} {_failure(one)}: {then}"
+    who = f"cluster {one.cluster}: {one.id} retires"
+    if not one.jobs:
+        return f"{who} with a later deployment ({one.why.words})"
+    ends = "its job has" if len(one.jobs) == 1 else f"its {len(one.jobs)} jobs have"
+    return f"{who} when {ends} ended: {join(_job(job, now) for job in one.jobs)}"
 
 
-def _failure(cluster: PersistentResource) -> str:
-    return f"failed ({cluster.error})" if cluster.error else "failed"
+def _failure(one: Action) -> str:
+    return f"failed ({one.living.error})" if one.living and one.living.error else "failed"
 
 
 def _retiring_resource(resource: RetiringWorkspaceResource, now: datetime) -> str:

@@ -3,14 +3,14 @@ and why. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
+from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.formatting import join
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.retiring import Why
@@ -62,25 +62,23 @@ def goes_ahead(
     follows: CurrentCluster | None,
     catalog: PublishedCatalog | Unknown | None,
     ours: Mapping[str, PersistentResource],
-    dormant: Iterable[DormantCluster],
+    *,
+    rests: bool,
 ) -> bool:
     """Whether one that goes need not wait for what this deployment makes, which may take days: nobody is sent to it
-    any more, or it is dormant from now on. One that may still be needed, as its successor is not there or not offered
+    any more, or it `rests` from now on. One that may still be needed, as its successor is not there or not offered
     yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
     if cluster.failed or not isinstance(catalog, PublishedCatalog) or catalog.damage:
         return False
     name = cluster.labels[NAME_LABEL]
     if catalog.offers(cluster.id):
-        return catalog.whole is not None and any(one.spec.name == name for one in dormant)
+        return catalog.whole is not None and rests
     offered = ours.get(catalog.clusters.get(name, ""))
     return follows is None or follows.import_ or (offered is not None and offered.state in RUNNING_STATES)
 
 
-def not_withdrawable(
-    replaced: Iterable[PersistentResource], catalog: PublishedCatalog | Unknown | None
-) -> Iterator[str]:
+def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown | None) -> Iterator[str]:
     """What forbids to take clusters from a catalog that others still read and this version does not."""
-    ids = [one.id for one in replaced]
     if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
         yield (
             f"{join(ids)} is to be replaced in place, and another version published the catalog that offers it: put "
@@ -89,16 +87,14 @@ def not_withdrawable(
 
 
 def overdue(
-    cluster: PersistentResource,
     follows: CurrentCluster | None,
-    dormant: Iterable[DormantCluster],
+    rests: DormantCluster | None,
     clusters: Mapping[str, PersistentResource],
     now: datetime | None,
     gone: Removed | None = None,
 ) -> bool:
     """Counted from its successor's creation, or from when it was not asked for any more; `gone` is of an entry that the
     stack file does not have."""
-    rests = next((one for one in dormant if one.spec.name == cluster.labels[NAME_LABEL]), None)
     if follows is not None:
         within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
     elif rests is not None:
@@ -110,15 +106,15 @@ def overdue(
 
 def removed(
     cluster: PersistentResource,
-    declared: Iterable[ClusterSpec],
+    named: Collection[str],
     catalog: PublishedCatalog | Unknown | None,
     now: datetime | None,
 ) -> Removed | None:
     """By when it should be gone, where no entry says so any more: as the catalog remembers it, or from now on by the
-    limit of the entry that was deployed last. None for one that is asked for, and where there is no limit."""
+    limit of the entry that was deployed last. None for one that is `named` by an entry, and where there is no limit."""
     name = cluster.labels[NAME_LABEL]
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-    if whole is None or any(spec.name == name for spec in declared):
+    if whole is None or name in named:
         return None
     if known := (whole.removed or {}).get(cluster.id):
         return known

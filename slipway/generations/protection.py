@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
-from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster
+from slipway.cluster import PROTECT, ClusterSpec
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
+from slipway.generations.action import Action, What
 from slipway.generations.published_clusters import declared, differences
-from slipway.generations.retiring import RetiringCluster
+from slipway.generations.retiring import Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.unfinished_jobs import ways_out
@@ -24,14 +25,12 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Refusal:
-    """`for_good`: only another stack file helps, so a preview ends with it too. The others go by with time.
-    `then_goes`: the id of a cluster that is deleted then, before its successor is made."""
+    """`for_good`: only another stack file helps, so a preview ends with it too. The others go by with time."""
 
     what: str
     why: str
     fix: str
     for_good: bool = False
-    then_goes: str = ""
 
     def __str__(self) -> str:
         return str(PolicyError(self.what, why=self.why, fix=self.fix))
@@ -46,9 +45,8 @@ def protected(
     named: Iterable[tuple[ClusterSpec, str]],
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
-    stack: str,
     known: Mapping[str, str] = _NONE,
-) -> Iterator[Refusal]:
+) -> Iterator[Action]:
     """A refusal for each protected cluster that the stack file changes. `named`: its clusters with their fingerprints.
 
     It was protected when it was deployed last, which the published catalog tells: what the stack file says now may be a
@@ -60,17 +58,17 @@ def protected(
     if whole is not None:
         for name, was in whole.clusters.items():
             if was.replacement == PROTECT and (changed := _changed(was, asked.get(name))):
-                yield _refusal(name, was.id, changed, stack)
+                yield _refused(name, was.id, *changed)
         return
     for name, (spec, fingerprint) in asked.items():
         living = [one for one in ours.values() if one.labels[NAME_LABEL] == name and not one.failed]
         mine = cluster_id(name, fingerprint)
         kept = spec.replacement == PROTECT or any(one.id in known for one in living)
         if kept and living and not any(is_id_of(one.id, mine) for one in living):
-            yield _refusal(name, living[0].id, ["what makes another cluster of it"], stack)
+            yield _refused(name, living[0].id, "what makes another cluster of it")
     for id_, name in known.items():
         if name not in asked and id_ in ours and not ours[id_].failed:
-            yield _refusal(name, id_, [_GONE], stack)
+            yield _refused(name, id_, _GONE)
 
 
 def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
@@ -87,14 +85,30 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
     return keys or ["its project, its region or its stack"]
 
 
-def _refusal(name: str, id_: str, changed: list[str], stack: str) -> Refusal:
+def _refused(name: str, id_: str, *changed: str) -> Action:
+    return Action(name, id_, What.REFUSE, Why.PROTECTED, edited=changed)
+
+
+def refusal(action: Action, stack: str) -> Refusal:
+    """Why nothing is deployed while that is asked for."""
+    old, key = action.id, key_of(stack, action.cluster)
+    if action.why is Why.PROTECTED:
+        return Refusal(
+            f"cluster {action.cluster} is protected and stays as it is, so nothing was changed",
+            why=f"{key}: this edits {join(action.edited)}: that would end {old} (`replacement: protect`)",
+            fix="put the entry back as it was\n"
+            "or change it on purpose, in two deployments: put the entry back with `replacement: rollover` (or in-place)"
+            " and nothing else edited, pulumi up; then make this edit",
+            for_good=True,
+        )
+    jobs, has = join(job.display_name for job in action.jobs), "has" if len(action.jobs) == 1 else "have"
+    wait = ways_out(action.jobs, "then pulumi up again") if jobs else ""
     return Refusal(
-        f"cluster {name} is protected and stays as it is, so nothing was changed",
-        why=f"{key_of(stack, name)}: this edits {join(changed)}: that would end {id_} (`replacement: protect`)",
-        fix="put the entry back as it was\n"
-        "or change it on purpose, in two deployments: put the entry back with `replacement: rollover` (or in-place) "
-        "and nothing else edited, pulumi up; then make this edit",
-        for_good=True,
+        f"cluster {old} is not replaced in place now, so nothing was changed",
+        why=f"{f'{jobs} {has} not ended' if jobs else action.why.words}, and {old} would be deleted before "
+        f"{join(action.instead)} is made ({key}.replacement)",
+        fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
+        "or `replacement: rollover`, where there are machines for both: it is made beside the old one",
     )
 
 
@@ -117,19 +131,4 @@ def undeletable(
         why=f"stacks/Pulumi.{stack}.yaml, {keys}: `replacement: protect`, or so it was deployed last",
         fix="put `replacement: rollover` there, pulumi up, and take the stack down after that",
         for_good=True,
-    )
-
-
-def in_the_way(old: RetiringCluster, new: CurrentCluster, stack: str) -> Refusal:
-    """Why one that is in use is not replaced in place."""
-    jobs = join(job.display_name for job in old.jobs)
-    has = "has" if len(old.jobs) == 1 else "have"
-    wait = ways_out(old.jobs, "then pulumi up again") if old.jobs else ""
-    return Refusal(
-        f"cluster {old.id} is not replaced in place now, so nothing was changed",
-        why=f"{f'{jobs} {has} not ended' if jobs else old.why.words}, and {old.id} would be deleted before {new.id} "
-        f"is made ({key_of(stack, old.name)}.replacement)",
-        fix=f"{wait or 'try again when slipway pools shows it running and no machine in use'}\n"
-        "or `replacement: rollover`, where there are machines for both: it is made beside the old one",
-        then_goes=old.id,
     )

@@ -1,4 +1,4 @@
-"""What retires: it is not asked for any more, and kept while something may need it. Clusters, accounts, buckets."""
+"""Reasons for what becomes of a cluster; accounts and buckets that retire: kept while something may need them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from slipway.catalog.forms import Removed
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.unfinished_jobs import UNLISTED
 
@@ -16,7 +14,7 @@ CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 
 
 class Why(StrEnum):
-    """Why something is kept."""
+    """Why something is kept, or else becomes of a cluster. Frozen: a deployment publishes those of what is kept."""
 
     JOBS = "jobs"
     IN_USE = "in-use"
@@ -25,6 +23,13 @@ class Why(StrEnum):
     DAMAGED = "damaged-catalog"
     BUSY_STATE = "busy-state"
     SUCCESSOR = "no-successor"
+    ASKED = "asked-for"
+    SEASON = "season"
+    AWAITED = "awaited"
+    IDLE = "idle"
+    IN_PLACE = "in-place"
+    FAILED = "failed"
+    PROTECTED = "protected"
 
     @property
     def words(self) -> str:
@@ -39,33 +44,14 @@ _WORDS = {
     Why.DAMAGED: "the published catalog is damaged",
     Why.BUSY_STATE: "can't be deleted in its state",
     Why.SUCCESSOR: "its successor does not run yet",
+    Why.ASKED: "the stack file asks for it",
+    Why.SEASON: "it is in its season again, and still lives",
+    Why.AWAITED: "it was made since then",
+    Why.IDLE: "idle and not asked for any more",
+    Why.IN_PLACE: "it is replaced in place",
+    Why.FAILED: "it failed",
+    Why.PROTECTED: "it is protected",
 }
-
-
-@dataclass(frozen=True)
-class RetiringCluster:
-    """A cluster of ours. `name` is what people called it; `overdue`: its successor is older than the stack's
-    `retireWithin`. `removed`: since when no entry names it and what limit that had, which nothing but the catalog
-    remembers."""
-
-    cluster: PersistentResource
-    name: str
-    jobs: tuple[VertexJob, ...]
-    why: Why
-    overdue: bool = False
-    removed: Removed | None = None
-
-    @property
-    def kind(self) -> str:
-        return "cluster"
-
-    @property
-    def id(self) -> str:
-        return self.cluster.id
-
-    @property
-    def role(self) -> str:
-        return self.name
 
 
 @dataclass(frozen=True)
@@ -95,8 +81,3 @@ class RetiringWorkspaceResource:
     @property
     def words(self) -> str:
         return f"account {self.name}" if self.kind == "account" else f"bucket gs://{self.name}"
-
-
-Retiring = RetiringCluster | RetiringWorkspaceResource
-"""Of any kind. `jobs` are those that need it and have not ended: with some, they are why it stays. `id` and `role` tell
-which one it is, and what it was to the stack."""

@@ -9,7 +9,8 @@ from slipway.cloud import clusters
 from slipway.cloud.clusters import ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.generations.retiring import RetiringCluster, Why
+from slipway.generations.action import Action, What
+from slipway.generations.retiring import Why
 from slipway.machines.spec import Disk, MachineSpec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool
@@ -28,7 +29,7 @@ def current(spec: ClusterSpec, **changes: Any) -> list[Asked]:
 
 
 def retiring(cluster: clusters.PersistentResource = OLD) -> list[Asked]:
-    item = RetiringCluster(cluster, "cpu", (JOB,), Why.JOBS)
+    item = Action("cpu", cluster.id, What.RETIRE, Why.JOBS, (JOB,), living=cluster)
     return declared(lambda: RetiringResource(item, project=PROJECT, region=REGION, facts=FACTS))
 
 

@@ -8,16 +8,17 @@ from decimal import Decimal
 from typing import Any
 
 from slipway.catalog.model import Offer, Parameter, Template
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.deployment.actions import of_current
 from slipway.deployment.deployment import facts
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context
 from slipway.deployment.workspace_plan import WorkspacePlan
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
+from slipway.generations.action import Action, What
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import RetiringCluster, RetiringWorkspaceResource, Why
+from slipway.generations.retiring import RetiringWorkspaceResource, Why
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price
@@ -31,11 +32,10 @@ WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autosc
 CPU = ClusterSpec("cpu", (WORKERS, H100))
 STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer"))
 JOB = VertexJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
-OLD = RetiringCluster(PersistentResource("cpu-0000000", "RUNNING", {}, ()), "cpu", (JOB,), Why.JOBS)
+OLD = Action("cpu", "cpu-0000000", What.RETIRE, Why.JOBS, (JOB,))
 RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), Why.IN_USE)
 PLAN = Plan(
-    current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),),
-    retiring=(OLD,),
+    (of_current(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False)), OLD),
     workspace=WorkspacePlan(retiring=(RESULTS,)),
 )
 POOL = Offer("pool", True, "", "cpu", (), Price(Decimal("1.5")), {}, wait=60.0)
@@ -46,7 +46,7 @@ LINE = Line("cpus", "us-central1", "on-demand", "vCPUs", "pool cpu/workers", 8, 
 
 def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None, of: Stack = STACK) -> Facts:
     revision = Revision("3f9c2e1", dirty=True)
-    retiring = (item.cluster.id for item in plan.retiring)
+    retiring = (item.id for item in plan.retiring)
     context = compile_context(of, revision, plan.current)
     catalog = catalog_of(context, of, plan.current, retiring, revision, {"nap": template}, plan.dormant)
     return facts(of, plan, catalog, report or QuotaReport((LINE,)))
@@ -164,7 +164,7 @@ def test_a_review_reads_back_what_components_publish() -> None:  # N5
 def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6
     season = Season(idle_limit=timedelta(hours=4))
     dormant = DormantCluster(replace(CPU, season=season), "cpu-1a2b3c4", "idle", datetime(2026, 11, 20, tzinfo=UTC))
-    meant = told(replace(PLAN, current=(), dormant=(dormant,)))
+    meant = told(PLAN.with_clusters((), (dormant,)))
     assert meant.published["dormant"]["cpu"]["why"] == "idle"
     found = read(components(meant))
     assert found is not None

@@ -14,6 +14,7 @@ from slipway.cluster import ClusterSpec
 from slipway.deployment.deployment import build_packages, plan_deployment, prove_stack
 from slipway.deployment.plan import Plan, plan
 from slipway.errors import PolicyError
+from slipway.generations.action import DELETE, What
 from slipway.generations.published_clusters import published_dormant
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
@@ -21,7 +22,7 @@ from slipway.season import Season
 from tests.slipway.stack.files import read, with_config
 
 from .test_alternatives import ROOT
-from .world import REGION, World, catalog_with, cluster, hash_of, id_of, job, live, planned, spec
+from .world import REGION, World, ahead, catalog_with, cluster, deleted, hash_of, id_of, job, live, planned, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 A1, A2, A3 = (spec("a", high) for high in (2, 3, 4))
@@ -35,7 +36,7 @@ def there(one: ClusterSpec, state: str = "RUNNING") -> PersistentResource:
 
 
 def ids(decided: Plan) -> set[str]:
-    return {one.id for one in decided.ahead}
+    return {one.id for one in ahead(decided)}
 
 
 def published(*clusters: ClusterSpec, retiring: tuple[ClusterSpec, ...] = ()) -> PublishedCatalog:
@@ -45,7 +46,7 @@ def published(*clusters: ClusterSpec, retiring: tuple[ClusterSpec, ...] = ()) ->
 def test_what_retired_idle_and_what_is_out_of_season_need_not_wait_for_what_is_made() -> None:
     seen = live(there(A1), there(A2), there(X), catalog=published(A2, X, retiring=(A1,)))
     decided = planned((A2, OVER, C), seen, NOW)
-    assert ids(decided) == {id_of(A1), id_of(X)} == set(decided.deleted)
+    assert ids(decided) == {id_of(A1), id_of(X)} == set(deleted(decided))
     assert decided.first == ids(decided) and seen.without(ids(decided)).clusters == (there(A2),)
     # What is going already, since an earlier deployment was killed, is waited for.
     going = planned((A2, OVER, C), live(there(A1, "STOPPING"), there(A2), catalog=published(A2, retiring=(A1,))), NOW)
@@ -55,7 +56,7 @@ def test_what_retired_idle_and_what_is_out_of_season_need_not_wait_for_what_is_m
 def test_an_older_generation_goes_while_the_last_one_has_jobs_until_its_successor_is_made() -> None:
     seen = live(there(A1), there(A2), jobs=(job(id_of(A2)),), catalog=published(A2, retiring=(A1,)))
     decided = planned((A3,), seen, NOW)
-    assert ids(decided) == {id_of(A1)} and [one.cluster.id for one in decided.retiring] == [id_of(A2)]
+    assert ids(decided) == {id_of(A1)} and [one.id for one in decided.retiring] == [id_of(A2)]
 
 
 def test_one_given_up_goes_too() -> None:
@@ -97,7 +98,7 @@ LISTED = PublishedCatalog({"x": id_of(X)})
 )
 def test_what_may_still_be_needed_goes_after_all_is_made(declared: tuple[ClusterSpec, ...], seen: Live) -> None:
     decided = planned(declared, seen, NOW)
-    assert decided.deleted and not decided.ahead and not decided.problems
+    assert deleted(decided) and not ahead(decided) and not decided.problems
 
 
 def test_while_a_stock_out_lasts_nothing_idle_is_left_and_nothing_ended_is_offered() -> None:
@@ -167,4 +168,5 @@ def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
     words = deployed(decided, seen)
     assert f"cluster {first.id} is idle and not asked for any more: it will be deleted, before term-b-" in words
     with pytest.raises(PolicyError, match="quota does not suffice"):
-        deployed(replace(decided, ahead=()), seen)
+        late = (replace(one, what=What.DELETE_LAST) if one.what in DELETE else one for one in decided.actions)
+        deployed(replace(decided, actions=tuple(late)), seen)

@@ -19,7 +19,7 @@ from slipway.live import Live
 from slipway.season import Season
 from slipway.stack.stack import Stack, WorkspaceSettings
 
-from .world import PROJECT, REGION, STACK, cluster, job, live, planned, spec
+from .world import PROJECT, REGION, STACK, cluster, deleted, job, live, planned, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -35,8 +35,8 @@ def test_a_rename_makes_another_cluster_and_the_old_one_keeps_its_jobs() -> None
     published = PublishedCatalog({"cpu": old.id})
     busy = planned((renamed,), live(old, jobs=(job(old.id),), catalog=published))
     assert [one.spec.name for one in busy.current if not one.import_] == ["workers"]
-    assert [(one.cluster.id, one.why) for one in busy.retiring] == [(old.id, Why.JOBS)] and not busy.deleted
-    assert planned((renamed,), live(old, catalog=published)).deleted == (old.id,)
+    assert [(one.id, one.why) for one in busy.retiring] == [(old.id, Why.JOBS)] and not deleted(busy)
+    assert deleted(planned((renamed,), live(old, catalog=published))) == (old.id,)
     back = planned((spec("cpu"),), live(old, alive(renamed), jobs=(job(old.id),), catalog=published))
     assert back.current[0].id == old.id and back.current[0].import_
 
@@ -49,7 +49,7 @@ def test_a_name_that_looks_like_another_clusters_id_is_never_taken_for_it() -> N
     for seen in ((alike,), (alike, alive(cpu)), (alike, alive(cpu, n=2))):
         decided = planned((cpu,), live(*seen, catalog=PublishedCatalog({"cpu": base, base: alike.id})))
         assert decided.current[0].id != alike.id and not decided.problems
-        assert decided.deleted == (alike.id,)
+        assert deleted(decided) == (alike.id,)
 
 
 def test_two_stacks_never_have_one_cluster() -> None:  # D6 N1
@@ -59,7 +59,7 @@ def test_two_stacks_never_have_one_cluster() -> None:  # D6 N1
     theirs = replace(alive(one), labels={**alive(one).labels, "slipway-stack": "dev"})
     decided = planned((one,), live(theirs))
     assert f"cluster {theirs.id} has an id of this stack but not its labels" in decided.problems[0]
-    assert decided.current == () and decided.deleted == ()
+    assert decided.current == () and deleted(decided) == ()
 
 
 @pytest.mark.parametrize("label", ["slipway-stack", "slipway-name", "slipway-hash"])
@@ -72,7 +72,7 @@ def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_ret
             decided = planned(asked, live(edited, catalog=published))
             assert edited.id in decided.problems[0] and "delete it by hand: " in decided.problems[0]
             assert "another `generation` does not help" in decided.problems[0]
-            assert decided.current == () and decided.deleted == () and decided.retiring == ()
+            assert decided.current == () and deleted(decided) == () and decided.retiring == ()
 
 
 def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, seen: Live) -> tuple[Plan, list[str]]:
@@ -100,12 +100,12 @@ def test_a_clock_that_is_wrong_ends_no_season_and_gives_nothing_up(
     seen = replace(live(there, catalog=PublishedCatalog({"cpu": there.id})), time=NOW)
     decided, warned = decide(monkeypatch, one, NOW + off, seen)
     assert decided.current[0].id == there.id and decided.current[0].import_
-    assert not decided.deleted and not decided.dormant
+    assert not deleted(decided) and not decided.dormant
     assert "the cloud's (2026-11-21 09:00 UTC)" in warned[0] and "fix: set the clock" in warned[0]
     assert ("ahead of" in warned[0]) == (off > timedelta())
     over = replace(one, season=Season(NOW - 2 * HOUR, NOW - HOUR))
     ended, _ = decide(monkeypatch, over, NOW + off, seen)
-    assert ended.dormant and ended.deleted == (there.id,), "nor does it keep what is over"
+    assert ended.dormant and deleted(ended) == (there.id,), "nor does it keep what is over"
 
 
 def test_a_clock_that_is_right_or_of_which_nobody_can_tell_counts() -> None:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.credentials import identity
 from slipway.cloud.quotas import QuotaInfo, ReadQuota
+from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.actions import of_current
 from slipway.deployment.live_plan import read_and_plan, settle
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
@@ -209,7 +210,8 @@ def test_the_trainers_address_of_a_project_in_a_domain() -> None:
 
 
 LIVE = Live(clusters=(), jobs=(), limits={}, catalog=None)
-MAKING = PersistentResource("cpu-1a2b3c4", "PROVISIONING", {}, ())
+MAKING = CurrentCluster(ClusterSpec("cpu", ()), "cpu-1a2b3c4", "1a2b3c4", import_=True, state="PROVISIONING")
+WAITING = Plan((of_current(MAKING),))
 
 
 class Story:
@@ -239,19 +241,19 @@ def test_nothing_to_wait_for() -> None:
 
 
 def test_it_reads_and_plans_again_until_the_cluster_is_made() -> None:
-    waiting, ready = Plan(waiting=(MAKING,)), Plan(notes=("ready",))
-    story = Story(waiting, waiting, ready)
+    ready = Plan(notes=("ready",))
+    story = Story(WAITING, WAITING, ready)
     assert story.run(wait=True) == ready
     assert (story.reads, story.slept) == (3, [10, 10])
     assert story.said == ["waiting for cpu-1a2b3c4: still being made since an earlier deployment"]
 
 
 def test_preview_shows_the_plan_as_it_is() -> None:
-    story = Story(Plan(waiting=(MAKING,)))
-    assert story.run(wait=False).waiting == (MAKING,)
+    story = Story(WAITING)
+    assert story.run(wait=False) is WAITING
     assert story.slept == []
 
 
 def test_it_does_not_wait_for_ever() -> None:
     with pytest.raises(Timeout, match="cpu-1a2b3c4 is still being made"):
-        Story(Plan(waiting=(MAKING,))).run(wait=True, within_s=30)
+        Story(WAITING).run(wait=True, within_s=30)

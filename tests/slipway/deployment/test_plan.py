@@ -14,12 +14,27 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.plan import former_regions, plan, regions_of_old
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.retiring import RetiringCluster, Why
+from slipway.generations.action import Action
+from slipway.generations.retiring import Why
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 from slipway.state import State, StateResource
 
-from .world import PROJECT, REGION, STACK, catalog_with, cluster, creates, job, live, planned, spec
+from .world import (
+    PROJECT,
+    REGION,
+    STACK,
+    catalog_with,
+    cleared,
+    cluster,
+    creates,
+    deleted,
+    job,
+    live,
+    planned,
+    spec,
+    waiting,
+)
 
 A, B = spec(high=4), spec(high=6)
 HASH_A = fingerprint_of(STACK, PROJECT, REGION, A)
@@ -32,14 +47,14 @@ IN_CATALOG = PublishedCatalog({"cpu": ID_A})
 def test_asked_for_and_running_is_current_and_imported(state: str) -> None:  # N1: a killed up, a lost state, a revert
     decided = planned((A,), live(cluster(ID_A, HASH_A, state)))
     assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state=state),)
-    assert creates(decided) == () and decided.waiting == () and decided.deleted == ()
+    assert creates(decided) == () and waiting(decided) == () and deleted(decided) == ()
 
 
 def test_asked_for_and_still_provisioning_is_current_and_waited_for() -> None:  # N1
     making = cluster(ID_A, HASH_A, "PROVISIONING")
     decided = planned((A,), live(making))
     assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="PROVISIONING"),)
-    assert decided.waiting == (making,)
+    assert waiting(decided) == (making,)
 
 
 def test_a_copy_that_somebody_made_elsewhere_by_hand_is_not_the_cluster_at_home() -> None:  # N1 # N2
@@ -53,7 +68,7 @@ def test_a_copy_that_somebody_made_elsewhere_by_hand_is_not_the_cluster_at_home(
     for seen in ((at(REGION, "RUNNING"), copy), (copy, at(REGION, "RUNNING"))):
         decided = planned((A,), live(*seen))
         assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
-        assert not (decided.problems or decided.deleted or decided.cleared)
+        assert not (decided.problems or deleted(decided) or cleared(decided))
 
     # Alone it is no reason to take one over at home that is not there.
     (made,) = planned((A,), live(at("europe-west4", "RUNNING"))).current
@@ -65,12 +80,12 @@ def test_where_one_is_that_the_engine_can_not_delete_the_next_deployment_looks_a
     name = f"projects/{PROJECT}/locations/europe-west4/persistentResources/{ID_A}"
     seen = live(replace(cluster(ID_A, HASH_A), name=name), catalog=IN_CATALOG)
     decided, has = planned((), seen), StateResource(ID_A, ID_A, PROJECT, "europe-west4")
-    assert decided.deleted == (ID_A,)
-    assert list(regions_of_old(decided, seen, State())) == ["europe-west4"]
-    assert list(regions_of_old(decided, seen, State(clusters=(has,)))) == []
+    assert deleted(decided) == (ID_A,)
+    assert list(regions_of_old(decided, State())) == ["europe-west4"]
+    assert list(regions_of_old(decided, State(clusters=(has,)))) == []
     later = planned((), replace(seen, catalog=None))
-    assert [one.cluster.id for one in later.retiring] == [ID_A]
-    assert list(regions_of_old(later, seen, State())) == ["europe-west4"]
+    assert [one.id for one in later.retiring] == [ID_A]
+    assert list(regions_of_old(later, State())) == ["europe-west4"]
 
 
 def test_a_region_that_is_not_asked_for_any_more_is_where_jobs_were() -> None:  # N2
@@ -105,7 +120,7 @@ def test_of_several_good_ones_the_published_one_stays_and_the_running_one_comes_
     published = PublishedCatalog({"cpu": second.id})
     assert planned((A,), live(cluster(ID_A, HASH_A), second, catalog=published)).current[0].id == second.id
     decided = planned((A,), live(cluster(ID_A, HASH_A, "PROVISIONING"), second))
-    assert decided.current[0].id == second.id and decided.waiting == ()
+    assert decided.current[0].id == second.id and waiting(decided) == ()
 
 
 def test_asked_for_and_not_there_is_created() -> None:  # B1; also one that was deleted by hand
@@ -131,8 +146,8 @@ def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) 
     old = cluster(ID_A, HASH_A, state)
     for declared in ((B,), ()):
         decided = planned(declared, live(old, jobs=(one,), catalog=IN_CATALOG))
-        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), Why.JOBS)]
-        assert decided.deleted == ()
+        assert [(item.living, item.jobs, item.why) for item in decided.retiring] == [(old, (one,), Why.JOBS)]
+        assert deleted(decided) == ()
 
 
 @pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])
@@ -141,8 +156,8 @@ def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state
     old = cluster(ID_A, HASH_A, state, used=1)
     for declared, catalog in product(((B,), ()), (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,)))):
         decided = planned(declared, live(old, jobs=(), catalog=catalog))
-        assert [(item.cluster, item.jobs, item.why) for item in decided.retiring] == [(old, (), Why.IN_USE)]
-        assert decided.deleted == ()
+        assert [(item.living, item.jobs, item.why) for item in decided.retiring] == [(old, (), Why.IN_USE)]
+        assert deleted(decided) == ()
 
 
 def test_not_asked_for_idle_and_published_goes() -> None:  # B1
@@ -150,34 +165,34 @@ def test_not_asked_for_idle_and_published_goes() -> None:  # B1
     elsewhere = job("cpu-other")
     for catalog in (IN_CATALOG, PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))):
         decided = planned((B,), live(cluster(ID_A, HASH_A), jobs=(ended, elsewhere), catalog=catalog))
-        assert decided.deleted == (ID_A,) and decided.retiring == ()
+        assert deleted(decided) == (ID_A,) and decided.retiring == ()
 
 
 @pytest.mark.parametrize("catalog", [None, PublishedCatalog(), PublishedCatalog({"cpu": ID_B})])
 def test_not_asked_for_idle_and_in_no_catalog_retires_this_once(catalog: PublishedCatalog | None) -> None:  # N1
     decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=catalog))
-    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, Why.UNPUBLISHED)]
+    assert [(item.id, item.why) for item in decided.retiring] == [(ID_A, Why.UNPUBLISHED)]
 
 
 def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() -> None:  # N2: it holds nothing
     failed = cluster(ID_A, HASH_A, "ERROR")
     for declared in ((A,), (B,)):
         decided = planned(declared, live(failed))
-        assert (decided.cleared, decided.retiring, decided.deleted) == ((failed,), (), ())
+        assert (cleared(decided), decided.retiring, deleted(decided)) == ((failed,), (), ())
         assert creates(decided) == declared
-    assert planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,)))).deleted == (ID_A,)
+    assert deleted(planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,))))) == (ID_A,)
 
 
 def test_a_failed_one_with_a_job_that_waits_is_not_cleared() -> None:  # N1
     decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), jobs=(job(ID_A),)))
-    assert decided.cleared == () and decided.retiring[0].why == Why.JOBS
+    assert cleared(decided) == () and decided.retiring[0].why == Why.JOBS
 
 
 def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
     failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
     for declared in ((A,), ()):
         decided = planned(declared, live(failed, *([good] if declared else [])))
-        assert decided.retiring[0].why == Why.UNPUBLISHED and decided.cleared == ()
+        assert decided.retiring[0].why == Why.UNPUBLISHED and cleared(decided) == ()
 
 
 @pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING", "STATE_UNSPECIFIED"])
@@ -193,8 +208,8 @@ def test_one_that_is_going_already_is_not_imported() -> None:
 def test_the_predecessor_is_let_go_only_when_its_successor_runs() -> None:  # B3, N1
     old, new = cluster(ID_A, HASH_A), cluster(ID_B, HASH_B, "PROVISIONING")
     decided = planned((B,), live(old, new, catalog=IN_CATALOG))
-    assert [(item.cluster, item.why) for item in decided.retiring] == [(old, Why.SUCCESSOR)]
-    assert planned((B,), live(old, replace(new, state="RUNNING"), catalog=IN_CATALOG)).deleted == (ID_A,)
+    assert [(item.living, item.why) for item in decided.retiring] == [(old, Why.SUCCESSOR)]
+    assert deleted(planned((B,), live(old, replace(new, state="RUNNING"), catalog=IN_CATALOG))) == (ID_A,)
 
 
 def test_reverting_takes_the_old_generation_back() -> None:  # N1
@@ -202,7 +217,7 @@ def test_reverting_takes_the_old_generation_back() -> None:  # N1
     seen = live(old, new, jobs=(job(ID_A),), catalog=PublishedCatalog({"cpu": ID_B}, (ID_A,)))
     decided = planned((A,), seen)
     assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=True, state="RUNNING"),)
-    assert decided.deleted == (ID_B,)
+    assert deleted(decided) == (ID_B,)
 
 
 def test_an_id_of_ours_without_our_labels_is_a_problem() -> None:  # N1
@@ -214,7 +229,7 @@ def test_an_id_of_ours_without_our_labels_is_a_problem() -> None:  # N1
     ):
         decided = planned((A,), live(stranger))
         assert stranger.id in decided.problems[0] and "labels" in decided.problems[0]
-        assert decided.current == () and decided.deleted == ()
+        assert decided.current == () and deleted(decided) == ()
     assert planned((), live(PersistentResource(ID_A, "RUNNING", {}, ()), catalog=IN_CATALOG)).problems
 
 
@@ -225,7 +240,7 @@ def test_strangers_and_other_stacks_are_left_alone() -> None:
         cluster("cpu-0000000", "0000000", stack="dev"),
     )
     decided = planned((A,), seen)
-    assert not decided.problems and not decided.retiring and not decided.deleted
+    assert not decided.problems and not decided.retiring and not deleted(decided)
 
 
 def test_a_list_that_fails_is_never_an_empty_list() -> None:  # P5
@@ -247,13 +262,13 @@ def test_an_unreadable_catalog_matters_only_where_it_decides() -> None:
 def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
     damaged = PublishedCatalog(damage="gs://acme-catalog/catalog.json: it is not JSON")
     decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=damaged))
-    assert not decided.problems and decided.deleted == ()
-    assert [(item.cluster.id, item.why) for item in decided.retiring] == [(ID_A, Why.DAMAGED)]
+    assert not decided.problems and deleted(decided) == ()
+    assert [(item.id, item.why) for item in decided.retiring] == [(ID_A, Why.DAMAGED)]
     words = "the published catalog is damaged; pulumi up publishes it anew"
     assert decided.notes == (f"{words} (gs://acme-catalog/catalog.json: it is not JSON)",)
     published = PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))
     after = planned((B,), live(cluster(ID_A, HASH_A), cluster(ID_B, HASH_B), catalog=published))
-    assert after.deleted == (ID_A,) and not after.notes
+    assert deleted(after) == (ID_A,) and not after.notes
 
 
 def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:
@@ -276,7 +291,7 @@ def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6
     new = replace(cluster(ID_B, HASH_B), create_time=now - timedelta(days=8))
     seen = live(cluster(ID_A, HASH_A), new, jobs=(job(ID_A),), catalog=IN_CATALOG)
     late = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now)
-    assert late.retiring[0].overdue and late.deleted == ()
+    assert late.retiring[0].overdue and deleted(late) == ()
     early = plan((asked,), seen, stack=STACK, project=PROJECT, region=REGION, now=now - timedelta(days=2))
     assert not early.retiring[0].overdue
 
@@ -287,7 +302,7 @@ def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  
     catalog = catalog_with(replace(A, retire_within=week))
     assert catalog.whole is not None
 
-    def at(when: datetime, known: PublishedCatalog | None, *declared: ClusterSpec) -> RetiringCluster:
+    def at(when: datetime, known: PublishedCatalog | None, *declared: ClusterSpec) -> Action:
         seen = live(cluster(ID_A, HASH_A), jobs=(job(ID_A),), catalog=known)
         (found,) = plan(declared, seen, stack=STACK, project=PROJECT, region=REGION, now=when).retiring
         return found

@@ -27,7 +27,7 @@ from slipway.stack.stack import Stack
 from tests.slipway.stack.files import read, with_config
 
 from .test_alternatives import ROOT
-from .world import cluster, job, live
+from .world import ahead, cluster, deleted, job, live
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -92,7 +92,7 @@ class Story:
     def up(self) -> Deployment:
         done = self.decided()
         done.refuse()
-        for id_ in done.plan.deleted:
+        for id_ in deleted(done.plan):
             del self.clusters[id_]
         for one in done.plan.current:
             self.clusters[one.id] = _there(one, self.stack.name, self.now)
@@ -151,7 +151,7 @@ def test_a_job_on_the_one_that_ends_leaves_the_other_waiting_until_it_has_ended(
     story.jobs, story.now = [], story.now + HOUR
     turn = story.up()
     assert story.names == {"second"} and set(story.whole.clusters) == {"second"} and not turn.warnings
-    assert [one.id for one in turn.plan.ahead] == [first]
+    assert [one.id for one in ahead(turn.plan)] == [first]
 
 
 def test_one_that_is_idle_gives_its_quota_to_the_other_at_once() -> None:

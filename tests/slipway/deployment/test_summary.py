@@ -7,13 +7,15 @@ from decimal import Decimal
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.deployment.actions import of_current, resting
 from slipway.deployment.alternatives import MayBecome
 from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
 from slipway.deployment.summary import neighbours, outliving, overdue, pool_in_words, summary
 from slipway.deployment.workspace_plan import WorkspacePlan, trainer_display_name
+from slipway.generations.action import Action, What
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import RetiringCluster, RetiringWorkspaceResource, Why
+from slipway.generations.retiring import RetiringWorkspaceResource, Why
 from slipway.labels import STACK_LABEL, Revision
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
@@ -28,6 +30,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS,))
 OLD = PersistentResource("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
+RETIRES = Action("cpu", OLD.id, What.RETIRE, Why.JOBS, living=OLD)
 NOTHING_LIVES = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
@@ -46,7 +49,7 @@ def told(plan: Plan, placements: tuple[Placement, ...] = (), **verdicts: OfferVe
 
 
 def test_a_cluster_to_be_created_with_its_pools_and_price() -> None:
-    assert told(Plan(current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False),))) == [
+    assert told(Plan((of_current(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False)),))) == [
         "dev @ 3f9c2e1",
         "cluster cpu: cpu-1a2b3c4, to be created · $0.46/h idle, $1.86/h at most",
         "  pool workers: n1-standard-8 × 1–4, pd-ssd 100 GB",
@@ -54,7 +57,7 @@ def test_a_cluster_to_be_created_with_its_pools_and_price() -> None:
 
 
 def test_a_cluster_that_is_there_says_its_state() -> None:
-    lines = told(Plan(current=(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=True, state="UPDATING"),)))
+    lines = told(Plan((of_current(CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=True, state="UPDATING")),)))
     assert lines[1].startswith("cluster cpu: cpu-1a2b3c4, updating · ")
 
 
@@ -63,25 +66,25 @@ def test_a_retiring_cluster_names_its_jobs() -> None:
         job("tune-27b", "JOB_STATE_RUNNING", 14, **{"slipway-user": "ada"}),
         job("digits", "JOB_STATE_QUEUED", None),
     )
-    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", jobs, Why.JOBS),)))[1] == (
+    assert told(Plan((replace(RETIRES, jobs=jobs),)))[1] == (
         "cluster cpu: cpu-0000000 retires when its 2 jobs have ended: "
         "tune-27b (by ada, running 14 min) and digits (queued 2 h)"
     )
 
 
 def test_a_retiring_cluster_without_jobs_says_why() -> None:
-    assert told(Plan(retiring=(RetiringCluster(OLD, "cpu", (), Why.UNPUBLISHED),)))[1] == (
+    assert told(Plan((replace(RETIRES, why=Why.UNPUBLISHED),)))[1] == (
         "cluster cpu: cpu-0000000 retires with a later deployment (the published catalog does not list it yet)"
     )
 
 
 def test_a_failed_one_says_why_and_when_it_goes() -> None:  # N2
     failed = replace(OLD, state="ERROR", error="Resources are insufficient in region: r.")
-    assert told(Plan(cleared=(failed,)))[1] == (
+    assert told(Plan((replace(RETIRES, what=What.CLEAR, living=failed),)))[1] == (
         "cluster cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing, and goes before its "
         "successor is made"
     )
-    assert told(Plan(retiring=(RetiringCluster(failed, "cpu", (), Why.UNPUBLISHED),)))[1] == (
+    assert told(Plan((replace(RETIRES, why=Why.UNPUBLISHED, living=failed),)))[1] == (
         "cluster cpu: cpu-0000000 failed (Resources are insufficient in region: r.): it holds nothing; this deployment "
         "takes it over, and the next one deletes it"
     )
@@ -92,10 +95,8 @@ def test_a_cluster_with_dates_says_what_is_due_and_a_dormant_one_why() -> None: 
     ends = Due("cpu", current.id, "season-ends", "", NOW + timedelta(days=30), per_hour=Price(Decimal("0.5")))
     begins = replace(CPU, name="h100", season=Season(begins=NOW + timedelta(hours=12)))
     idle = replace(CPU, name="idle", season=Season(idle_limit=timedelta(hours=4)))
-    plan = Plan(
-        current=(current,),
-        dormant=(DormantCluster(begins, "h100-1", "season"), DormantCluster(idle, "idle-1", "idle", NOW)),
-    )
+    dormant = (DormantCluster(begins, "h100-1", "season"), DormantCluster(idle, "idle-1", "idle", NOW))
+    plan = Plan((of_current(current), *map(resting, dormant)))
     revision, report = Revision("3f9c2e1", False), QuotaReport()
     lines = summary("dev", revision, plan, {}, report, "us-central1", NOW, "acme-dev-catalog", (ends,)).splitlines()
     assert lines[3:] == [
@@ -115,7 +116,7 @@ def test_an_offer_on_a_dormant_cluster_is_no_lack() -> None:  # B6
 
 
 def test_what_is_deleted_is_said() -> None:
-    assert told(Plan(deleted=("cpu-0000000",)))[1] == (
+    assert told(Plan((replace(RETIRES, what=What.DELETE_LAST, why=Why.IDLE),)))[1] == (
         "cluster cpu-0000000 is idle and not asked for any more: it will be deleted"
     )
 
@@ -192,7 +193,7 @@ def test_what_a_template_refuses_by_itself_is_no_news() -> None:
 
 
 def test_a_generation_that_is_late_is_a_warning_with_a_way_on() -> None:
-    late = RetiringCluster(OLD, "cpu", (job("tune-27b", "JOB_STATE_RUNNING", 14),), Why.JOBS, overdue=True)
+    late = replace(RETIRES, jobs=(job("tune-27b", "JOB_STATE_RUNNING", 14),), overdue=True)
     assert overdue(late).splitlines() == [
         "cluster cpu-0000000 should have retired by now: tune-27b still on it",
         "  fix: slipway jobs show tune-27b, or go on waiting",
@@ -250,11 +251,13 @@ def test_an_account_that_somebody_else_made_outlives_the_stack_and_its_own_does_
 
 def test_an_adopted_cluster_says_that_nothing_becomes_of_it_and_one_that_is_left_that_it_is_kept() -> None:  # N13
     theirs = replace(CPU, adopted=Adoption("team-a"))
-    assert told(Plan(current=(CurrentCluster(theirs, "team-a", "", import_=True, state="RUNNING"),)))[1:] == [
+    assert told(Plan((of_current(CurrentCluster(theirs, "team-a", "", import_=True, state="RUNNING")),)))[1:] == [
         "cluster cpu: team-a, adopted, running; no deployment changes or deletes it",
         "  pool workers: n1-standard-8 × 1–4, pd-ssd 100 GB",
     ]
-    assert told(Plan(left={"cpu": "team-a"}))[1:] == ["cluster cpu: team-a is kept, as it was adopted, and not offered"]
+    assert told(Plan((Action("cpu", "team-a", What.LEAVE),)))[1:] == [
+        "cluster cpu: team-a is kept, as it was adopted, and not offered"
+    ]
     assert outliving(State(adopted=("team-a",))) == (
         "cluster team-a is kept, as it was adopted: it was there before the stack"
     )

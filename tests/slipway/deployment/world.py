@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -14,8 +15,10 @@ from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.alternatives import as_made
 from slipway.deployment.plan import Plan, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.action import DELETE, Action, What
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import published, published_dormant
+from slipway.generations.retiring import Why
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
@@ -54,6 +57,35 @@ def live(
 
 def creates(decided: Plan) -> tuple[ClusterSpec, ...]:
     return tuple(item.spec for item in decided.current if not item.import_)
+
+
+def deleted(decided: Plan) -> tuple[str, ...]:
+    return tuple(sorted(decided.ids(*DELETE)))
+
+
+def replaced(decided: Plan) -> tuple[PersistentResource, ...]:
+    return _living(one for one in decided.of(What.DELETE_FIRST) if one.why is Why.IN_PLACE)
+
+
+def ahead(decided: Plan) -> tuple[PersistentResource, ...]:
+    return _living(one for one in decided.of(What.DELETE_FIRST) if one.why is not Why.IN_PLACE)
+
+
+def cleared(decided: Plan) -> tuple[PersistentResource, ...]:
+    return _living(decided.of(What.CLEAR))
+
+
+def waiting(decided: Plan) -> tuple[PersistentResource, ...]:
+    """Those that are still being made."""
+    return _living(one for one in decided.actions if one.current and one.current.state == "PROVISIONING")
+
+
+def left(decided: Plan) -> dict[str, str]:
+    return {one.cluster: one.id for one in decided.of(What.LEAVE)}
+
+
+def _living(some: Iterable[Action]) -> tuple[PersistentResource, ...]:
+    return tuple(one.living for one in some if one.living)
 
 
 def planned(
@@ -146,25 +178,25 @@ class World:
         if decided.refusals:
             return decided
         steps = killed_after
-        for gone in decided.cleared if steps else ():
+        for gone in cleared(decided) if steps else ():
             assert self.clusters[gone.id].state == "ERROR", "only a failed one is cleared"
             if any(one.persistent_resource_id == gone.id and not one.ended for one in self.jobs):
                 self.deleted_with_jobs.append(gone.id)
             del self.clusters[gone.id]
             self.state.discard(gone.id)
-        ahead = {one.id for one in decided.ahead}
+        early = {one.id for one in ahead(decided)}
         if not all(one.import_ for one in decided.current) and self.catalog is not None and self.catalog.whole:
             dormant = {one.spec.name: published_dormant(one, REGION) for one in decided.dormant}
             whole = over(self.catalog.whole, dormant)
             ids = {name: one.id for name, one in whole.clusters.items()}
             self.catalog = replace(self.catalog, clusters=ids, retiring=whole.retiring, whole=whole)
-        replaced = {one.id for one in decided.replaced}
-        going = ahead | replaced
-        if replaced and self.catalog is not None:
-            kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in replaced}
-            withdrawn_from = self.catalog.whole and withdrawn(self.catalog.whole, replaced, self.now or EPOCH)
+        instead = {one.id for one in replaced(decided)}
+        going = early | instead
+        if instead and self.catalog is not None:
+            kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in instead}
+            withdrawn_from = self.catalog.whole and withdrawn(self.catalog.whole, instead, self.now or EPOCH)
             self.catalog = replace(self.catalog, clusters=kept, whole=withdrawn_from)
-        for id_ in (*sorted(ahead), *sorted(replaced)):
+        for id_ in (*sorted(early), *sorted(instead)):
             assert not self.catalog or not self.catalog.offers(id_), "nobody is sent to what goes"
             if steps == 0:
                 return decided
@@ -199,15 +231,15 @@ class World:
                 return decided
             self._knows(item)
         decided = as_made(decided, made)
-        self.state |= {item.cluster.id for item in decided.retiring}
+        self.state |= {item.id for item in decided.retiring}
         if steps == 0:
             return decided
         self.catalog = PublishedCatalog(
             {item.spec.name: item.id for item in decided.current},
-            tuple(item.cluster.id for item in decided.retiring),
+            tuple(item.id for item in decided.retiring),
             whole=_published(decided),
         )
-        declared_ids = {item.id for item in decided.current} | {item.cluster.id for item in decided.retiring}
+        declared_ids = {item.id for item in decided.current} | {item.id for item in decided.retiring}
         for id_ in sorted(self.state - declared_ids):
             if id_ in going:
                 self.state.discard(id_)  # It is gone: the provider takes that for deleted.

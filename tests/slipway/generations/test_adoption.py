@@ -13,7 +13,20 @@ from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.labels import STACK_LABEL
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.state import State, StateResource
-from tests.slipway.deployment.world import PROJECT, REGION, STACK, World, cluster, creates, job, live, planned, spec
+from tests.slipway.deployment.world import (
+    PROJECT,
+    REGION,
+    STACK,
+    World,
+    cluster,
+    creates,
+    deleted,
+    job,
+    left,
+    live,
+    planned,
+    spec,
+)
 
 LINES = {"": "f.yaml:5", "id": "f.yaml:6", "pools": "f.yaml:7", "pools.workers": "f.yaml:8"}
 ENTRY = replace(spec("research"), adopted=Adoption("team-a", LINES), custom_service_account=False)
@@ -24,7 +37,7 @@ KEY = "slipway:persistentResources.research"
 
 def problem(of: Plan) -> str:
     (only,) = of.problems
-    assert not of.current and not of.deleted
+    assert not of.current and not deleted(of)
     return only
 
 
@@ -33,7 +46,7 @@ def test_what_is_as_the_entry_says_is_current_and_nothing_else() -> None:
     (current,) = decided.current
     assert (current.id, current.import_, current.state) == ("team-a", True, "RUNNING")
     assert (current.spec.display_name, current.spec.labels) == ("of team a", {"team": "a"})
-    assert creates(decided) == () and not (decided.deleted or decided.retiring or decided.refusals or decided.left)
+    assert creates(decided) == () and not (deleted(decided) or decided.retiring or decided.refusals or left(decided))
 
 
 def test_a_namesake_in_another_region_is_not_it() -> None:
@@ -152,8 +165,8 @@ def test_adopted_used_left_and_adopted_again_it_lives_as_it_is_and_so_do_its_job
     world = World(clusters={"team-a": LIVES}, jobs=[job("team-a")])
     own = spec("cpu")
     for declared in ((ENTRY,), (own,), (own, ENTRY), ()):
-        left = world.plan(declared).left
-        assert left == ({"research": "team-a"} if declared in ((own,), ()) else {})
+        stay = left(world.plan(declared))
+        assert stay == ({"research": "team-a"} if declared in ((own,), ()) else {})
         world.up(declared)
         world.state.discard("team-a")  # the engine has no resource for it
         adopted = frozenset({"team-a"} if ENTRY in declared else ())
@@ -169,10 +182,10 @@ def test_a_name_goes_from_a_cluster_of_ours_to_an_adopted_one_and_back() -> None
     before = PublishedCatalog({"research": ours.id})
     busy = planned((ENTRY,), live(ours, LIVES, jobs=(job(ours.id),), catalog=before))
     assert [one.id for one in busy.current] == ["team-a"] and [one.id for one in busy.retiring] == [ours.id]
-    assert planned((ENTRY,), live(ours, LIVES, catalog=before)).deleted == (ours.id,)
+    assert deleted(planned((ENTRY,), live(ours, LIVES, catalog=before))) == (ours.id,)
     after = PublishedCatalog({"research": "team-a"}, adopted=frozenset({"team-a"}))
     back = planned((own,), live(LIVES, jobs=(job("team-a"),), catalog=after))
-    assert creates(back) == (own,) and back.left == {"research": "team-a"} and not (back.deleted or back.retiring)
+    assert creates(back) == (own,) and left(back) == {"research": "team-a"} and not (deleted(back) or back.retiring)
 
 
 def test_a_protected_cluster_does_not_become_an_adopted_one_unseen() -> None:

@@ -15,7 +15,20 @@ from slipway.generations.published_clusters import published
 from slipway.generations.retiring import Why
 from slipway.machines.spec import MachineSpec
 from slipway.season import Season
-from tests.slipway.deployment.world import PROJECT, REGION, STACK, World, cluster, job, live, planned, remembering, spec
+from tests.slipway.deployment.world import (
+    PROJECT,
+    REGION,
+    STACK,
+    World,
+    cluster,
+    deleted,
+    job,
+    live,
+    planned,
+    remembering,
+    spec,
+    waiting,
+)
 
 OTHER = PoolSpec("workers", MachineSpec("n1-highmem-8"), 1, 4, autoscaled=True, replicas=1)
 LAST = PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 4, autoscaled=True, replicas=1)
@@ -50,14 +63,14 @@ def test_an_alternative_that_runs_stays_whatever_comes_before_it() -> None:
     decided = planned((OPEN,), live(AS_SECOND, catalog=PublishedCatalog({"cpu": SECOND})))
     (one,) = decided.current
     assert (one.id, one.import_, one.spec.alternative, one.alternatives) == (SECOND, True, 1, ())
-    assert decided.deleted == () and decided.retiring == ()
+    assert deleted(decided) == () and decided.retiring == ()
 
 
 def test_of_two_that_run_the_published_one_stays_and_the_other_goes() -> None:
     for stays, goes in ((SECOND, FIRST), (FIRST, SECOND)):
         catalog = PublishedCatalog({"cpu": stays}, retiring=(goes,))
         decided = planned((OPEN,), live(cluster(FIRST, HASHES[0]), AS_SECOND, catalog=catalog))
-        assert [one.id for one in decided.current] == [stays] and decided.deleted == (goes,)
+        assert [one.id for one in decided.current] == [stays] and deleted(decided) == (goes,)
 
 
 def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() -> None:
@@ -66,7 +79,7 @@ def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() 
     decided = planned((back,), live(AS_SECOND, catalog=catalog))
     assert [(one.id, one.import_) for one in decided.current] == [(FIRST, False)]
     making = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0], "PROVISIONING"), catalog=catalog))
-    assert [one.why for one in making.retiring] == [Why.SUCCESSOR] and making.deleted == ()
+    assert [one.why for one in making.retiring] == [Why.SUCCESSOR] and deleted(making) == ()
     busy = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0]), jobs=(job(SECOND),), catalog=catalog))
     assert [one.why for one in busy.retiring] == [Why.JOBS]
 
@@ -74,7 +87,7 @@ def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() 
 def test_one_that_is_being_made_since_a_killed_up_is_waited_for() -> None:
     making = replace(AS_SECOND, state="PROVISIONING")
     decided = planned((OPEN,), live(making))
-    assert decided.waiting == (making,) and [one.id for one in decided.current] == [SECOND]
+    assert waiting(decided) == (making,) and [one.id for one in decided.current] == [SECOND]
 
 
 def test_somebody_elses_cluster_under_an_alternatives_id_is_never_touched() -> None:
@@ -90,7 +103,7 @@ def test_a_cluster_whose_machines_are_not_those_of_its_id_is_told_and_left_alone
     assert "asks for n1-standard-8" in problem and "raise `generation` of cpu" in problem
     renamed = replace(odd, pools=(replace(odd.pools[0], id="others"),))
     assert "n1-highmem-8 as pools.others" in planned((PLAIN,), live(renamed)).problems[0]
-    assert decided.current == () and decided.deleted == ()
+    assert decided.current == () and deleted(decided) == ()
 
 
 def test_an_alternative_that_was_given_up_is_not_made_again_as_the_first() -> None:

@@ -17,7 +17,7 @@ from slipway.generations.dormant import DormantCluster, ends_within
 from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
-from tests.slipway.deployment.world import PROJECT, REGION, STACK, cluster, job, live, spec
+from tests.slipway.deployment.world import PROJECT, REGION, STACK, cluster, deleted, job, live, spec
 from tests.slipway.deployment.world import planned as plan_at
 from tests.slipway.deployment.world import remembering as catalog_with
 
@@ -74,17 +74,17 @@ def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalo
 def test_out_of_season_it_is_not_declared(declared: ClusterSpec, since: datetime | None) -> None:
     expected = DormantCluster(declared, ID, "season", since)
     nothing = planned(declared, live())
-    assert (nothing.current, nothing.dormant, nothing.deleted, nothing.retiring) == ((), (expected,), (), ())
+    assert (nothing.current, nothing.dormant, deleted(nothing), nothing.retiring) == ((), (expected,), (), ())
     idle = planned(declared, alive())
-    assert (idle.current, idle.dormant, idle.deleted, idle.retiring) == ((), (expected,), (ID,), ())
+    assert (idle.current, idle.dormant, deleted(idle), idle.retiring) == ((), (expected,), (ID,), ())
 
 
 def test_the_end_of_a_season_never_kills_a_job() -> None:  # N1
     over = in_season(ends=-1)
     busy = planned(over, alive(job(ID)))
-    assert [(item.cluster.id, item.why) for item in busy.retiring] == [(ID, Why.JOBS)] and busy.deleted == ()
+    assert [(item.id, item.why) for item in busy.retiring] == [(ID, Why.JOBS)] and deleted(busy) == ()
     unlisted = planned(over, alive(used=1))
-    assert [item.why for item in unlisted.retiring] == [Why.IN_USE] and unlisted.deleted == ()
+    assert [item.why for item in unlisted.retiring] == [Why.IN_USE] and deleted(unlisted) == ()
     assert planned(over, alive(catalog=PublishedCatalog())).retiring[0].why == Why.UNPUBLISHED
     assert planned(over, alive(catalog=UNREAD)).problems
 
@@ -144,10 +144,10 @@ def test_without_reading_what_lives_the_clock_still_decides() -> None:
 def test_it_is_given_up_when_it_idles_for_so_long(seen: Live, since: datetime | None) -> None:
     decided = planned(LIMITED, seen)
     if since is None:
-        assert [item.id for item in decided.current] == [ID] and decided.dormant == () and decided.deleted == ()
+        assert [item.id for item in decided.current] == [ID] and decided.dormant == () and deleted(decided) == ()
     else:
         assert decided.dormant == (DormantCluster(LIMITED, ID, "idle", since),)
-        assert (decided.current, decided.deleted) == ((), (ID,))
+        assert (decided.current, deleted(decided)) == ((), (ID,))
 
 
 def test_idling_counts_from_the_season_on() -> None:

@@ -1,0 +1,58 @@
+"""`Action`: what a deployment does about one cluster, and why. A plan decides it, and everybody else tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from slipway.catalog.forms import Removed
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.cluster import CurrentCluster
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.retiring import Why
+
+
+class What(StrEnum):
+    """In the order of telling. TAKE: it lives, and becomes the current one. LEAVE: adopted, and not offered any
+    more. CLEAR: it failed, and goes before its successor is made. REFUSE: nothing is deployed while that is asked for.
+    """
+
+    CREATE = "create"
+    TAKE = "take"
+    KEEP = "keep"
+    ADOPT = "adopt"
+    LEAVE = "leave"
+    REST = "rest"
+    RETIRE = "retire"
+    CLEAR = "clear"
+    DELETE_FIRST = "delete-first"
+    DELETE_LAST = "delete-last"
+    REFUSE = "refuse"
+
+
+DELETE = (What.DELETE_FIRST, What.DELETE_LAST)
+
+
+@dataclass(frozen=True)
+class Action:
+    """`cluster` is the name that people type, `jobs` have not ended. `instead`: ids of its alternatives; of one that
+    goes, that of its successor, where it is to be made.
+
+    `current` is what is declared, `living` what is there. `dormant`: of REST, and of one that goes because its entry
+    rests. `overdue`: it should have retired by now. `removed`: since when no entry names it, and with what limit.
+    `edited`: keys of a protected one.
+    """
+
+    cluster: str
+    id: str
+    what: What
+    why: Why = Why.ASKED
+    jobs: tuple[VertexJob, ...] = ()
+    instead: tuple[str, ...] = ()
+    current: CurrentCluster | None = None
+    living: PersistentResource | None = None
+    dormant: DormantCluster | None = None
+    overdue: bool = False
+    removed: Removed | None = None
+    edited: tuple[str, ...] = ()
