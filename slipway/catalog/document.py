@@ -49,6 +49,12 @@ class PublishedCatalog:
         return name in self.needs or name in self.clusters.values()
 
 
+def as_published(catalog: Catalog) -> PublishedCatalog:
+    ids = {name: one.id for name, one in catalog.clusters.items()}
+    adopted = frozenset(one.id for one in catalog.clusters.values() if one.adopted)
+    return PublishedCatalog(ids, catalog.retiring, whole=catalog, adopted=adopted)
+
+
 def write(catalog: Catalog) -> str:
     """The same catalog is the same text."""
     body = {"schema": SCHEMA, **codec.write(catalog)}

@@ -12,7 +12,7 @@ from datetime import datetime
 import click
 
 from slipway.catalog.clusters import Cluster
-from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.document import as_published
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
@@ -119,13 +119,7 @@ def _live(context: Context) -> Live:
     live, warnings = read(context.connection, scope, off_is_empty=False)
     for warning in warnings:
         screen.note(f"! {warning}")
-    published = PublishedCatalog(
-        {name: one.id for name, one in catalog.clusters.items()},
-        catalog.retiring,
-        whole=catalog,
-        adopted=frozenset(one.id for one in catalog.clusters.values() if one.adopted),
-    )
-    return replace(live, catalog=published)
+    return replace(live, catalog=as_published(catalog))
 
 
 def _cells(due: Due, now: datetime) -> tuple[str, ...]:

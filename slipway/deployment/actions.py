@@ -6,13 +6,17 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from slipway.catalog.document import PublishedCatalog
+from slipway.catalog import clusters
+from slipway.catalog.document import PublishedCatalog, as_published
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
+from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What
 from slipway.generations.current_generation import is_ours
-from slipway.generations.dormant import DormantCluster, brought_by_season
+from slipway.generations.dormant import DormantCluster
 from slipway.generations.old_generations import goes_ahead, goes_first, overdue, removed, successor, why_keep
+from slipway.generations.published_clusters import declared
 from slipway.generations.retiring import Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
@@ -73,12 +77,36 @@ def decide(
             yield goes
 
     fates = [one for id_ in sorted(ours.keys() - here) for one in fate(ours[id_])]
-    left = (
-        Action(name, id_, What.LEAVE) for name, id_ in published.clusters.items() if id_ in published.adopted - here
-    )
-    declared = (_declared(one, living.get(one.id), catalog) for one in current)
+    left = ((name, id_) for name, id_ in published.clusters.items() if id_ in published.adopted - here)
+    asked = (_asked(one, living.get(one.id), published) for one in current)
     order = list(What)
-    return (*declared, *left, *map(resting, dormant), *sorted(fates, key=lambda one: order.index(one.what)))
+    return (
+        *asked,
+        *(Action(name, id_, What.LEAVE) for name, id_ in left),
+        *(replace(resting(one), why=_why_resting(one, published.whole)) for one in dormant),
+        *sorted(fates, key=lambda one: order.index(one.what)),
+    )
+
+
+def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: datetime) -> tuple[Action, ...]:
+    """What the deployment that publishes `catalog` does where `deployed` is what was published before. Where what lives
+    could not be read, nothing is said of what is not asked for any more."""
+    there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
+    current = [
+        CurrentCluster(
+            declared(one), one.id, "", import_=one.id in there, state=there[one.id].state if one.id in there else ""
+        )
+        for one in catalog.clusters.values()
+    ]
+    dormant = [
+        DormantCluster(declared(one), one.id, one.why, one.since, dict.fromkeys(one.lacks or (), ""))
+        for one in catalog.dormant.values()
+    ]
+    published = as_published(deployed) if deployed else None
+    if isinstance(live.jobs, Unknown):
+        live = replace(live, clusters=live.jobs)
+    live = replace(live, catalog=published)
+    return decide(current, dormant, live, stack=catalog.stack, region=catalog.region, now=now)
 
 
 def resting(one: DormantCluster) -> Action:
@@ -91,17 +119,29 @@ def of_current(one: CurrentCluster) -> Action:
     return Action(one.spec.name, one.id, what, instead=instead, current=one)
 
 
-def _declared(
-    one: CurrentCluster, cluster: PersistentResource | None, catalog: PublishedCatalog | Unknown | None
-) -> Action:
-    action = replace(of_current(one), living=cluster)
-    if action.what is What.CREATE and brought_by_season(one, catalog):
-        return replace(action, why=Why.SEASON)
-    published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
-    if action.what is not What.KEEP or published.clusters.get(one.spec.name) == one.id:
-        return action
-    was = published.whole.dormant.get(one.spec.name) if published.whole else None
-    again = was is not None and was.why == "season"
-    return replace(
-        action, what=What.TAKE, why=Why.AWAITED if was and was.awaited else Why.SEASON if again else Why.ASKED
-    )
+def _asked(one: CurrentCluster, cluster: PersistentResource | None, published: PublishedCatalog) -> Action:
+    action = replace(of_current(one), why=_why_asked(one, published.whole), living=cluster)
+    stays = published.clusters.get(one.spec.name) == one.id
+    return action if stays or action.what is not What.KEEP else replace(action, what=What.TAKE)
+
+
+def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
+    """Whether the entry is deployed as it is: then nobody but time brings what was dormant."""
+    was = whole and (whole.clusters.get(one.spec.name) or whole.dormant.get(one.spec.name))
+    if whole is None or was is None:
+        return Why.ASKED
+    rested = isinstance(was, clusters.DormantCluster) and was.why != "in-place"
+    ids = [was.id]
+    if one.import_ or not rested:  # As one of its alternatives.
+        hashes = (fingerprint_of(whole.stack, whole.project, whole.region, each) for each in declared(was).options)
+        ids += (cluster_id(was.name, each) for each in hashes)
+    if not any(is_id_of(one.id, id_) for id_ in ids) or (rested and was.season != one.spec.season):
+        return Why.ASKED
+    if not isinstance(was, clusters.DormantCluster) or not rested:
+        return Why.DEPLOYED
+    return Why.AWAITED if was.awaited else Why.SEASON
+
+
+def _why_resting(one: DormantCluster, whole: Catalog | None) -> Why:
+    was = whole.clusters.get(one.spec.name) if whole else None
+    return Why.SEASON if was and was.season == one.spec.season else Why.ASKED

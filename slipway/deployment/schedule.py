@@ -107,7 +107,7 @@ def _due(action: Action, live: Live, region: str, now: datetime) -> Iterator[Due
         assert action.current, "what is made is declared"
         why = f"{price_in_words(total((action.current.spec,), region))} from then on"
         yield Due(name, id_, "create", why, now=True)
-    elif action.what is What.TAKE and action.why is not Why.ASKED:
+    elif action.what is What.TAKE and action.why in (Why.SEASON, Why.AWAITED):
         yield Due(name, id_, "take-back", action.why.words, now=True)
     elif action.what is What.RETIRE:
         yield _retiring(action, price)

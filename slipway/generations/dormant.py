@@ -15,7 +15,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster
-from slipway.fingerprint import cluster_id, is_id_of
+from slipway.fingerprint import cluster_id
 from slipway.formatting import join
 from slipway.live import Live, Unknown
 from slipway.season import Reason, why_dormant
@@ -80,15 +80,6 @@ def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> 
 
 def awaiting_quota(spec: ClusterSpec, fingerprint: str, lacks: Mapping[str, str]) -> DormantCluster:
     return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", lacks=lacks)
-
-
-def brought_by_season(current: CurrentCluster, catalog: PublishedCatalog | Unknown | None) -> bool:
-    """Whether it is to be made for no other reason than that time has come: its entry is deployed as it is."""
-    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-    was = whole.dormant.get(current.spec.name) if whole else None
-    if was is None or current.import_ or not was.comes or was.awaited:
-        return False
-    return was.season == current.spec.season and is_id_of(current.id, was.id)
 
 
 def given_up(

@@ -24,6 +24,7 @@ class Why(StrEnum):
     BUSY_STATE = "busy-state"
     SUCCESSOR = "no-successor"
     ASKED = "asked-for"
+    DEPLOYED = "deployed"
     SEASON = "season"
     AWAITED = "awaited"
     IDLE = "idle"
@@ -45,6 +46,7 @@ _WORDS = {
     Why.BUSY_STATE: "can't be deleted in its state",
     Why.SUCCESSOR: "its successor does not run yet",
     Why.ASKED: "the stack file asks for it",
+    Why.DEPLOYED: "it is deployed as it is",
     Why.SEASON: "it is in its season again, and still lives",
     Why.AWAITED: "it was made since then",
     Why.IDLE: "idle and not asked for any more",

@@ -5,14 +5,12 @@ A scheduled deployment is there for that. In the review of a pull request it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Kept
-from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
+from slipway.generations.action import What
 from slipway.generations.published_clusters import declared
+from slipway.generations.retiring import Why
 from slipway.kinds import KINDS
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.change import Change
@@ -42,11 +40,7 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
 def come_by_time(change: Change) -> frozenset[str]:
     """Clusters, by name, that were dormant and are not any more, by the dates and the fields that were deployed; as
     one of the alternatives that were, too."""
-    if change.old is None or change.new is None:
-        return frozenset()
-    was, catalog = change.old.dormant, change.old
-    come = (one for one in change.new.clusters.values() if one.name in was and one.season == was[one.name].season)
-    return frozenset(one.name for one in come if any(is_id_of(one.id, id_) for id_ in _ids(was[one.name], catalog)))
+    return frozenset(one.cluster for one in change.actions if one.current and one.why in (Why.SEASON, Why.AWAITED))
 
 
 def added(change: Change) -> frozenset[str]:
@@ -58,11 +52,7 @@ def added(change: Change) -> frozenset[str]:
 
 def gone_by_time(change: Change) -> frozenset[str]:
     """Clusters, by name, that are dormant now, by the dates that were deployed."""
-    if change.old is None or change.new is None:
-        return frozenset()
-    was = change.old.clusters
-    dormant = change.new.dormant.values()
-    return frozenset(one.name for one in dormant if one.name in was and one.season == was[one.name].season)
+    return frozenset(one.cluster for one in change.of(What.REST) if one.why is Why.SEASON)
 
 
 def drawn_by_season(change: Change, metric: str) -> bool:
@@ -75,7 +65,8 @@ def drawn_as_deployed(change: Change, metric: str) -> bool:
     """Whether a quota is drawn by what is deployed already, and by what comes with its season: then more of it is asked
     for as others use it, as a request that was taken over is too low, or as an alternative has come that draws it."""
     more = _drawing_more(change, metric)
-    return more is not None and more <= come_by_time(change) | _as_deployed(change)
+    deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
+    return more is not None and more <= come_by_time(change) | deployed
 
 
 def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
@@ -98,22 +89,6 @@ def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
         if one.comes and one.id not in known and metric in drawn_by((declared(one),), ())
     }
     return frozenset(more)
-
-
-def _as_deployed(change: Change) -> frozenset[str]:
-    """Clusters, by name, of the entry that is deployed: as it was asked for first, or as one of its alternatives."""
-    if change.old is None or change.new is None:
-        return frozenset()
-    was, catalog = change.old.clusters, change.old
-    there = (one for one in change.new.clusters.values() if one.name in was)
-    return frozenset(one.name for one in there if any(is_id_of(one.id, id_) for id_ in _ids(was[one.name], catalog)))
-
-
-def _ids(cluster: Cluster, catalog: Catalog) -> Iterator[str]:
-    """The first of each generation that it is or may come as: as asked for first, and as its alternatives."""
-    yield cluster.id
-    for option in declared(cluster).options:
-        yield cluster_id(option.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, option))
 
 
 def _needed(id_: str, change: Change) -> bool:

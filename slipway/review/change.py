@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
+from slipway.deployment.actions import of_catalog
 from slipway.facts import Facts
+from slipway.generations.action import Action, What
 from slipway.live import Live, Unknown
 from slipway.review.preview import Preview
 
@@ -55,6 +58,17 @@ class Change:
         """The catalog as people find it, where a deployment that did not finish may have taken clusters out of it."""
         found = self.live.catalog
         return found.whole if isinstance(found, PublishedCatalog) else None
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """What the deployment does, as this version decides it for what the program publishes."""
+        return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
+
+    def of(self, *what: What) -> tuple[Action, ...]:
+        return tuple(one for one in self.actions if one.what in what)
+
+    def ids(self, *what: What) -> frozenset[str]:
+        return frozenset(one.id for one in self.of(*what))
 
     @property
     def jobs(self) -> tuple[VertexJob, ...]:

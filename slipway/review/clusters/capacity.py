@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster_fields import machines_in_words
+from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.announced import come_by_time, gone_by_time
 from slipway.review.change import Change
@@ -149,7 +150,6 @@ def _under_another_name(change: Change) -> Iterator[Consequence]:
     """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on, nor do
     seasons that take turns."""
     some, come, gone = list(successions(change)), come_by_time(change), gone_by_time(change)
-    dormant = change.new.dormant if change.new else {}  # Those go first where no job keeps them.
     going = [one for one in some if one.old and one.new is None and one.held]
     for one in some:
         if one.new is None or one.old or one.there or not scarce(one.new):
@@ -161,7 +161,7 @@ def _under_another_name(change: Change) -> Iterator[Consequence]:
             assert other.old is not None
             turn = one.name in come and other.name in gone
             when = f", whose season begins as `{other.name}` goes, as was announced" if turn else ""
-            first = other.name in dormant and not (other.jobs or other.kept)
+            first = other.old.id in change.ids(What.DELETE_FIRST)
             beside = "" if turn or first else f", and cost {dollars(held_price(other))} beside them until they are gone"
             yield KINDS["capacity-found-anew"].of(
                 f"cluster {one.name}",

@@ -9,12 +9,10 @@ from slipway.catalog.withdrawal import replacing
 from slipway.cluster_fields import machines_in_words
 from slipway.facts import Kept
 from slipway.formatting import span
-from slipway.generations.current_generation import is_ours
-from slipway.labels import NAME_LABEL
-from slipway.live import Unknown
+from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
-from slipway.review.clusters.deletions import ahead
+from slipway.review.clusters.deletions import before_creates
 from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions
 from slipway.review.consequence import Consequence, Grade
 from slipway.review.kinds import KINDS
@@ -168,8 +166,7 @@ def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
     given = machines(summed(one.held or always(old)))
     back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
     mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
-    idle = not (one.jobs or one.kept)
-    first = ahead(one.name, change) if dormant and idle and not one.failed else ""
+    idle, first = not (one.jobs or one.kept), before_creates(old.id, change) if dormant else ""
     yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
         subject,
         f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
@@ -220,15 +217,10 @@ def _overdue(change: Change) -> Iterator[Consequence]:
 
 
 def _cleared(change: Change) -> Iterator[Consequence]:
-    """Failed clusters of this stack that no catalog has: the program deletes them before it makes their successors."""
-    if change.after is None or change.old is None or isinstance(change.live.clusters, Unknown):
-        return
-    deployed = {one.id for one in change.old.clusters.values()}
-    declared = {*change.after.kept, *(one.id for one in change.after.catalog.clusters.values())}
-    for one in change.live.clusters:
-        if one.state == "ERROR" and one.id not in {*deployed, *declared} and is_ours(one, change.stack):
-            words = f"`{one.id}` failed{f' ({one.error})' if one.error else ''}, holds nothing and is deleted"
-            yield KINDS["cluster-cleared"].of(f"cluster {one.labels[NAME_LABEL]}", words)
+    for one in change.of(What.CLEAR):
+        error = one.living.error if one.living else ""
+        words = f"`{one.id}` failed{f' ({error})' if error else ''}, holds nothing and is deleted"
+        yield KINDS["cluster-cleared"].of(f"cluster {one.cluster}", words)
 
 
 def _kept(all_kept: Iterable[Kept]) -> Iterator[Kept]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.generations.action import What
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.prices import hourly
@@ -125,8 +126,8 @@ def _destruction(
     elif there and there.state == "ERROR" and kept_before:
         yield KINDS["cluster-cleared"].of(f"cluster {id_}", f"`{id_}` failed, holds nothing and is deleted")
     elif kept_before and not declared:
-        words = f"`{id_}`, an old generation of `{name}`, is idle and goes with this deployment{ahead(name, change)}"
-        words += ", as was announced"
+        when = f"with this deployment{before_creates(id_, change)}, as was announced"
+        words = f"`{id_}`, an old generation of `{name}`, is idle and goes {when}"
         yield KINDS["cluster-deleted"].of(f"cluster {id_}", words, grade=Grade.CHANGE)
     elif step and (change.old is None or change.old.cluster_named(id_) is None):
         words = f"`{id_}`, which no catalog has, goes with this deployment{back}"
@@ -134,20 +135,12 @@ def _destruction(
         yield KINDS["cluster-deleted"].of(f"cluster {id_}", words, grade=None if gpus else Grade.WARNING)
 
 
-def ahead(name: str, change: Change) -> str:
-    """What is made when one of this name has gone that nobody needs any more: `, before `h100-4c57032` is made`.
-
-    Empty where nothing is made or nobody could look, and where it goes last: its own successor is made, and what
-    people call so until then is not there.
-    """
-    live, new = _living(change), change.new
-    if live is None or new is None:
+def before_creates(id_: str, change: Change) -> str:
+    """Of one that need not wait for what is made: `, before `h100-4c57032` is made`; empty for all others."""
+    if id_ not in change.ids(What.DELETE_FIRST):
         return ""
-    made = [one.id for one in new.clusters.values() if one.id not in live and not one.adopted]
-    own, offered = new.clusters.get(name), change.old.clusters.get(name) if change.old else None
-    if not made or (own and own.id in made and (offered is None or offered.id not in live)):
-        return ""
-    return f", before {named(f'`{id_}`' for id_ in made)} {'is' if len(made) == 1 else 'are'} made"
+    made = change.of(What.CREATE)
+    return f", before {named(f'`{one.id}`' for one in made)} {'is' if len(made) == 1 else 'are'} made"
 
 
 def _kept(change: Change) -> frozenset[str]:

@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
-from slipway.cluster import CurrentCluster
 from slipway.cluster_fields import machines_in_words
 from slipway.deployment.schedule import dates
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
-from slipway.generations.published_clusters import declared
 from slipway.live import Unknown
 from slipway.prices import dollars
 from slipway.review.change import Change
@@ -71,21 +69,17 @@ def _dated_before(before: Mapping[str, Cluster], new: Cluster) -> bool:
 
 def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
     """`season ends 2026-12-20, in 29 days: …`, by the name of the cluster, of all that are to be there."""
-    catalog, live = change.new, change.live
-    if catalog is None:
-        return {}
-    there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
+    live = change.live
     # Who reads for a comment reads all jobs of the last days, ended ones too; a deployment reads when the last ended.
     if not live.last_ends and change.recent != UNASKED:
-        live = replace(
-            live, last_ends=change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
-        )
-    found = {}
-    for cluster in catalog.clusters.values():
-        current = CurrentCluster(declared(cluster), cluster.id, "", import_=cluster.id in there)
-        all_due = dates(current, there.get(cluster.id), live, catalog.region, change.now)
-        found[cluster.name] = tuple(one.words(change.now) for one in all_due)
-    return found
+        ends = change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
+        live = replace(live, last_ends=ends)
+    home = change.new.region if change.new else ""
+    return {
+        one.cluster: tuple(due.words(change.now) for due in dates(one.current, one.living, live, home, change.now))
+        for one in change.actions
+        if one.current
+    }
 
 
 def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Consequence]:

@@ -13,7 +13,8 @@ from slipway.catalog.withdrawal import withdrawn
 from slipway.deployment.deployment import build_packages, plan_deployment, prove_stack
 from slipway.deployment.interim import interim
 from slipway.deployment.plan import Plan
-from slipway.generations.dormant import brought_by_season
+from slipway.generations.action import What
+from slipway.generations.retiring import Why
 from slipway.labels import Revision
 
 from .test_alternatives import ROOT
@@ -67,8 +68,8 @@ def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:
 def test_it_comes_by_no_date_so_that_a_deployment_that_lacks_it_fails() -> None:
     story = edited(deployed(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE} }}", f"late: {{ {ONE} }}")
     story.catalog = document.published(document.write(during(story)), "catalog.json")
-    (late,) = [one for one in story.decided().plan.current if not one.import_]
-    assert not brought_by_season(late, story.catalog)
+    (late,) = story.decided().plan.of(What.CREATE)
+    assert late.why is Why.AWAITED
 
 
 def test_one_that_follows_another_is_offered_as_that_until_it_runs() -> None:
@@ -114,7 +115,7 @@ def test_a_season_that_comes_is_as_it_was_and_one_that_could_not_be_made_says_so
     story = begun(f"second: {{ {ONE}, from: 2026-11-21 }}")
     words = "cluster second waits for machines since its season began on 2026-11-21"
     assert during(story).dormant["second"].words == words
-    assert brought_by_season(story.decided().plan.current[0], story.catalog)
+    assert story.decided().plan.actions[0].why is Why.SEASON
 
 
 def test_what_an_earlier_deployment_withdrew_to_replace_it_is_not_forgotten() -> None:
