@@ -127,7 +127,7 @@ def _asked(one: CurrentCluster, cluster: PersistentResource | None, published: P
 
 def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
     """Whether the entry is deployed as it is: then nobody but time brings what was dormant."""
-    was = whole and (whole.clusters.get(one.spec.name) or whole.dormant.get(one.spec.name))
+    was = (whole.clusters.get(one.spec.name) or whole.dormant.get(one.spec.name)) if whole else None
     if whole is None or was is None:
         return Why.ASKED
     rested = isinstance(was, clusters.DormantCluster) and was.why != "in-place"

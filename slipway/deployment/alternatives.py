@@ -62,8 +62,9 @@ def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Itera
 def warnings(found: Mapping[str, tuple[MayBecome, ...]]) -> Iterator[str]:
     for name, options in found.items():
         for one in options:
-            for lacking in one.lacks:
-                yield f"cluster {name} {one.current.spec.called} would be refused: {lacking}"
+            what = f"cluster {name} {one.current.spec.called}"
+            yield from (f"{what} would be refused: {lacking}" for lacking in one.lacks)
+            yield from (f"{what} is not for template {template}: {why}" for template, why in one.unfit.items())
 
 
 def as_made(plan: Plan, made: Mapping[str, str], seasons: Collection[str] = ()) -> Plan:

@@ -17,9 +17,8 @@ from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
-from slipway.deployment.schedule import schedule
 from slipway.deployment.season_quota import with_seasons
-from slipway.deployment.summary import neighbours, overdue, summary
+from slipway.deployment.summary import neighbours, overdue
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.generations.action import Action
@@ -32,7 +31,7 @@ from slipway.policy.verdict import refuse as refuse_violations
 from slipway.policy.verdict import violations
 from slipway.quota.published import quota_ids
 from slipway.quota.regions import assess_regions
-from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage, table
+from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack
@@ -89,7 +88,7 @@ def _draws(
 
 @dataclass(frozen=True)
 class Deployment:
-    """What components declare, and the `messages` and `warnings` that people read before.
+    """What components declare, and the `warnings` that people read before.
 
     `trainer_roles` are those on the project that some template's jobs need; `trainers`: those that templates choose, by
     name. `violations`: of the stack's own policy.
@@ -105,7 +104,6 @@ class Deployment:
     trainer_roles: tuple[str, ...]
     facts: Facts
     violations: tuple[Violation, ...]
-    messages: tuple[str, ...]
     warnings: tuple[str, ...]
     trainers: Mapping[str, Trainer] = field(default_factory=dict)
 
@@ -181,10 +179,6 @@ def plan_deployment(
         )
         for name, template in proven.templates.items()
     }
-    due = schedule(plan, live, stack.region, now)
-    text = summary(
-        stack.name, revision, plan, placements, report, stack.region, now, context.catalog_bucket, due, instead
-    )
     retiring = (item.id for item in plan.retiring)
     removed = {item.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
@@ -206,7 +200,6 @@ def plan_deployment(
         trainers=other_trainers(stack.trainers, tuple(proven.templates.values())),
         facts=told,
         violations=broken,
-        messages=(text, table(report)) if preview and report.lines else (text,),
         warnings=(
             *report.warnings,
             *warnings(instead),

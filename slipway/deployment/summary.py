@@ -1,60 +1,19 @@
-"""What preview and `up` say: what happens to each cluster and template, in a few lines. Pure."""
+"""What preview and `up` say of accounts and buckets that go, and warn of. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob
-from slipway.cluster import CurrentCluster, PoolSpec
-from slipway.cluster_fields import size
-from slipway.deployment.alternatives import MayBecome, going_back
 from slipway.deployment.plan import Plan
-from slipway.deployment.schedule import Due
 from slipway.deployment.workspace_plan import others_accounts
 from slipway.formatting import join, span
-from slipway.generations.action import DELETE, Action, What
-from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import CATALOG, WORK, RetiringWorkspaceResource, Why
-from slipway.labels import STACK_LABEL, USER_LABEL, Revision
+from slipway.generations.action import Action
+from slipway.generations.retiring import CATALOG, WORK, RetiringWorkspaceResource
+from slipway.labels import STACK_LABEL, USER_LABEL
 from slipway.live import Live, Unknown
-from slipway.prices import price_in_words, total
-from slipway.quota.report import QuotaReport
 from slipway.state import State, is_adopted_bucket
-from slipway.template.proof import Placement
-
-_NONE: Mapping[str, tuple[MayBecome, ...]] = {}
-
-
-def summary(
-    stack: str,
-    revision: Revision,
-    plan: Plan,
-    placements: Mapping[str, tuple[Placement, ...]],
-    report: QuotaReport,
-    region: str,
-    now: datetime,
-    catalog: str,
-    due: Iterable[Due] = (),
-    instead: Mapping[str, tuple[MayBecome, ...]] = _NONE,
-) -> str:
-    """Clusters, those that retire or go, and templates, a line or two each. `plan.notes` come first.
-
-    `catalog` is the bucket where people find it from now on; `due` is what later deployments do by themselves;
-    `instead`: by cluster, what may be made in its place.
-    """
-    dated = [one for one in due if one.at is not None]
-    lines = [*plan.notes, f"{stack} @ {revision}"]
-    comes = [one.id for one in plan.of(What.CREATE)]
-    for one in plan.actions:
-        lines += _action(one, region, now, comes)
-        if one.current:
-            lines += _instead(one.current, instead.get(one.cluster, ()), region)
-            lines += [f"  {each.words(now)}" for each in dated if each.id == one.id]
-    lines += workspace(plan, now, catalog)
-    for name, some in placements.items():
-        lines += _template(name, report, some)
-    return "\n".join(lines)
 
 
 def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
@@ -103,79 +62,6 @@ def outliving(known: State) -> str:
     return "\n".join((*results, *kept, *(f"{what} stays: it was there before the stack" for what in others)))
 
 
-def pool_in_words(pool: PoolSpec) -> str:
-    """`n1-standard-8 × 1–4, pd-ssd 100 GB`"""
-    machine = pool.machine
-    gpus = f" with {machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else ""
-    return f"{machine.type}{gpus} × {size(pool)}, {machine.disk}"
-
-
-def _action(one: Action, region: str, now: datetime, comes: Iterable[str]) -> Iterator[str]:
-    """What is refused is told as an error. `comes`: ids of what is made."""
-    if one.current:
-        yield from _current(one.current, region)
-    elif one.what is What.REST and one.dormant:
-        yield _dormant(one.dormant, region)
-    elif one.what is What.LEAVE:
-        yield f"cluster {one.cluster}: {one.id} is kept, as it was adopted, and not offered"
-    elif one.what is What.RETIRE:
-        yield _retiring(one, now)
-    elif one.what is What.CLEAR:
-        yield f"cluster {one.id} {_failure(one)}: it holds nothing, and goes before its successor is made"
-    elif one.why is Why.IN_PLACE:
-        yield f"cluster {one.id} is idle and goes before its successor is made, in its place"
-    elif one.what in DELETE:
-        before = f", before {are_made(comes)}" if one.what is What.DELETE_FIRST else ""
-        yield f"cluster {one.id} is {one.why.words}: it will be deleted{before}"
-
-
-def are_made(ids: Iterable[str]) -> str:
-    """`cpu-1a2b3c4 and h100-5d6e7f8 are made`"""
-    known = tuple(ids)
-    return f"{join(known)} {'is' if len(known) == 1 else 'are'} made"
-
-
-def _current(current: CurrentCluster, region: str) -> Iterator[str]:
-    state = current.state.lower() if current.import_ else "to be created"
-    if current.spec.adopted:
-        state = state if state.startswith("adopted") else f"adopted, {state}"
-        yield f"cluster {current.spec.name}: {current.id}, {state}; no deployment changes or deletes it"
-    else:
-        yield f"cluster {current.spec.name}: {current.id}, {state} · {price_in_words(total((current.spec,), region))}"
-    for pool in current.spec.pools:
-        yield f"  pool {pool.name}: {pool_in_words(pool)}"
-
-
-def _instead(current: CurrentCluster, options: Iterable[MayBecome], region: str) -> Iterator[str]:
-    if current.spec.alternative:
-        yield f"  {current.spec.called}: {going_back(current.spec)}"
-    for one in options:
-        yield f"  or, where that can't be had, {one.words(current.spec, region)}"
-        yield from (f"    pool {pool.name}: {pool_in_words(pool)}" for pool in one.current.spec.pools)
-        yield from (f"    not for template {name}: {why}" for name, why in one.unfit.items())
-
-
-def _dormant(dormant: DormantCluster, region: str) -> str:
-    begins = dormant.why == "season" and dormant.since is None and not dormant.lacks
-    price = price_in_words(total((dormant.spec,), region))
-    return f"{dormant.words}{f' · {price} from then on' if begins else ''}"
-
-
-def _retiring(one: Action, now: datetime) -> str:
-    if one.living and one.living.failed and not one.jobs:
-        then = "it holds nothing; this deployment takes it over, and the next one deletes it"
-        return f"cluster {one.cluster}: {one.id} {_failure(one)}: {then}"
-    who = f"cluster {one.cluster}: {one.id} retires"
-    if not one.jobs:
-        return f"{who} with a later deployment ({one.why.words})"
-    ends = "its job has" if len(one.jobs) == 1 else f"its {len(one.jobs)} jobs have"
-    return f"{who} when {ends} ended: {join(_job(job, now) for job in one.jobs)}"
-
-
-def _failure(one: Action) -> str:
-    return f"failed ({one.living.error})" if one.living and one.living.error else "failed"
-
-
 def _retiring_resource(resource: RetiringWorkspaceResource, now: datetime) -> str:
     if not resource.jobs:
         return f"{resource.words} retires with a later deployment ({resource.why.words})"
@@ -214,21 +100,3 @@ def _job(job: VertexJob, now: datetime) -> str:
     words = [f"by {user}"] if user else []
     words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
     return f"{job.display_name} ({', '.join(words)})"
-
-
-def _template(name: str, report: QuotaReport, placements: tuple[Placement, ...]) -> Iterator[str]:
-    """A line for each kind, the usual one first, and under it one for each case of the parameters. What the template
-    itself refuses is left out."""
-    by_kind: dict[str, dict[str, list[str]]] = {}
-    for placement in placements:
-        verdict = report.offers[name][placement.label]
-        cases = by_kind.setdefault(placement.kind, {})
-        if not verdict.intended:
-            words = [placement.capacity_type, *([placement.cluster.name] if placement.cluster else [])]
-            words += [] if verdict.available else ["dormant" if placement.dormant else "unavailable"]
-            cases.setdefault(str(placement.case) if placement.case.when else "", []).append(" ".join(words))
-    for number, (kind, cases) in enumerate(by_kind.items()):
-        head = f"  as {kind}" if number else f"template {name}"
-        always = cases.pop("", [])
-        yield f"{head}: {' · '.join(always)}" if always else f"{head}:"
-        yield from (f"{'  ' * (1 + bool(number))}{case}: {' · '.join(some)}" for case, some in cases.items())

@@ -25,18 +25,20 @@ UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 
 
 def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
-    """Messages, one after the other. Where nothing is deployed, or nobody can tell what is, the summary of what will
-    be: there is nothing to compare it with."""
-    published = deployment.live.catalog
+    """Messages, one after the other. Where nothing is deployed, or nobody can tell what is, it is compared with
+    nothing."""
+    published, plan = deployment.live.catalog, deployment.plan
     catalog = published.whole if isinstance(published, PublishedCatalog) else None
-    if catalog is None or isinstance(known, Unknown) or catalog.stack != deployment.stack.name:
-        return deployment.messages
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
-    before = _before(as_declared(catalog), after, known)
-    before = replace(before, quota=replace(before.quota, requests=_asked(deployment, known)))
+    before = None
+    if catalog is not None and catalog.stack == deployment.stack.name:
+        state = State() if isinstance(known, Unknown) else known
+        before = _before(as_declared(catalog), after, state)
+        before = replace(before, quota=replace(before.quota, requests=_asked(deployment, state)))
     found = review(Change(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
-    old = workspace(deployment.plan, now, deployment.catalog.catalog_bucket)
-    said = "\n".join((f"{deployment.stack.name} @ {deployment.revision}", plain_text(found, UNTOUCHED), *old))
+    old = workspace(plan, now, deployment.catalog.catalog_bucket)
+    title = f"{deployment.stack.name} @ {deployment.revision}"
+    said = "\n".join((*plan.notes, title, plain_text(found, UNTOUCHED), *old))
     idle = found.silent and found.quota == "ok"
     return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 

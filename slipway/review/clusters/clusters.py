@@ -58,9 +58,12 @@ def still_retiring(change: Change) -> Iterator[str]:
     before = change.before.kept if change.before else {}
     for one in _kept(change.after.kept.values() if change.after else ()):
         if one.id in before:
-            on = [job for job in change.jobs if job.name in one.jobs]
-            ends = f"retires when {have_ended(on, change.now)}" if on else later(one)
-            yield f"`{one.id}`, an old generation of `{one.role}`, {ends}"
+            yield f"`{one.id}`, an old generation of `{one.role}`, {_ends(one, change)}"
+
+
+def _ends(one: Kept, change: Change) -> str:
+    on = [job for job in change.jobs if job.name in one.jobs]
+    return f"retires when {have_ended(on, change.now)}" if on else later(one)
 
 
 def _created(one: Succession, change: Change) -> Iterator[Consequence]:
@@ -194,14 +197,18 @@ def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
 
 
 def _orphans(change: Change) -> Iterator[Consequence]:
-    """What stays and was never offered, nor kept before: a deployment that did not finish made it."""
-    if change.after is None or change.before is None:
-        return
-    offered = {one.id for one in change.before.catalog.clusters.values()}
-    known = {*offered, *change.before.kept, *change.before.catalog.retiring}
-    for one in _kept(change.after.kept.values()):
+    """What stays and was never offered, nor kept before: a deployment that did not finish made it, or its catalog is
+    lost."""
+    before = change.before
+    known = (
+        {*before.catalog.retiring, *before.kept, *(one.id for one in before.catalog.clusters.values())}
+        if before
+        else set()
+    )
+    of = "of a deployment that did not finish" if before else "of which no catalog tells"
+    for one in _kept(change.after.kept.values() if change.after else ()):
         if one.id not in known:
-            words = f"`{one.id}`, of a deployment that did not finish, is taken over and goes with a later one"
+            words = f"`{one.id}`, {of}, is taken over and {_ends(one, change)}"
             yield KINDS["cluster-retires"].of(
                 f"cluster {one.id}", words, details=(f"`{job}`" for job in one.jobs.values()), grade=Grade.CHANGE
             )

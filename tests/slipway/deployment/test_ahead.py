@@ -18,7 +18,9 @@ from slipway.generations.action import DELETE, What
 from slipway.generations.published_clusters import published_dormant
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
+from slipway.review.preview_text import preview_text
 from slipway.season import Season
+from slipway.state import State
 from tests.slipway.stack.files import read, with_config
 
 from .test_alternatives import ROOT
@@ -155,7 +157,7 @@ def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
         revision, packages = Revision("3f9c2e1", dirty=False), build_packages(proven, ROOT)
         found = plan_deployment(proven, packages, revision, seen, decided, preview=False, now=NOW)
         found.refuse()
-        return "\n".join(found.messages)
+        return "\n".join(preview_text(found, State(), NOW, preview=False))
 
     (first,) = at(NOW - timedelta(days=1), live()).current
     machine = first.spec.pools[0].machine
@@ -166,7 +168,7 @@ def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
     seen = replace(live(alive, catalog=catalog), limits=limits)
     decided = at(NOW, seen)
     words = deployed(decided, seen)
-    assert f"cluster {first.id} is idle and not asked for any more: it will be deleted, before term-b-" in words
+    assert f"{first.id} is idle and goes with this deployment, before term-b-" in words
     with pytest.raises(PolicyError, match="quota does not suffice"):
         late = (replace(one, what=What.DELETE_LAST) if one.what in DELETE else one for one in decided.actions)
         deployed(replace(decided, actions=tuple(late)), seen)

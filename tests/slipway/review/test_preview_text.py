@@ -51,7 +51,6 @@ def deployment(before: Facts | None, after: Facts) -> Deployment:
         trainer_roles=(),
         facts=after,
         violations=(),
-        messages=("the summary",),
         warnings=(),
     )
 
@@ -67,21 +66,31 @@ def test_nothing_changes() -> None:
 def test_consequences_in_place_of_the_state_after() -> None:
     told = said(facts(OLD), facts(NEW))
     assert told.startswith("prod @ 3f9c2e1\n⚠ prod: h100 becomes a new generation")
-    assert "the summary" not in told
 
 
-def test_a_first_deployment_is_summed_up() -> None:
-    assert said(None, facts(OLD)) == "the summary"
+FIRST = f"h100 is offered, on {OLD.id}, which is there already"
 
 
-def test_without_the_engine_s_state_nobody_can_tell_what_changes() -> None:
-    assert said(facts(OLD), facts(OLD), Unknown("cut", "the engine", "none")) == "the summary"
+def test_a_first_deployment_is_compared_with_nothing() -> None:
+    assert FIRST in said(None, facts(OLD))
+
+
+def test_without_the_engine_s_state_what_it_alone_knows_is_not_compared() -> None:
+    told = said(facts(OLD), facts(OLD), Unknown("cut", "the engine", "none"))
+    assert told == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
+
+
+def test_notes_come_first_and_what_no_catalog_tells_of_is_told() -> None:  # N1
+    lost = replace(deployment(None, facts(NEW, kept(OLD))), plan=Plan(notes=("the catalog is damaged",)))
+    (told,) = preview_text(lost, KNOWN, NOW, preview=True)
+    assert told.startswith("the catalog is damaged\nprod @ 3f9c2e1\n")
+    assert f"{OLD.id}, of which no catalog tells, is taken over and retires with a later deployment (" in told
 
 
 def test_another_stack_s_catalog_is_no_state_before() -> None:
     foreign = facts(OLD)
     foreign = replace(foreign, catalog=replace(foreign.catalog, stack="dev"))
-    assert said(foreign, facts(OLD)) == "the summary"
+    assert FIRST in said(foreign, facts(OLD))
 
 
 def test_who_may_submit_is_the_engine_s_knowledge() -> None:
