@@ -73,7 +73,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     made_by_hand(checkout)
     before, others = lives(checkout, theirs), settings(checkout)
     said = up(checkout, theirs={"id": theirs, **LIKE_IT})
-    assert f"cluster theirs: {theirs}, adopted, running; no deployment changes or deletes it" in said
+    assert f"theirs is {theirs}, which somebody else made and no deployment changes or deletes" in said
     assert ON_ERROR in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
     assert not [one for one in checkout.resources() if "aiPersistentResource" in one["type"]]

@@ -51,7 +51,9 @@ def steps(of: Facts) -> tuple[Step, ...]:
 def previewed(one: Deployment, live: Live) -> list[str]:
     """What is told of changes, without the stack's name."""
     known = State(submitters=tuple(one.facts.submitters), catalog_bucket=one.catalog.catalog_bucket)
-    return preview_text(replace(one, live=live, plan=replace(one.plan, notes=())), known, NOW, preview=True)[0].splitlines()[1:]
+    return preview_text(replace(one, live=live, plan=replace(one.plan, notes=())), known, NOW, preview=True)[
+        0
+    ].splitlines()[1:]
 
 
 def reviewed(one: Deployment, live: Live) -> tuple[Consequence, ...]:
