@@ -125,7 +125,7 @@ def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> Publ
     return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
 
 
-def _published(decided: Plan) -> model.Catalog:
+def published_by(decided: Plan) -> model.Catalog:
     removed = {one.id: one.removed for one in decided.retiring if one.removed}
     clusters = {one.spec.name: published(one, REGION) for one in decided.current}
     retiring = tuple(one.id for one in decided.retiring)
@@ -237,7 +237,7 @@ class World:
         self.catalog = PublishedCatalog(
             {item.spec.name: item.id for item in decided.current},
             tuple(item.id for item in decided.retiring),
-            whole=_published(decided),
+            whole=published_by(decided),
         )
         declared_ids = {item.id for item in decided.current} | {item.id for item in decided.retiring}
         for id_ in sorted(self.state - declared_ids):
