@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from slipway.doctor.finding import shape
 from slipway.errors import ConfigError
+from slipway.findings.finding import shape
 from slipway.formatting import join, quoted
 from slipway.notices.own_error import own_errors
 from slipway.season import MACHINES, moment_in_words

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from slipway.doctor.finding import shape
+from slipway.findings.finding import shape
 from slipway.formatting import join
 from slipway.notices.notice import STOCK_OUT, STOPPED, Line, Notice, Notices
 

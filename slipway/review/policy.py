@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slipway.facts import Facts
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.policy.verdict import violations
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 
 _FILE = "slipway:policy"
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 _OF_LEVEL = {MANDATORY: "policy-violated", ADVISORY: "policy-advice"}
 
 
-def policy(change: Change) -> Iterator[Consequence]:
+def policy(change: Change) -> Iterator[Finding]:
     """By the rules of this version, not of the one under review. What was broken before is a standing warning."""
     if change.after is None:
         return
@@ -25,7 +25,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     for key, sentences in _violations(change.after).items():
         level, rule, subject = key
         if key not in before:
-            yield KINDS[_OF_LEVEL[level]].of(f"policy {rule} {subject}", "; ".join(sentences), field=_FILE)
+            yield KINDS[_OF_LEVEL[level]].of(Subject("policy", rule, subject), "; ".join(sentences), field=_FILE)
     if change.before is not None:
         yield from _weaker(change.before.policy, change.after.policy)
 
@@ -57,17 +57,17 @@ def _violations(facts: Facts | None) -> Mapping[tuple[str, str, str], list[str]]
     return found
 
 
-def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Consequence]:
+def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     """A rule that is gone, only advisory now, or asks for less."""
     weaker = KINDS["policy-weaker"].of
     kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
     for key, setting in before.get(MANDATORY, {}).items():
         if key not in kept:
             becomes = "is advisory now" if key in told else "is dropped"
-            yield weaker(f"policy {key}", f"mandatory rule `{key}` {becomes}", field=_FILE)
+            yield weaker(Subject("policy", key), f"mandatory rule `{key}` {becomes}", field=_FILE)
         elif _asks_less(key, setting, kept[key]):
             sentence = f"mandatory rule `{key}`: `{_shown(setting)}` → `{_shown(kept[key])}`"
-            yield weaker(f"policy {key}", sentence, field=_FILE)
+            yield weaker(Subject("policy", key), sentence, field=_FILE)
     for key, setting in before.get(ADVISORY, {}).items():
         if key not in kept and key not in told:
             sentence = f"advisory rule `{key}` is dropped"
@@ -75,7 +75,7 @@ def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping
             sentence = f"advisory rule `{key}`: `{_shown(setting)}` → `{_shown(told[key])}`"
         else:
             continue
-        yield weaker(f"policy {key}", sentence, grade=Grade.CHANGE, field=_FILE)
+        yield weaker(Subject("policy", key), sentence, grade=Grade.NOTE, field=_FILE)
 
 
 def _asks_less(key: str, before: Any, after: Any) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.withdrawal import replacing
 from slipway.facts import Kept
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import span
 from slipway.generations.current_generation import is_ours
 from slipway.labels import NAME_LABEL
@@ -15,14 +17,12 @@ from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import ahead
 from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions, told_pool
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
 
 _KEY = "slipway:persistentResources"
 
 
-def clusters(change: Change) -> Iterator[Consequence]:
+def clusters(change: Change) -> Iterator[Finding]:
     for one in successions(change):
         if one.old is None or one.new is None:
             yield from _removed(one, change) if one.old else _created(one, change)
@@ -64,7 +64,7 @@ def still_retiring(change: Change) -> Iterator[str]:
             yield f"`{one.id}`, an old generation of `{one.role}`, {ends}"
 
 
-def _created(one: Succession, change: Change) -> Iterator[Consequence]:
+def _created(one: Succession, change: Change) -> Iterator[Finding]:
     assert one.new is not None
     dormant = change.old.dormant.get(one.name) if change.old else None
     again = ""
@@ -76,7 +76,7 @@ def _created(one: Succession, change: Change) -> Iterator[Consequence]:
     already = one.there is not None
     does = f"is offered, on `{one.new.id}`, which is there already" if already else f"is made: `{one.new.id}`"
     yield KINDS["cluster-created"].of(
-        f"cluster {one.name}",
+        Subject("cluster", one.name),
         f"`{one.name}` {does}, {cost} idle{again}",
         details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in one.new.pools.values()),
         field=key_of(one.name, ()),
@@ -84,7 +84,7 @@ def _created(one: Succession, change: Change) -> Iterator[Consequence]:
     )
 
 
-def _made_again(one: Succession, change: Change) -> Iterator[Consequence]:
+def _made_again(one: Succession, change: Change) -> Iterator[Finding]:
     """Somebody deleted it by hand; where the engine was asked, it says so."""
     assert one.new is not None
     steps = change.preview.steps if change.preview else None
@@ -92,15 +92,15 @@ def _made_again(one: Succession, change: Change) -> Iterator[Consequence]:
     if one.gone and not unseen:
         who = "a deployment that did not come to its end" if _withdrawn(one, change) else "somebody"
         words = f"`{one.name}` is made again: {who} deleted `{one.new.id}`"
-        yield KINDS["cluster-created"].of(f"cluster {one.name}", words, cost=float(price(one.new).known))
+        yield KINDS["cluster-created"].of(Subject("cluster", one.name), words, cost=float(price(one.new).known))
 
 
 def _withdrawn(one: Succession, change: Change) -> bool:
     return change.published is not None and one.name in replacing(change.published)
 
 
-def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]:
-    subject, ending = f"cluster {one.name}", "" if one.gone else f", and `{old.id}` {fate(one, change)}"
+def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Finding]:
+    subject, ending = Subject("cluster", one.name), "" if one.gone else f", and `{old.id}` {fate(one, change)}"
     if one.returns:
         words = f"`{one.name}` goes back to `{new.id}`, which still lives: submissions switch to it{ending}"
         # Else somebody reverts an edit, and the machines of the newer one go.
@@ -140,13 +140,13 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
         )
 
 
-def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Consequence:
+def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Finding:
     listed = jobs(one.jobs, change.now)
     back = f"; its {machines(summed(one.held))} may not come again" if one.held and scarce(old) else ""
     waits = f"; `pulumi up` refuses that until {have_ended(one.jobs, change.now)}" if listed else ""
     runs = f"`{new.id}`{' or an alternative of it' if new.instead else ''} runs"
     return KINDS["cluster-in-place"].of(
-        f"cluster {one.name}",
+        Subject("cluster", one.name),
         f"`{one.name}` is replaced in place, because {named(map(str, one.edits))} can't be changed on a living "
         f"cluster: `{old.id}` is deleted first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
         details=(*(map(str, one.edits) if len(one.edits) > 1 else ()), *listed),
@@ -156,13 +156,13 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Co
     )
 
 
-def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
+def _removed(one: Succession, change: Change) -> Iterator[Finding]:
     assert one.old is not None
-    old, subject = one.old, f"cluster {one.name}"
+    old, subject = one.old, Subject("cluster", one.name)
     dormant = change.new.dormant.get(one.name) if change.new else None
     if one.gone:
         words = f"{_why_not(one.name, dormant)}; `{old.id}` is gone already"
-        yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.CHANGE, field=key_of(one.name, ()))
+        yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.NOTE, field=key_of(one.name, ()))
         return
     given = machines(summed(one.held or always(old)))
     back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
@@ -173,7 +173,7 @@ def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
         subject,
         f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
         details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in old.pools.values()),
-        grade=Grade.CHANGE if mild else Grade.WARNING if idle and not scarce(old) else None,
+        grade=Grade.NOTE if mild else Grade.WARNING if idle and not scarce(old) else None,
         field=key_of(one.name, ()),
         cost=float(price(old).known),
     )
@@ -187,15 +187,15 @@ def _why_not(name: str, dormant: DormantCluster | None) -> str:
     return dormant.words.replace(f"cluster {name}", f"`{name}`", 1)
 
 
-def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
+def _finishing(one: Succession, change: Change) -> Iterator[Finding]:
     if one.old and one.jobs and one.kept and not (one.stays or one.doomed or one.in_place):
         listed = jobs(one.jobs, change.now)
         finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
         words = f"{finish} on `{one.old.id}`, which takes no others"
-        yield KINDS["jobs-finish-on-old"].of(f"cluster {one.name}", words, details=listed)
+        yield KINDS["jobs-finish-on-old"].of(Subject("cluster", one.name), words, details=listed)
 
 
-def _orphans(change: Change) -> Iterator[Consequence]:
+def _orphans(change: Change) -> Iterator[Finding]:
     """What stays and was never offered, nor kept before: a deployment that did not finish made it."""
     if change.after is None or change.before is None:
         return
@@ -205,20 +205,22 @@ def _orphans(change: Change) -> Iterator[Consequence]:
         if one.id not in known:
             words = f"`{one.id}`, of a deployment that did not finish, is taken over and goes with a later one"
             yield KINDS["cluster-retires"].of(
-                f"cluster {one.id}", words, details=(f"`{job}`" for job in one.jobs.values()), grade=Grade.CHANGE
+                Subject("cluster", one.id), words, details=(f"`{job}`" for job in one.jobs.values()), grade=Grade.NOTE
             )
 
 
-def _overdue(change: Change) -> Iterator[Consequence]:
+def _overdue(change: Change) -> Iterator[Finding]:
     before = change.before.kept if change.before else {}
     for one in _kept(change.after.kept.values() if change.after else ()):
         if one.overdue and not (one.id in before and before[one.id].overdue):
             still = f": {named(f'`{job}`' for job in one.jobs.values())} still on it" if one.jobs else ""
             words = f"`{one.id}`, an old generation of `{one.role}`, should have retired by now{still}"
-            yield KINDS["cluster-overdue"].of(f"cluster {one.id}", words, field=f"{_KEY}.{one.role}.retireWithin")
+            yield KINDS["cluster-overdue"].of(
+                Subject("cluster", one.id), words, field=f"{_KEY}.{one.role}.retireWithin"
+            )
 
 
-def _cleared(change: Change) -> Iterator[Consequence]:
+def _cleared(change: Change) -> Iterator[Finding]:
     """Failed clusters of this stack that no catalog has: the program deletes them before it makes their successors."""
     if change.after is None or change.old is None or isinstance(change.live.clusters, Unknown):
         return
@@ -227,7 +229,7 @@ def _cleared(change: Change) -> Iterator[Consequence]:
     for one in change.live.clusters:
         if one.state == "ERROR" and one.id not in {*deployed, *declared} and is_ours(one, change.stack):
             words = f"`{one.id}` failed{f' ({one.error})' if one.error else ''}, holds nothing and is deleted"
-            yield KINDS["cluster-cleared"].of(f"cluster {one.labels[NAME_LABEL]}", words)
+            yield KINDS["cluster-cleared"].of(Subject("cluster", one.labels[NAME_LABEL]), words)
 
 
 def _kept(all_kept: Iterable[Kept]) -> Iterator[Kept]:

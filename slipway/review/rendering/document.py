@@ -7,13 +7,14 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from slipway.errors import ConfigError
+from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.prices import Price
-from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.money import Amount, Money
 from slipway.review.review import Review
 
 SCHEMA = 1
 KIND, KINDS = "review", "reviews"
+_GRADES = {grade.review_word: grade for grade in Grade}
 
 
 def write(review: Review) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def write(review: Review) -> dict[str, Any]:
         "schema": SCHEMA,
         "kind": KIND,
         "stack": review.stack,
-        "worst": review.worst.name.lower() if review.worst else None,
+        "worst": review.worst.review_word if review.worst else None,
         "incomplete": list(review.incomplete),
         "money": money and {"idle": _amount(money.idle), "most": _amount(money.most), "overlap": _price(money.overlap)},
         "quota": review.quota,
@@ -82,12 +83,12 @@ def _read(body: Mapping[str, Any]) -> Review:
     )
 
 
-def _consequence(one: Consequence) -> dict[str, Any]:
+def _consequence(one: Finding) -> dict[str, Any]:
     return {
         "section": one.section.value,
         "kind": one.kind,
         "subject": one.subject,
-        "grade": one.grade.name.lower(),
+        "grade": one.grade.review_word,
         "sentence": one.sentence,
         "details": list(one.details),
         "field": one.field,
@@ -95,12 +96,12 @@ def _consequence(one: Consequence) -> dict[str, Any]:
     }
 
 
-def _consequence_of(body: Mapping[str, Any]) -> Consequence:
-    return Consequence(
+def _consequence_of(body: Mapping[str, Any]) -> Finding:
+    return Finding(
         section=Section(body["section"]),
         kind=str(body["kind"]),
-        subject=str(body["subject"]),
-        grade=Grade[str(body["grade"]).upper()],
+        subject=Subject.read(str(body["subject"])),
+        grade=_GRADES[str(body["grade"])],
         sentence=str(body["sentence"]),
         details=tuple(map(str, body["details"])),
         field=str(body["field"]),

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from slipway.findings.finding import Finding, Grade, Section
+from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import counted
 from slipway.prices import Price, dollars
-from slipway.review.consequence import Consequence, Grade, Section
-from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Amount, difference
 from slipway.review.review import Review
 
-_ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.CHANGE: "change"}
-SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.CHANGE: "•"}
+_ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
+SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 NOTHING = "nothing changes"
 _NAMED = 2
 _CENT = Decimal("0.005")
@@ -72,7 +72,7 @@ def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     worst = max(reviews, key=lambda one: (bool(one.yours), _grade(one), sum(each.grade for each in _told(one))))
     if not worst.consequences:
         return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {nothing}"
-    sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.CHANGE)]
+    sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.NOTE)]
     whose = "" if worst.yours else "on main already, not deployed yet: "
     return f"{sign} {first}{worst.stack}: {whose}{' · '.join(_parts(worst))}"
 
@@ -90,13 +90,13 @@ def row(review: Review) -> Row:
     )
 
 
-def _told(review: Review) -> Sequence[Consequence]:
+def _told(review: Review) -> Sequence[Finding]:
     """This change's own where it has any."""
     return review.yours or review.consequences
 
 
 def _grade(review: Review) -> Grade:
-    return max((one.grade for one in _told(review)), default=Grade.CHANGE)
+    return max((one.grade for one in _told(review)), default=Grade.NOTE)
 
 
 def _parts(review: Review) -> Iterable[str]:
@@ -157,11 +157,11 @@ def _templates(review: Review) -> Iterable[Cell]:
     for one in review.consequences:
         if one.section is Section.TEMPLATES:
             name = _subject(one)
-            found[name] = max(one.grade, found.get(name, Grade.CHANGE))
+            found[name] = max(one.grade, found.get(name, Grade.NOTE))
     return (Cell(name, strong=grade is Grade.BLOCKING) for name, grade in found.items())
 
 
-def _subject(one: Consequence) -> str:
+def _subject(one: Finding) -> str:
     """The second word of `template lora parameter rank`."""
     return one.subject.partition(" ")[2].partition(" ")[0] or one.subject
 

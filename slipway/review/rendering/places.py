@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from slipway.errors import ConfigError
-from slipway.review.consequence import Consequence
+from slipway.findings.finding import Finding
 from slipway.review.review import Review
 from slipway.stack.yaml_file import Document, load
 
@@ -28,7 +28,7 @@ class _Places:
     checkout: Path
     stack: str
 
-    def located(self, one: Consequence) -> Consequence:
+    def located(self, one: Finding) -> Finding:
         where = self._in_stack(one.field) if one.field.startswith(_STACK_KEYS) else self._in_template(one)
         return replace(one, field=f"{where} {one.field}") if where else one
 
@@ -50,7 +50,7 @@ class _Places:
         first, *rest = key.split(".")
         return f"{self._stack_file}:{self._document.line(('config', first, *rest))}"
 
-    def _in_template(self, one: Consequence) -> str:
+    def _in_template(self, one: Finding) -> str:
         named = _TEMPLATE.match(one.subject)
         if named is None or not one.field:
             return ""

@@ -11,14 +11,14 @@ import pytest
 
 from slipway.catalog.clusters import DormantCluster
 from slipway.cli.doctor import document as doctor
-from slipway.cli.drift import document as drift
+from slipway.cli.drift import document as drift_document
 from slipway.cli.terminal.documents import dormant_document, due_document, iso
 from slipway.deployment.schedule import Due
-from slipway.doctor.drift import Drift, Then
+from slipway.doctor.drift import Then, drift
 from slipway.doctor.drift_reading import Drifted
-from slipway.doctor.finding import KINDS as FINDINGS
-from slipway.doctor.finding import Finding
 from slipway.errors import ConfigError
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.notices.issues import steps
 from slipway.notices.notice import KINDS, Line, Notices, document, of_deployment, of_document
 from slipway.notices.scheduled_run import of_run
@@ -35,8 +35,8 @@ def found(*findings: Finding) -> Notices:
     return of_document({"kind": "doctor"} | doctor(picture(), findings), "doctor.json")
 
 
-def changed(*drifted: Drift, unread: tuple[str, ...] = ()) -> Notices:
-    return of_document({"kind": "drift"} | drift("prod", Drifted(drifted, unread)), "drift.json")
+def changed(*drifted: Finding, unread: tuple[str, ...] = ()) -> Notices:
+    return of_document({"kind": "drift"} | drift_document("prod", Drifted(drifted, unread)), "drift.json")
 
 
 def due(*dates: Due, dormant: Iterable[DormantCluster] = ()) -> Notices:
@@ -59,17 +59,17 @@ def told(notices: Notices) -> list[tuple[str, str]]:
 
 
 def test_what_retires_for_long_has_a_notice_of_its_own_that_changes_with_the_job_it_waits_for() -> None:  # N1
-    one = found(OLD.of("cluster h100-1", "retires for 6 days: tune runs", "slipway jobs show tune"))
-    later = found(OLD.of("cluster h100-1", "retires for 7 days: tune runs", "slipway jobs show tune"))
-    other = found(OLD.of("cluster h100-1", "retires for 7 days: lora runs", "slipway jobs show lora"))
+    one = found(OLD.of(Subject("cluster", "h100-1"), "retires for 6 days: tune runs", "slipway jobs show tune"))
+    later = found(OLD.of(Subject("cluster", "h100-1"), "retires for 7 days: tune runs", "slipway jobs show tune"))
+    other = found(OLD.of(Subject("cluster", "h100-1"), "retires for 7 days: lora runs", "slipway jobs show lora"))
     assert told(one) == [("retiring-overdue", "cluster h100-1")]
     assert one.notices[0].shape == later.notices[0].shape != other.notices[0].shape
     assert one.notices[0].lines == (Line("retires for 6 days: tune runs", "slipway jobs show tune"),)
 
 
 def test_what_else_the_doctor_finds_is_one_notice_of_the_stack() -> None:  # N10
-    idle = FINDINGS["pool-idle"].of("pool cpu/a", "idle for 9 days", "lower `replicas.min`")
-    one = found(idle, FINDINGS["cluster-failed"].of("cluster cpu-1", "in ERROR", "pulumi up"))
+    idle = FINDINGS["pool-idle"].of(Subject("pool", "cpu/a"), "idle for 9 days", "lower `replicas.min`")
+    one = found(idle, FINDINGS["cluster-failed"].of(Subject("cluster", "cpu-1"), "in ERROR", "pulumi up"))
     assert told(one) == [("doctor", "stack")]
     assert [line.sentence for line in one.notices[0].lines] == ["idle for 9 days", "in ERROR"]
     assert one.notices[0].shape != found(idle).notices[0].shape
@@ -78,7 +78,11 @@ def test_what_else_the_doctor_finds_is_one_notice_of_the_stack() -> None:  # N10
 def test_what_mends_is_told_with_its_condition() -> None:  # N10
     """ "mend: gcloud … delete team-a" was all that an issue said; "if nobody needs it" only the doctor did."""
     condition = "if nobody needs it; to keep it, adopt it by `id: team-a`"
-    one = found(FINDINGS["cluster-in-no-stack"].of("cluster team-a", "in no stack", "gcloud delete team-a", condition))
+    one = found(
+        FINDINGS["cluster-in-no-stack"].of(
+            Subject("cluster", "team-a"), "in no stack", "gcloud delete team-a", condition
+        )
+    )
     assert one.notices[0].lines == (Line("in no stack", "gcloud delete team-a", condition),)
     (written,) = document(one)["notices"]
     assert written["lines"] == [{"sentence": "in no stack", "mend": "gcloud delete team-a", "means": condition}]
@@ -89,11 +93,11 @@ def test_what_mends_is_told_with_its_condition() -> None:  # N10
 
 @pytest.mark.parametrize("kind", ["role-missing", "unread-part", "catalog-older", "deployment-unfinished"])
 def test_a_note_and_what_comes_and_goes_with_each_deployment_is_not_told(kind: str) -> None:
-    assert told(found(FINDINGS[kind].of("it", "so it is"))) == []
+    assert told(found(FINDINGS[kind].of(Subject("it"), "so it is"))) == []
 
 
 def test_what_could_not_be_read_may_be_there_all_the_same() -> None:
-    assert found(FINDINGS["unread"].of("clusters", "can't be read")) == Notices()
+    assert found(FINDINGS["unread"].of(Subject("clusters"), "can't be read")) == Notices()
     assert found().looked == {("retiring-overdue", "prod"), ("doctor", "prod")}
 
 
@@ -119,17 +123,19 @@ def test_a_season_that_waits_for_quota_is_told_until_it_has_it_and_anew_when_it_
 
 
 def test_drift_keeps_the_shape_that_it_has() -> None:  # N10
-    hand = Drift("bucket acme-work", "lifecycle", "it deletes objects after 3 days", Then.PUT_BACK)
+    hand = drift(Subject("bucket", "acme-work"), "lifecycle", "it deletes objects after 3 days", Then.PUT_BACK)
     one = changed(hand)
     assert told(one) == [("drift", "stack")]
-    assert one.notices[0].shape == drift("prod", Drifted((hand,), ()))["shape"]
+    assert one.notices[0].shape == drift_document("prod", Drifted((hand,), ()))["shape"]
     assert one.notices[0].lines[0].sentence == "bucket acme-work: it deletes objects after 3 days"
     assert changed(unread=("policies",)).looked == frozenset(), "what was not compared may differ"
     assert changed().looked == {("drift", "prod")}
 
 
 def test_what_an_adopted_clusters_owner_did_is_not_said_to_be_put_back() -> None:  # N10, N13
-    (notice,) = changed(Drift("cluster team-a", "pools.workers.replicas.max", "it has 9", Then.REFUSES)).notices
+    (notice,) = changed(
+        drift(Subject("cluster", "team-a"), "pools.workers.replicas.max", "it has 9", Then.REFUSES)
+    ).notices
     (line,) = notice.lines
     assert "no deployment does anything until then" in line.mend and "puts it back" not in line.mend
 
@@ -186,7 +192,7 @@ class TestUp:
 
 
 def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
-    whole = due(ends(5)) + found(OLD.of("cluster a", "it retires", "wait", "for the job"))
+    whole = due(ends(5)) + found(OLD.of(Subject("cluster", "a"), "it retires", "wait", "for the job"))
     again = of_document({"kind": "notices", **document(whole)}, "notices.json")
     assert again == whole and again + whole == whole
     of_machines = {"stock-out", "deployment-stopped", "season-awaits-quota", "season-ends"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.errors import ConfigError
-from slipway.review.consequence import Consequence, Grade, Section
+from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.review.preview import Preview, Step
 from slipway.review.rendering.comment import LIMIT, MARKER, Place, comment, contents
 from slipway.review.rendering.document import read, write
@@ -30,9 +30,10 @@ def seen(markdown: str) -> str:
     return markdown.partition("<details>")[0]
 
 
-def consequence(sentence: str = "`x` goes", grade: Grade = Grade.BLOCKING, **fields: object) -> Consequence:
+def consequence(sentence: str = "`x` goes", grade: Grade = Grade.BLOCKING, **fields: object) -> Finding:
     usual = {"section": Section.CLUSTERS, "kind": "cluster-deleted", "subject": "cluster x"}
-    return Consequence(**{**usual, "grade": grade, "sentence": sentence, **fields})  # type: ignore[arg-type]
+    given = {**usual, "grade": grade, "sentence": sentence, **fields}
+    return Finding(**{**given, "subject": Subject.read(str(given["subject"]))})  # type: ignore[arg-type]
 
 
 def test_the_headline_has_the_worst_the_jobs_and_the_money() -> None:
@@ -58,7 +59,7 @@ def test_the_headline_has_the_main_clause_of_a_sentence(sentence: str, clause: s
 
 def test_the_headline_is_of_this_change_and_else_says_whose_it_is() -> None:
     main = consequence("`h100` goes", subject="cluster h100")
-    mine = consequence("`x` can be submitted", Grade.CHANGE, subject="template x", kind="template-added")
+    mine = consequence("`x` can be submitted", Grade.NOTE, subject="template x", kind="template-added")
     both = replace(QUIET, consequences=(main, mine), on_main=frozenset({main.key}))
     assert comment([both]).splitlines()[1].startswith("### • dev: `x` can be submitted")
     main_alone = replace(QUIET, stack="prod", consequences=(main,), on_main=frozenset({main.key}))
@@ -79,7 +80,7 @@ def test_what_the_headline_leaves_out_is_counted_by_its_grade() -> None:
 
 def test_the_section_of_the_worst_is_first_on_a_terminal_too() -> None:
     people = consequence("`bob` can't submit any more", section=Section.PEOPLE)
-    grows = consequence("`x` grows", Grade.CHANGE, subject="cluster y")
+    grows = consequence("`x` grows", Grade.NOTE, subject="cluster y")
     found = replace(QUIET, consequences=(grows, people))
     assert plain_text(found).splitlines()[1:] == [
         "people and access",

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from slipway.cluster import PoolSpec
+from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from tests.slipway.review.builders import CPU, H100, PROJECT, REGION, change, cluster, facts, kept, pool, step
 
@@ -20,11 +20,11 @@ def asked(id_: str = SMALL.id, *pools: dict[str, Any], **inputs: Any) -> dict[st
     return {"name": id_, "project": PROJECT, "location": REGION, "resourcePools": list(pools) or [usual], **inputs}
 
 
-def said(of: Change) -> list[Consequence]:
+def said(of: Change) -> list[Finding]:
     return list(unsaid_clusters(of))
 
 
-def made(inputs: dict[str, Any], **fields: Any) -> list[Consequence]:
+def made(inputs: dict[str, Any], **fields: Any) -> list[Finding]:
     steps = [step("create", VERTEX, str(inputs["name"]), new=inputs)]
     return said(change(facts(), facts(SMALL, **fields), steps=steps))
 
