@@ -57,6 +57,11 @@ class Subject(str):
         found.what, found.name, found.part = what, name, part
         return found
 
+    @property
+    def cluster(self) -> str:
+        """The name of the cluster that it is, or whose pool it is; empty for all else."""
+        return self.name.partition("/")[0] if self.what in ("cluster", "pool") else ""
+
     @classmethod
     def read(cls, key: str) -> Self:
         """From its key, as a document has it."""
@@ -69,7 +74,8 @@ class Subject(str):
 class Finding:
     """`kind` is one of `slipway/findings/kinds.py:KINDS`.
 
-    `sentence` tells a person: no full stop, before → after. `details` are who and what is concerned, a line each.
+    `sentence` tells a person: no full stop, before → after. `clause` is its beginning that a headline has of it, empty
+    for all of it. `details` are who and what is concerned, a line each.
     `field` is the key of the stack file or the template that did it. `fix` is a command to paste as it stands, or says
     what to change or find out; `means` what that does. `cost`: USD an hour. `facts`: what other code has to know, by
     name.
@@ -85,6 +91,7 @@ class Finding:
     means: str = ""
     cost: float = 0.0
     section: Section = Section.HEALTH
+    clause: str = ""
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
@@ -117,11 +124,23 @@ class FindingKind:
         grade: Grade | None = None,
         field: str = "",
         cost: float = 0.0,
+        more: str = "",
         **facts: Any,
     ) -> Finding:
-        grade = grade or self.usual
+        """`more` ends the sentence with what a headline leaves out: why, or what follows."""
         return Finding(
-            self.word, grade, subject, sentence, tuple(details), field, fix, means, float(cost), self.section, facts
+            self.word,
+            grade or self.usual,
+            subject,
+            sentence + more,
+            tuple(details),
+            field,
+            fix,
+            means,
+            float(cost),
+            self.section,
+            sentence if more else "",
+            facts,
         )
 
 

@@ -85,7 +85,7 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
 
 
 def _announced(one: Finding, review: Review) -> bool:
-    is_edit = one.kind == "cluster-created" and one.subject.removeprefix("cluster ") in review.added
+    is_edit = one.kind == "cluster-created" and one.subject.name in review.added
     return (one.kind, one.grade) in ANNOUNCED and not is_edit
 
 
@@ -94,8 +94,7 @@ def _begun(one: Finding, review: Review) -> bool:
     but for the machines of a cluster that is being replaced in place: those are gone, or as good as gone."""
     if review.begun is None or one.kind == "drift":
         return False
-    what, _, name = one.subject.partition(" ")
-    own = what in ("cluster", "pool") and name.partition("/")[0] in review.begun and one.kind != "jobs-cancelled"
+    own = one.subject.cluster in review.begun and one.kind != "jobs-cancelled"
     return one.grade is not Grade.BLOCKING or own
 
 

@@ -52,7 +52,10 @@ def _edited(files: Iterable[str]) -> Iterator[Finding]:
         guard = [file for file in program if file in _GUARDING]
         also = "; the guard that asks for unfinished jobs before a deletion is among them" if guard else ""
         yield edited(
-            Subject("program"), f"The program itself is edited: {_listed(program)}{also}", details=_lines(program)
+            Subject("program"),
+            "The program itself is edited",
+            more=f": {_listed(program)}{also}",
+            details=_lines(program),
         )
     if judging:
         words = f"What judges changes like this one is edited: {_listed(judging)}; this review runs the base branch's"
@@ -95,8 +98,8 @@ def _unguarded(change: Change) -> Iterator[Finding]:
     unregistered = preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks
     if guards or unregistered:
         why = f"{_listed(guards)} is deleted" if guards else f"the program does not register the hook `{GUARD}`"
-        words = f"Nothing asks for unfinished jobs any more before a cluster, an account or a bucket is deleted: {why}"
-        yield KINDS["guard-removed"].of(Subject("guard"), words)
+        words = "Nothing asks for unfinished jobs any more before a cluster, an account or a bucket is deleted"
+        yield KINDS["guard-removed"].of(Subject("guard"), words, more=f": {why}")
 
 
 def _failed(change: Change) -> Iterator[Finding]:
@@ -105,8 +108,8 @@ def _failed(change: Change) -> Iterator[Finding]:
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
     said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
     details = (*rest, *(line.strip() for other in others for line in other.splitlines() if line.strip()))
-    words = f"The preview fails, and so would the deployment: {_cut(said).rstrip('.')}"
-    yield KINDS["preview-failed"].of(Subject("preview"), words, details=map(_cut, details))
+    more = f", and so would the deployment: {_cut(said).rstrip('.')}"
+    yield KINDS["preview-failed"].of(Subject("preview"), "The preview fails", more=more, details=map(_cut, details))
 
 
 def _cut(line: str) -> str:

@@ -121,7 +121,8 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     kind = "season-awaits-quota" if season else "quota-short-in-overlap" if overlap else "quota-short-now"
     yield KINDS[kind].of(
         Subject("quota", line.key),
-        f"{_capital(why if overlap else created)}{of_limit(line.limit)}: {refused}; {_increase(ground, line)}",
+        f"{_capital(why if overlap else created)}{of_limit(line.limit)}",
+        more=f": {refused}; {_increase(ground, line)}",
         details=(
             *_drawn(line),
             *((f"the old generation draws {old:,} until it is gone",) if overlap else ()),
@@ -140,11 +141,12 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
         their = "its" if len(line.drawn) == 1 else "their"
+        drawn = f"{line.ceiling:,} {words_of(line)} at most"
         had = f"{room:,} can be had{of_limit(line.limit)}{f', {others:,} used by others' if others else ''}"
         yield KINDS["quota-short-at-most"].of(
             Subject("quota", line.key),
-            f"{_capital(_pools(line))} can't grow to {their} maximum: {_in_machines(ground, line, room)}"
-            f"{line.ceiling:,} {words_of(line)} at most, {had}: short by {lacks:,}"
+            f"{_capital(_pools(line))} can't grow to {their} maximum",
+            more=f": {_in_machines(ground, line, room)}{drawn}, {had}: short by {lacks:,}"
             f"{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, line)}",
             details=_drawn(line),
             grade=Grade.BLOCKING if refused else None,
@@ -170,8 +172,8 @@ def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
         return
     yield KINDS["quota-short-at-most"].of(
         Subject("quota", line.key),
-        f"A single run needs up to {line.ceiling:,} {words_of(line)}{of_limit(line.limit)}: {_pools(line)} can't be "
-        f"taken; {_increase(ground, line)}",
+        f"A single run needs up to {line.ceiling:,} {words_of(line)}{of_limit(line.limit)}",
+        more=f": {_pools(line)} can't be taken; {_increase(ground, line)}",
         details=_drawn(line),
     )
 

@@ -102,11 +102,11 @@ def _withdrawn(one: Succession, change: Change) -> bool:
 def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Finding]:
     subject, ending = Subject("cluster", one.name), "" if one.gone else f", and `{old.id}` {fate(one, change)}"
     if one.returns:
-        words = f"`{one.name}` goes back to `{new.id}`, which still lives: submissions switch to it{ending}"
+        words, more = f"`{one.name}` goes back to `{new.id}`", f", which still lives: submissions switch to it{ending}"
         # Else somebody reverts an edit, and the machines of the newer one go.
         lost = (one.gone or one.failed) and (not one.edits or old.alternative != new.alternative)
         kind = "cluster-falls-back" if lost else "cluster-returns"
-        yield KINDS[kind].of(subject, words, field=key_of(one.name, one.edits))
+        yield KINDS[kind].of(subject, words, more=more, field=key_of(one.name, one.edits))
     elif not one.edits:
         why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
         words = f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}"
@@ -133,7 +133,8 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
             takes = f"a second cluster is made, submissions switch to it{ending}"
         yield KINDS["cluster-new-generation"].of(
             subject,
-            f"`{one.name}` becomes a new generation: {named(map(str, one.edits))} can't change in place; {takes}",
+            f"`{one.name}` becomes a new generation",
+            more=f": {named(map(str, one.edits))} can't change in place; {takes}",
             details=map(str, one.edits) if len(one.edits) > 1 else (),
             field=key_of(one.name, one.edits),
             cost=float(price(new).known),
@@ -147,8 +148,9 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
     runs = f"`{new.id}`{' or an alternative of it' if new.instead else ''} runs"
     return KINDS["cluster-in-place"].of(
         Subject("cluster", one.name),
-        f"`{one.name}` is replaced in place, because {named(map(str, one.edits))} can't be changed on a living "
-        f"cluster: `{old.id}` is deleted first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
+        f"`{one.name}` is replaced in place",
+        more=f", because {named(map(str, one.edits))} can't be changed on a living cluster: `{old.id}` is deleted "
+        f"first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
         details=(*(map(str, one.edits) if len(one.edits) > 1 else ()), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         field=key_of(one.name, one.edits),
@@ -171,7 +173,8 @@ def _removed(one: Succession, change: Change) -> Iterator[Finding]:
     first = ahead(one.name, change) if dormant and idle and not one.failed else ""
     yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
         subject,
-        f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
+        _why_not(one.name, dormant),
+        more=f": `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
         details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in old.pools.values()),
         grade=Grade.NOTE if mild else Grade.WARNING if idle and not scarce(old) else None,
         field=key_of(one.name, ()),
@@ -191,8 +194,10 @@ def _finishing(one: Succession, change: Change) -> Iterator[Finding]:
     if one.old and one.jobs and one.kept and not (one.stays or one.doomed or one.in_place):
         listed = jobs(one.jobs, change.now)
         finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
-        words = f"{finish} on `{one.old.id}`, which takes no others"
-        yield KINDS["jobs-finish-on-old"].of(Subject("cluster", one.name), words, details=listed)
+        words = f"{finish} on `{one.old.id}`"
+        yield KINDS["jobs-finish-on-old"].of(
+            Subject("cluster", one.name), words, more=", which takes no others", details=listed
+        )
 
 
 def _orphans(change: Change) -> Iterator[Finding]:

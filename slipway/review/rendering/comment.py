@@ -206,7 +206,7 @@ def _unheld(review: Review) -> Review:
 
 
 def _bare(review: Review) -> Review:
-    bare = tuple(replace(one, sentence="", details=()) for one in review.consequences)
+    bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
     return replace(review, consequences=bare, standing=(), plan=())
 
 

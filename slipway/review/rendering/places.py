@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,6 @@ from slipway.findings.finding import Finding
 from slipway.review.review import Review
 from slipway.stack.yaml_file import Document, load
 
-_TEMPLATE = re.compile(r"template (\S+)")
 _STACK_KEYS = ("slipway:", "gcp:")
 
 
@@ -51,10 +49,9 @@ class _Places:
         return f"{self._stack_file}:{self._document.line(('config', first, *rest))}"
 
     def _in_template(self, one: Finding) -> str:
-        named = _TEMPLATE.match(one.subject)
-        if named is None or not one.field:
+        if one.subject.what != "template" or not one.field:
             return ""
-        file = f"templates/{named[1].replace('-', '_')}.py"
+        file = f"templates/{one.subject.name.replace('-', '_')}.py"
         try:
             lines = (self.checkout / file).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):

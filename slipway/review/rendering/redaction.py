@@ -22,8 +22,9 @@ def redacted(review: Review) -> Review:
         consequences=tuple(
             replace(
                 one,
-                subject=Subject.read(hidden(one.subject)),
+                subject=Subject(*map(hidden, (one.subject.what, one.subject.name, one.subject.part))),
                 sentence=hidden(one.sentence),
+                clause=hidden(one.clause),
                 details=tuple(map(hidden, one.details)),
             )
             for one in review.consequences

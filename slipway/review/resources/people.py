@@ -72,11 +72,12 @@ def _code(change: Change) -> Iterator[Finding]:
     if change.before is None or change.after is None or change.before.code == change.after.code:
         return
     if change.after.code:
-        words = "Submitters may run code of their own, which nobody reviewed, on templates that allow it"
-        yield KINDS["code-allowed"].of(Subject("workspace", "code"), words, field=_CODE)
+        more = ", which nobody reviewed, on templates that allow it"
+        words = "Submitters may run code of their own"
+        yield KINDS["code-allowed"].of(Subject("workspace", "code"), words, more=more, field=_CODE)
     else:
-        words = "Submitters may not run code of their own any more: `slipway submit --code` is refused"
-        yield KINDS["code-forbidden"].of(Subject("workspace", "code"), words, field=_CODE)
+        words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
+        yield KINDS["code-forbidden"].of(Subject("workspace", "code"), words, more=more, field=_CODE)
 
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:

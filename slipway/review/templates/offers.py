@@ -97,7 +97,8 @@ def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: C
         if where not in known:
             yield KINDS["plain-secret"].of(
                 Subject("template", new.name, where),
-                f"`{new.name}`: {where} looks like a secret in plain text; keep it in Secret Manager (secrets=…)",
+                f"`{new.name}`: {where} looks like a secret in plain text",
+                more="; keep it in Secret Manager (secrets=…)",
                 field="env",
             )
 
