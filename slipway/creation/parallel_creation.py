@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
+from pathlib import Path
 
 from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
@@ -18,6 +20,9 @@ from slipway.creation.quota_grant import WITHIN_S, await_grant
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.files import write_atomically
+from slipway.findings import document
+from slipway.findings.finding import Finding
 from slipway.formatting import join, seconds
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
@@ -25,6 +30,9 @@ from slipway.quota.usage import drawn
 
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """How long a refused creation is tried again, as in 15m; quota is waited for no longer than that either."""
+
+FINDINGS = "SLIPWAY_FINDINGS"
+"""A file that is written when clusters were made, or could not be for want of machines."""
 
 
 def creator(
@@ -53,6 +61,14 @@ def creator(
     needs = {id_: drawn([item.spec], ()) for id_, item in items.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
 
+    def told(found: tuple[Finding, ...] = ()) -> None:
+        """For `slipway notices`: what there were no machines for; none, where all clusters run."""
+        if file := environ.get(FINDINGS):
+            write_atomically(Path(file), json.dumps(document.write(stack, ["stock-out"], found)))
+
+    if not items:
+        told()
+
     def create(ids: Sequence[str]) -> Mapping[str, str]:
         if not ids:
             return {}
@@ -69,8 +85,14 @@ def creator(
 
         catalog.publish()
         Ahead(plan.ahead, catalog, grace, cloud).run()
-        made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
+        try:
+            made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
+        except SlipwayError as error:
+            if error.found:
+                told(error.found)
+            raise
         catalog.end()
+        told()
         return made
 
     return create
@@ -128,6 +150,7 @@ def create_all(
             f"{len(errors)} clusters were not made or not waited for",
             why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors.items()),
             fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
+            found=tuple(one for error in errors.values() for one in getattr(error, "found", ())),
         )
     return made
 

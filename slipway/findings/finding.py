@@ -41,6 +41,7 @@ class Section(StrEnum):
     POLICY = "policy"
     PROGRAM = "the program itself"
     HEALTH = "the stack as it is"
+    NOTICES = "notices"
 
 
 class Subject(str):

@@ -214,6 +214,14 @@ _ALL = (
         ("api-off", _BLOCKING, "an API that Slipway needs is switched off in the project"),
         ("role-missing", _NOTE, "a role that some commands need, and whoever asks does not have"),
     ),
+    *_rows(
+        Section.NOTICES,
+        ("stock-out", _BLOCKING, "`pulumi up` gave up making a cluster: there are no machines, or there is no quota"),
+        ("deployment-stopped", _BLOCKING, "the scheduled deployment stopped for another reason than machines"),
+        ("doctor", _WARNING, "`slipway doctor` finds something else that is broken or warns"),
+        ("retiring-overdue", _WARNING, "an old generation is there after `retireWithin`, or after a day"),
+        ("season-ends", _NOTE, "a season ends within a week"),
+    ),
 )
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
 FOLLOWING = frozenset({"generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid"})

@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.errors import ConfigError
-from slipway.findings.finding import shape
+from slipway.findings.document import KIND
+from slipway.findings.document import read as read_findings
+from slipway.findings.finding import Finding, Subject, shape
+from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.formatting import join, quoted
-from slipway.notices.own_error import own_errors
 from slipway.season import MACHINES, moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
 STOPPED, AWAITS = "deployment-stopped", "season-awaits-quota"
-KINDS: Mapping[str, str] = {
-    STOCK_OUT: "`pulumi up` gave up making a cluster: there are no machines, or there is no quota",
-    STOPPED: "the scheduled deployment stopped for another reason than machines",
-    AWAITS: "a season has begun and there is too little quota for its cluster, or there are no machines",
-    DOCTOR: "`slipway doctor` finds something else that is broken or warns",
-    RETIRING: "an old generation is there after `retireWithin`, or after a day",
-    DRIFT: "somebody changed by hand what a stack deployed",
-    SEASON: "a season ends within a week",
-}
-"""Each kind with when it is told, the most urgent first."""
+KINDS = (STOCK_OUT, STOPPED, AWAITS, DOCTOR, RETIRING, DRIFT, SEASON)
+"""The most urgent first."""
 
 SOON = timedelta(days=7)
 _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
 _NOT_TOLD = {_OVERDUE, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
 """Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
-_NOT_MADE = re.compile(
-    r"cluster (?P<id>(?P<name>[a-z0-9-]+?)-[0-9a-f]{7}(?:-\d+)?) could not be made(?!.*its season has begun)"
-    r"(?P<how>: it (?:ended in ERROR|is refused)[^()\n]*|, nor [^()\n]+)"
-)
-"""What was not made for want of an answer is no want of machines; what a season brings has a notice of its own."""
 _WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
-_ENDED = re.compile(r"^ *Duration: ", re.MULTILINE)
-_ERROR = re.compile(r"^ *error: ", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Line:
-    """A sentence for people, what mends it, and what that does or on which condition it is right; both may be empty."""
-
-    sentence: str
-    mend: str = ""
-    means: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +37,7 @@ class Notice:
     subject: str
     shape: str
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Finding, ...]
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -83,7 +60,8 @@ class Notices:
 
 
 def of_document(body: Any, source: str) -> Notices:
-    """Of what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`. Raises ConfigError."""
+    """Of what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`, or of the findings that a
+    deployment wrote. Raises ConfigError."""
     kind = body.get("kind") if isinstance(body, dict) else None
     try:
         if kind == "doctor":
@@ -92,6 +70,8 @@ def of_document(body: Any, source: str) -> Notices:
             return _of_schedule(body)
         if kind == "drift":
             return _of_drift(body)
+        if kind == KIND:
+            return _of_findings(body)
         if kind == "notices":
             return read(body)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -105,37 +85,21 @@ def of_document(body: Any, source: str) -> Notices:
     )
 
 
-def of_deployment(text: str, stack: str) -> Notices:
-    """Of what `pulumi up` of a stack printed. One that ended otherwise tells nothing of machines, nor does one that was
-    killed."""
-    found = {one["name"]: one for one in _NOT_MADE.finditer(text)}
-    if not found:
-        ended = _ENDED.search(text) and not _ERROR.search(text)
-        return Notices(looked=frozenset({(STOCK_OUT, stack)}) if ended else frozenset())
-    return Notices(
-        tuple(_stock_out(one, text, stack) for _, one in sorted(found.items())), frozenset({(STOCK_OUT, stack)})
-    )
+def _of_findings(body: Mapping[str, Any]) -> Notices:
+    """Of a deployment: what it had no machines for."""
+    stack = str(body["stack"])
+    found = tuple(_stock_out(one, stack) for one in read_findings(body) if one.kind == STOCK_OUT)
+    return Notices(found, frozenset((kind, stack) for kind in body["lookedAt"] if kind in KINDS))
 
 
-def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
-    name, how = found["name"], found["how"].strip(" ,:")
-    begins = f"cluster {found['id']} could not be made"
-    why = next((one.why for one in own_errors(text) if begins in one.what), "")
-    sentence = f"cluster `{found['id']}` could not be made{_how(how, why)}"
-    mend = _WAYS.format(stack=stack)
+def _stock_out(one: Finding, stack: str) -> Notice:
+    name, ways = one.subject.name, _WAYS.format(stack=stack)
     again = (
         "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
     )
-    lines = (Line(sentence, mend), Line(again))
-    return Notice(STOCK_OUT, stack, name, shape([(found["id"], how)]), f"{stack}: cluster {name} can't be made", lines)
-
-
-def _how(how: str, why: str) -> str:
-    """With alternatives `why` has a line for each option, which says how it ended."""
-    if how.startswith("nor "):
-        reasons = "; ".join(line.rstrip(".") for line in why.splitlines())
-        return f", {how}{f': {reasons}' if reasons else ''}"
-    return f": {how}{f' ({why})' if why else ''}"
+    told = shape([(one.facts["id"], one.facts["how"])])
+    lines = (line(STOCK_OUT, one.sentence, ways), line(STOCK_OUT, again))
+    return Notice(STOCK_OUT, stack, name, told, f"{stack}: cluster {name} can't be made", lines)
 
 
 def _of_doctor(body: Mapping[str, Any]) -> Notices:
@@ -149,7 +113,7 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
             str(one["subject"]),
             shape([(str(one["subject"]), one["mend"] or "")]),
             f"{stack}: {one['subject']} should have retired by now",
-            (_line(one),),
+            (_line(RETIRING, one),),
         )
         for one in found
         if one["id"] == _OVERDUE
@@ -157,13 +121,18 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
     rest = [one for one in found if one["id"] not in _NOT_TOLD]
     told = shape((one["id"], one["subject"]) for one in rest)
     title = f"{stack}: slipway doctor found something"
-    whole = (Notice(DOCTOR, stack, _OF_STACK, told, title, tuple(map(_line, rest))),) if rest else ()
+    whole = (Notice(DOCTOR, stack, _OF_STACK, told, title, tuple(_line(DOCTOR, one) for one in rest)),) if rest else ()
     return Notices(overdue + whole, frozenset({(RETIRING, stack), (DOCTOR, stack)}))
 
 
-def _line(told: Mapping[str, Any]) -> Line:
+def line(kind: str, sentence: str, fix: str = "", means: str = "") -> Finding:
+    """A line of a notice of this kind."""
+    return FINDINGS[kind].of(Subject("stack"), sentence, fix, means)
+
+
+def _line(kind: str, told: Mapping[str, Any]) -> Finding:
     """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
-    return Line(str(told["sentence"]), told["mend"] or "", told.get("means") or "")
+    return line(kind, str(told["sentence"]), told["mend"] or "", told.get("means") or "")
 
 
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
@@ -182,7 +151,7 @@ def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Noti
                 what, mend = "machines", _WAYS.format(stack=stack)
             title = f"{stack}: cluster {name} waits for {what}, though its season has begun"
             again = "all else is deployed, and the scheduled deployment looks again every hour"
-            lines = (Line(str(one["words"]), mend), Line(again))
+            lines = (line(AWAITS, str(one["words"]), mend), line(AWAITS, again))
             yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
 
 
@@ -193,8 +162,8 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
             sentence = f"the season of cluster `{name}` ends {when}: from then on its templates use their other ways"
             mend = f"a later `until` of {name} in stacks/Pulumi.{stack}.yaml, if it is to stay"
             lines = (
-                Line(sentence, mend),
-                Line("a job that runs by then ends on it, and the cluster goes when it is idle"),
+                line(SEASON, sentence, mend),
+                line(SEASON, "a job that runs by then ends on it, and the cluster goes when it is idle"),
             )
             yield Notice(SEASON, stack, name, shape([(when,)]), f"{stack}: season of cluster {name} ends {when}", lines)
 
@@ -202,7 +171,7 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
 def _of_drift(body: Mapping[str, Any]) -> Notices:
     stack, drift = str(body["stack"]), body["drift"]
     lines = tuple(
-        Line(f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
+        line(DRIFT, f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
     )
     title = f"{stack}: somebody changed by hand what is deployed"
     found = (Notice(DRIFT, stack, _OF_STACK, str(body["shape"]), title, lines),) if lines else ()
@@ -228,7 +197,7 @@ def document(told: Notices) -> dict[str, Any]:
                 "shape": one.shape,
                 "title": one.title,
                 "lines": [
-                    {"sentence": line.sentence, "mend": line.mend or None, "means": line.means or None}
+                    {"sentence": line.sentence, "mend": line.fix or None, "means": line.means or None}
                     for line in one.lines
                 ],
             }
@@ -250,7 +219,7 @@ def read(body: Mapping[str, Any]) -> Notices:
                 subject=str(one["subject"]),
                 shape=str(one["shape"]),
                 title=str(one["title"]),
-                lines=tuple(map(_line, one["lines"])),
+                lines=tuple(_line(one["kind"], each) for each in one["lines"]),
             )
             for one in body["notices"]
         ),

@@ -28,7 +28,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 SIDES = (
     "jobs",
     "capacity",
-    *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH)),
+    *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH, Section.NOTICES)),
 )
 _SECTION = re.compile(r"(?<=<!-- corpus -->\n).*?(?=<!-- /corpus -->)", re.DOTALL)
 
