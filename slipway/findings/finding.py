@@ -20,7 +20,7 @@ class Grade(IntEnum):
 
     @property
     def review_word(self) -> str:
-        """As reviews and the comments of pull requests spell it. Frozen."""
+        """As documents and comments of reviews spell it. Frozen."""
         return "change" if self is Grade.NOTE else self.name.lower()
 
     @property
@@ -147,11 +147,10 @@ class FindingKind:
 
 def gravest_first(findings: Iterable[Finding]) -> Iterable[tuple[Section, list[Finding]]]:
     """By section, those with the worst grade first; no section is empty."""
-    found: dict[Section, list[Finding]] = {section: [] for section in Section}
-    for one in findings:
-        found[one.section].append(one)
-    filled = [(section, listed) for section, listed in found.items() if listed]
-    return sorted(filled, key=lambda pair: -max(one.grade for one in pair[1]))
+    found: dict[Section, list[Finding]] = {}
+    for one in sorted(findings, key=lambda one: list(Section).index(one.section)):
+        found.setdefault(one.section, []).append(one)
+    return sorted(found.items(), key=lambda pair: -max(one.grade for one in pair[1]))
 
 
 def shape(parts: Iterable[tuple[str, ...]]) -> str:
