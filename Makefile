@@ -75,7 +75,7 @@ lock: setup ## pin what pyproject.toml names, with hashes, in requirements.txt a
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy --group dev \
 		-o requirements-dev.txt
 
-setup: $(READY)
+setup: $(READY) ## packages, into .venv
 
 # Editable by path (compat), since by an import hook any folder called slipway beside a person's script would hide it.
 # The mark is written last, so that a killed set-up is begun again and a finished one costs nothing.

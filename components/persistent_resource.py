@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,8 +10,7 @@ import pulumi
 
 from components.creation import Creation
 from components.gcp import vertex
-from slipway.cloud.clusters import ResourcePool
-from slipway.cluster import PROTECT, CurrentCluster, PoolSpec
+from slipway.cluster import PROTECT, CurrentCluster
 from slipway.generations.retiring import RetiringCluster
 
 TYPE, REGIONS = "slipway:components:PersistentResource", "slipway:components:OtherRegions"
@@ -44,37 +44,19 @@ class PersistentResource(pulumi.ComponentResource):
 
         One that does not is made by `creation`; without that, or where its hook is not called, by the provider.
         """
-        spec, id, psc = current.spec, current.id, current.spec.psc
+        spec, id = current.spec, current.id
         super().__init__(TYPE, id, dict(facts), opts)
         location = spec.region or region
         full = resource_id(project, location, id)
+        # One body for the hook and the provider: else it would plan to replace what it takes over.
+        body = current.request(pulumi.get_stack())
+        inputs = {re.sub(r"(?=[A-Z])", "_", key).lower(): value for key, value in body.items()}
         self.resource = vertex.AiPersistentResource(
             id,
             name=id,
             project=project,
             location=location,
-            display_name=spec.display_name,
-            labels=current.labels(pulumi.get_stack()),
-            network=spec.network,
-            reserved_ip_ranges=list(spec.reserved_ip_ranges) or None,
-            encryption_spec=vertex.AiPersistentResourceEncryptionSpecArgs(kms_key_name=spec.kms_key)
-            if spec.kms_key
-            else None,
-            psc_interface_config=None
-            if psc is None
-            else vertex.AiPersistentResourcePscInterfaceConfigArgs(
-                network_attachment=psc.network_attachment,
-                dns_peering_configs=[
-                    vertex.AiPersistentResourcePscInterfaceConfigDnsPeeringConfigArgs(
-                        domain=peering.domain,
-                        target_project=peering.target_project,
-                        target_network=peering.target_network,
-                    )
-                    for peering in psc.dns_peerings
-                ],
-            ),
-            resource_pools=[_pool(pool.name, pool, autoscaled=pool.autoscaled) for pool in spec.pools],
-            resource_runtime_spec=_with_custom_service_account() if spec.custom_service_account else None,
+            **inputs,
             deletion_policy=spec.deletion_policy,
             opts=pulumi.ResourceOptions.merge(
                 pulumi.ResourceOptions(
@@ -110,13 +92,14 @@ class RetiringResource(pulumi.ComponentResource):
     ) -> None:
         cluster = retiring.cluster
         location = cluster.region or region
+        pools: list[Any] = [pool.request() for pool in cluster.spec.pools]
         super().__init__(TYPE, cluster.id, dict(facts), opts)
         self.resource = vertex.AiPersistentResource(
             cluster.id,
             name=cluster.id,
             project=project,
             location=location,
-            resource_pools=[_pool(pool.id, pool, autoscaled=pool.min is not None) for pool in cluster.pools],
+            resource_pools=pools,
             opts=pulumi.ResourceOptions(
                 parent=self,
                 import_=resource_id(project, location, cluster.id),
@@ -162,31 +145,3 @@ def resource_id(project: str, region: str, id: str) -> str:
 def _elsewhere(location: str, region: str) -> dict[str, str]:
     """What tells the state that the cluster is not in its stack's region, and why that is no move of the stack."""
     return {"region": location} if location != region else {}
-
-
-def _pool(id: str, pool: PoolSpec | ResourcePool, *, autoscaled: bool) -> vertex.AiPersistentResourceResourcePoolArgs:
-    bounds = vertex.AiPersistentResourceResourcePoolAutoscalingSpecArgs(
-        min_replica_count=str(pool.min), max_replica_count=str(pool.max)
-    )
-    return vertex.AiPersistentResourceResourcePoolArgs(
-        id=id,
-        machine_spec=vertex.AiPersistentResourceResourcePoolMachineSpecArgs(
-            machine_type=pool.machine.type,
-            accelerator_type=pool.machine.accelerator,
-            accelerator_count=pool.machine.accelerator_count or None,
-        ),
-        replica_count=str(pool.replicas),
-        disk_spec=vertex.AiPersistentResourceResourcePoolDiskSpecArgs(
-            boot_disk_type=pool.machine.disk.type, boot_disk_size_gb=pool.machine.disk.size_gb
-        ),
-        autoscaling_spec=bounds if autoscaled else None,
-    )
-
-
-def _with_custom_service_account() -> vertex.AiPersistentResourceResourceRuntimeSpecArgs:
-    # Its opposite can't be declared: the API leaves a false out, and the provider would plan a replacement for it.
-    return vertex.AiPersistentResourceResourceRuntimeSpecArgs(
-        service_account_spec=vertex.AiPersistentResourceResourceRuntimeSpecServiceAccountSpecArgs(
-            enable_custom_service_account=True
-        )
-    )

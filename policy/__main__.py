@@ -26,7 +26,7 @@ from pulumi.runtime.proto import plugin_pb2 as plugin
 # The engine starts this file from the folder of the program under preview, which may be another checkout.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from slipway.catalog.codec import MalformedError
+from slipway.codec import MalformedError
 from slipway.facts import Fact, Facts, read
 from slipway.findings.finding import Finding, Grade
 from slipway.policy.rules import BY_KEY, RULES

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
-from slipway.cloud.trials import Trial, best
+from slipway.cloud.trials import Trial
 from slipway.context import Context, context_of
-from slipway.labels import revision_of
 from slipway.submission.call import check, check_folder, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
@@ -112,12 +111,12 @@ class Job:
     @property
     def commit(self) -> str:
         """The reviewed commit that defined its template: `3f9c2e1`."""
-        return revision_of(self._job.labels).commit
+        return self._job.revision.commit
 
     @property
     def dirty(self) -> bool | None:
         """Whether the template was deployed with changes that this commit lacks; None where the job does not tell."""
-        return revision_of(self._job.labels).dirty
+        return self._job.revision.dirty
 
     @property
     def state(self) -> str:
@@ -141,7 +140,7 @@ class Job:
     @property
     def best_trial(self) -> Trial | None:
         """Of a tuning job: the best trial that has succeeded so far. None where there is none, or no one best."""
-        return best(self._job.tried, self._job.goals)
+        return self._job.best_trial
 
     def refresh(self) -> Job:
         """The job as it is now. Raises CloudError."""

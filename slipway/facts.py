@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
-from slipway.catalog import codec
-from slipway.catalog.codec import KEY_OF_ENTRY
+from slipway import codec
 from slipway.catalog.model import Catalog, Offer, Template
+from slipway.codec import KEY_OF_ENTRY
 
 Fact = Mapping[str, Any]
 CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"

@@ -10,9 +10,12 @@ import json
 import re
 
 from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.cluster_fields import POOL
 
 HASH_LENGTH = 7
 LONGEST_ID = 63
+_FIRST = frozenset(("machine", "accelerator", "disk.type", "disk.sizeGb", "replicas", "replicas.min", "replicas.max"))
+"""Fields of a pool that are hashed under the API's names; each later one is under its own key, where it is set."""
 # "-" hash "-" two digits: the room a name must leave.
 LONGEST_NAME = LONGEST_ID - 1 - HASH_LENGTH - 3
 
@@ -53,6 +56,11 @@ def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
     return f"{name}-{fingerprint}" if n == 1 else f"{name}-{fingerprint}-{n}"
 
 
+def fingerprint_in(id_: str, name: str) -> str:
+    """Of an id that `cluster_id` made."""
+    return id_.removeprefix(f"{name}-")[:HASH_LENGTH]
+
+
 def is_id_of(id_: str, base: str) -> bool:
     """Whether it is the id of some cluster of the generation whose first one has the id `base`."""
     return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
@@ -73,4 +81,5 @@ def _pool(pool: PoolSpec) -> dict[str, object]:
         "diskType": pool.machine.disk.type,
         "diskSizeGb": pool.machine.disk.size_gb,
         **size,
+        **{field.key: words for field in POOL if field.key not in _FIRST and (words := field.words(pool))},
     }

@@ -30,7 +30,7 @@ def quoted(value: object) -> str:
     return repr(short(value) if len(value) > 60 else value) if isinstance(value, str) else short(repr(value))
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known word that a person most likely meant; None where none is near. Case does not count, nor what all have
     before a colon."""
     from difflib import get_close_matches  # Only for who is mistaken: importing it costs time.
@@ -39,7 +39,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     start = f"{word.rpartition(':')[0]}:" if ":" in word else ""
     start = start if any(one.startswith(start) for one in listed) else ""
     by_folded = {one.removeprefix(start).casefold(): one for one in listed if one.startswith(start)}
-    close = get_close_matches(word.removeprefix(start).casefold()[:200], by_folded, n=1, cutoff=0.6)
+    close = get_close_matches(word.removeprefix(start).casefold()[:200], by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
 
 

@@ -55,6 +55,11 @@ def price_text(price: Price) -> str | None:
     return None if price.unknown else f"{price.known:.4f}"
 
 
+def exact_text(price: Price | None) -> str | None:
+    """What is known of a price as JSON has it: `0.000123`; None where that is nothing."""
+    return None if price is None or price.unknown else f"{price.known:.6f}".rstrip("0").rstrip(".")
+
+
 def dollars(amount: Price, *, per: str = "h") -> str:
     """$1.31/h, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, or the words for an unknown
     price."""

@@ -18,7 +18,6 @@ from slipway.api import Job
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context, context_of
 from slipway.errors import ConfigError
-from slipway.labels import REQUEST_LABEL
 from slipway.submission.call import check, check_timeout, params_as_typed
 from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.choice import Choice
@@ -134,7 +133,7 @@ class Sweep:
             raise problem
 
     def _handles(self, jobs: Iterable[VertexJob]) -> tuple[Job, ...]:
-        return tuple(Job(job.name, job.labels.get(REQUEST_LABEL, ""), job, self._context) for job in jobs)
+        return tuple(Job(job.name, job.request_id, job, self._context) for job in jobs)
 
 
 class _LogDisplay:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.codec import MalformedError, malformed
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.catalog.placeholders import whole, with_numbers
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.jobs import VertexJob
+from slipway.codec import MalformedError, malformed
 from slipway.kinds import KINDS
 from slipway.recorded_parameters import unfit
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Self
 
-from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN
-from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, SeasonOfCluster, Since
+from slipway.catalog.forms import PLAIN_NAME, Hourly, MachineOfPool, Moment, SeasonOfCluster
 from slipway.cluster import PoolSpec
+from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN
 from slipway.season import ALWAYS, Reason, why_dormant
 
 
@@ -78,7 +78,7 @@ class DormantCluster(Cluster):
     whose season has begun."""
 
     why: Reason = "season"
-    since: Since = None
+    since: Moment = None
     lacks: tuple[str, ...] | None = None
 
     @property

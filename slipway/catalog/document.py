@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from slipway.catalog import codec
+from slipway import codec
 from slipway.catalog.checks import UPDATE, checked
 from slipway.catalog.model import SCHEMA, Catalog
 from slipway.errors import ConfigError

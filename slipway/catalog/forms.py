@@ -9,11 +9,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
-from slipway.catalog.codec import Across, At, Else, Form, malformed, read, write
 from slipway.catalog.placeholders import whole
+from slipway.codec import Across, As, At, Else, Form, malformed, read, write
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price, price_text
 from slipway.season import Season, moment, moment_text
+
+Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
 
 
 def _form(pattern: str, expected: str) -> Form:
@@ -47,65 +49,45 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Machine:
+class _Machine(MachineSpec):
     """What the keys of a pool say of its machines."""
 
-    machine: str
+    type: Annotated[str, At("machine")]
     accelerator: Annotated[str | None, Else(None)]
     accelerator_count: Annotated[int, Else(0)]
-    disk_type: Annotated[str, At("disk.type")]
-    disk_gb: Annotated[int, At("disk.sizeGb")]
+    disk: Disk
 
 
 def _read_machine(body: Mapping[str, Any]) -> MachineSpec:
-    found = read(_Machine, body)
-    return MachineSpec(found.machine, found.accelerator, found.accelerator_count, Disk(found.disk_type, found.disk_gb))
+    return MachineSpec(**vars(read(_Machine, body)))
 
 
 def _write_machine(spec: MachineSpec) -> Mapping[str, Any]:
-    return write(_Machine(spec.type, spec.accelerator, spec.accelerator_count, spec.disk.type, spec.disk.size_gb))
+    return write(_Machine(**vars(spec)))
 
 
-def _read_metrics(body: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    value = body.get("metrics", [])
-    ok = isinstance(value, list) and all(
-        isinstance(one, dict) and isinstance(one.get("id"), str) and isinstance(one.get("goal"), str) for one in value
-    )
-    if not ok:
-        raise malformed(value, "a list of metrics with id and goal", "metrics")
-    return tuple((one["id"], one["goal"]) for one in value)
+@dataclass(frozen=True)
+class _Metric:
+    id: str
+    goal: str
 
 
-def _write_metrics(metrics: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
-    return {"metrics": [{"id": name, "goal": goal} for name, goal in metrics]}
+def _seconds(value: float) -> timedelta:
+    return timedelta(seconds=value)
 
 
-def _read_moment(body: Mapping[str, Any], key: str) -> datetime | None:
-    value = body.get(key)
-    if value is None:
-        return None
-    try:
-        return moment(str(value))
-    except ValueError:
-        raise malformed(value, "a date and a time with its zone", key) from None
+@dataclass(frozen=True)
+class _Season:
+    """The keys that say of a cluster when it is wanted."""
 
-
-def _write_moments(**moments: datetime | None) -> Mapping[str, Any]:
-    return {key: moment_text(when) for key, when in moments.items() if when is not None}
+    begins: Annotated[Moment, At("from")] = None
+    ends: Annotated[Moment, At("until")] = None
+    idle_limit: Annotated[timedelta | None, As(_seconds, timedelta.total_seconds, "a number of seconds")] = None
 
 
 def _read_season(body: Mapping[str, Any]) -> Season:
-    limit = body.get("idleLimit")
-    try:
-        idle = None if limit is None else timedelta(seconds=limit)
-    except (TypeError, OverflowError, ValueError):
-        raise malformed(limit, "a number of seconds", "idleLimit") from None
-    return Season(_read_moment(body, "from"), _read_moment(body, "until"), idle)
-
-
-def _write_season(season: Season) -> Mapping[str, Any]:
-    limit = {} if season.idle_limit is None else {"idleLimit": season.idle_limit.total_seconds()}
-    return {**_write_moments(**{"from": season.begins, "until": season.ends}), **limit}
+    found = read(_Season, body)
+    return Season(found.begins, found.ends, found.idle_limit)
 
 
 PLAIN_NAME = _form(r"[a-z]([a-z0-9-]*[a-z0-9])?", "a name")
@@ -120,9 +102,15 @@ Count = Annotated[
 ]
 Hourly = Annotated[Price, Across(_read_price, _write_price)]
 MachineOfPool = Annotated[MachineSpec, Across(_read_machine, _write_machine)]
-SeasonOfCluster = Annotated[Season, Across(_read_season, _write_season)]
-Since = Annotated[
-    datetime | None, Across(lambda body: _read_moment(body, "since"), lambda when: _write_moments(since=when))
+SeasonOfCluster = Annotated[Season, Across(_read_season, lambda one: write(_Season(**vars(one))))]
+Metrics = Annotated[
+    tuple[tuple[str, str], ...],
+    As(
+        lambda value: tuple((one.id, one.goal) for one in (read(_Metric, body) for body in value)),
+        lambda metrics: [{"id": name, "goal": goal} for name, goal in metrics],
+        "a list of metrics with id and goal",
+    ),
+    Else(()),
 ]
 
 
@@ -131,7 +119,4 @@ class Removed:
     """A cluster whose entry is gone: since when, and after how many seconds it is late (its `retireWithin`)."""
 
     retire_within: float
-    since: Since
-
-
-Metrics = Annotated[tuple[tuple[str, str], ...], Across(_read_metrics, _write_metrics)]
+    since: Annotated[Moment, Else(None)]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from slipway.catalog.clusters import Cluster, DormantCluster
-from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
 from slipway.catalog.forms import (
     BUCKET,
     PARAMETER_NAME,
@@ -25,6 +24,7 @@ from slipway.catalog.forms import (
     Texts,
 )
 from slipway.cluster import Reservation
+from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision
 from slipway.recorded_parameters import unfit

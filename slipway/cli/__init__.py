@@ -27,7 +27,7 @@ _ELSEWHERE = {
     "init": "copy stacks/Pulumi.dev.yaml of the checkout and edit it, then slipway check",
     "login": "gcloud auth application-default login",
     "run": "slipway submit",
-    "status": "slipway pools, slipway jobs list or slipway doctor",
+    "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",
     "ui": "slipway jobs open JOB, for its page in the console",
     "up": "pulumi up, in the checkout",
     "version": "slipway --version",

@@ -6,7 +6,7 @@ service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anyt
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,8 +200,8 @@ def _json(checked: list[Checked]) -> dict[str, Any]:
     return {
         "ok": not any(item.findings for item in checked),
         "stacks": [_stack_json(item) for item in checked],
-        "findings": [asdict(finding) for item in checked for finding in item.findings],
-        "warnings": [asdict(warning) for item in checked for warning in item.warnings],
+        "findings": [finding for item in checked for finding in item.findings],
+        "warnings": [warning for item in checked for warning in item.warnings],
     }
 
 
@@ -212,9 +212,9 @@ def _stack_json(item: Checked) -> dict[str, Any]:
         found |= {
             "project": item.stack.project,
             "region": item.stack.region,
-            **({"otherRegions": list(others)} if (others := item.stack.other_regions) else {}),
+            **({"otherRegions": others} if (others := item.stack.other_regions) else {}),
             "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in item.stack.clusters},
-            "templates": list(item.stack.templates),
+            "templates": item.stack.templates,
             "floorPerHour": _exact(price.floor),
             "ceilingPerHour": _exact(price.ceiling),
             "priceComplete": price.complete,

@@ -58,8 +58,8 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
         "stack": seen.stack,
         "project": seen.project,
         "region": seen.region,
-        "otherRegions": list(seen.other_regions),
-        "time": seen.now.isoformat(),
+        "otherRegions": seen.other_regions,
+        "time": seen.now,
         "shape": shape_of(findings),
         "findings": [
             {
@@ -72,7 +72,7 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
             }
             for one in findings
         ],
-        "notLookedAt": list(seen.unseen),
+        "notLookedAt": seen.unseen,
     }
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from slipway import codec
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.findings import below
 from slipway.cli.terminal.options import WORD, output_option
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @output_option
 def command(files: tuple[str, ...], issues: str | None, run: str | None, output: str) -> None:
     from slipway.notices.issues import steps
-    from slipway.notices.notice import Notices, document, of_document
+    from slipway.notices.notice import Notices, of_document
 
     told = Notices()
     for file in files:
@@ -55,7 +56,7 @@ def command(files: tuple[str, ...], issues: str | None, run: str | None, output:
         asked = [
             {"method": one.method, "path": one.path, "body": one.body, "says": one.says} for one in steps(told, there)
         ]
-        screen.out_json("notices", document(told) | ({"steps": asked} if issues else {}))
+        screen.out_json("notices", codec.document(told) | ({"steps": asked} if issues else {}))
     else:
         _show(told, [*files, *filter(None, (run,))])
 

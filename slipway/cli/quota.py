@@ -32,7 +32,6 @@ from slipway.quota.increases import became_of
 from slipway.quota.metrics import ALL_SHORT_COMMAND
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
-from slipway.quota.request import Requested
 from slipway.submission.request import fill
 
 CONTACT = "SLIPWAY_CONTACT"
@@ -142,7 +141,7 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
         for ask, body in zip(asks, bodies, strict=True):
             made = quotas.ask(ask.preference.id, body)
             region, became = made.region, became_of(made)
-            done.append({"metric": ask.metric, "region": region, "limit": ask.limit, "request": _requested(became)})
+            done.append({"metric": ask.metric, "region": region, "limit": ask.limit, "request": became})
             if not json:
                 screen.out(f"{ask.metric} in {region}, limit {ask.limit:,}: {became}")
     if json:
@@ -199,7 +198,7 @@ def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any
         "checked": not unread,
         "why": unread[0].why if unread else None,
         "lines": [_line(line) for line in report.lines],
-        "warnings": list(dict.fromkeys([*report.errors, *report.warnings])),
+        "warnings": tuple(dict.fromkeys([*report.errors, *report.warnings])),
     }
 
 
@@ -221,9 +220,5 @@ def _line(line: Line) -> dict[str, Any]:
         "usedByOthers": line.others,
         "verdict": line.verdict,
         "increase": line.increase or None,
-        "request": _requested(line.requested) if line.requested else None,
+        "request": line.requested,
     }
-
-
-def _requested(request: Requested) -> dict[str, Any]:
-    return {"state": request.state, "asked": request.asked, "granted": request.granted, "why": request.why or None}

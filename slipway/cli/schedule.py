@@ -16,7 +16,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import dormant_document, due_document, iso
+from slipway.cli.terminal.documents import dormant_document, due_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time, wrong_clock
 from slipway.context import Context
@@ -45,7 +45,7 @@ def command(catalog: str | None, output: str) -> None:
     if output == "json":
         body = {
             "stack": found.stack,
-            "time": iso(now),
+            "time": now,
             "due": [due_document(one, now) for one in due],
             "dormant": [dormant_document(one, now) for one in found.dormant.values()],
         }

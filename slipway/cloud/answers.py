@@ -106,7 +106,13 @@ def _require_texts(found: object) -> None:
     elif is_dataclass(found):
         for field in fields(found):
             value = getattr(found, field.name)
-            texts = [value] if field.type == "str" else value.values() if field.type == "Mapping[str, str]" else ()
+            texts = (
+                [value]
+                if field.type in ("str", "MaybeText")
+                else value.values()
+                if field.type == "Mapping[str, str]"
+                else ()
+            )
             if not all(isinstance(text, str) for text in texts):
                 raise TypeError(f"{field.name} is {short(repr(value))}")
             _require_texts(value)

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
+from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 from slipway.machines.spec import MachineGroup, MachineSpec
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
 """Of clusters that take jobs."""
+STEADY = "RUNNING"
+"""Of clusters whose machines do not come or go now."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class ResourcePool:
         return max(self.max or 0, self.replicas)
 
     @property
+    def spec(self) -> PoolSpec:
+        fixed = self.max is None
+        return PoolSpec(self.id, self.machine, self.floor, self.max or self.replicas, not fixed, self.replicas)
+
+    @property
     def without_machines(self) -> ResourcePool:
         """The same with nothing in it."""
         return replace(self, replicas=0, used=0, min=self.floor, max=self.ceiling)
@@ -57,7 +65,7 @@ class ResourcePool:
 class PersistentResource:
     """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
 
-    `error_code` is gRPC's, 0 where there is none. `dns_peerings` as DOMAIN PROJECT NETWORK.
+    `error_code` is gRPC's, 0 where there is none. The engine's inputs for a cluster have the same form.
     """
 
     name: str
@@ -69,12 +77,26 @@ class PersistentResource:
     error_code: int = 0
     display_name: str = ""
     update_time: datetime | None = None
-    network: str = ""
+    network: str | None = None
     reserved_ip_ranges: tuple[str, ...] = ()
-    kms_key: str = ""
-    network_attachment: str = ""
-    dns_peerings: tuple[str, ...] = ()
+    kms_key: str | None = None
+    psc: PscInterface | None = None
     custom_service_account: bool = False
+
+    @property
+    def spec(self) -> ClusterSpec:
+        """What it is made of, its id in place of a name."""
+        return ClusterSpec(
+            self.id,
+            tuple(pool.spec for pool in self.pools),
+            self.display_name,
+            self.network,
+            self.reserved_ip_ranges,
+            self.kms_key,
+            self.psc,
+            self.custom_service_account,
+            self.labels,
+        )
 
     @property
     def id(self) -> str:
@@ -105,7 +127,7 @@ class PersistentResource:
 
     @classmethod
     def read(cls, body: Json) -> PersistentResource:
-        psc = body.get("pscInterfaceConfig", {})
+        psc = body.get("pscInterfaceConfig")
         account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {})
         return cls(
             name=plain(body.get("name", "")),
@@ -117,14 +139,10 @@ class PersistentResource:
             update_time=parse_timestamp(body.get("updateTime")),
             error=told(body.get("error", {}).get("message")),
             error_code=int(body.get("error", {}).get("code", 0)),
-            network=body.get("network", ""),
+            network=body.get("network"),
             reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
-            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName", ""),
-            network_attachment=psc.get("networkAttachment", ""),
-            dns_peerings=tuple(
-                " ".join(one.get(key, "") for key in ("domain", "targetProject", "targetNetwork"))
-                for one in psc.get("dnsPeeringConfigs", ())
-            ),
+            kms_key=body.get("encryptionSpec", {}).get("kmsKeyName"),
+            psc=PscInterface.read(psc) if psc else None,
             custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
         )
 

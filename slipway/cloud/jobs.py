@@ -10,9 +10,17 @@ from datetime import datetime
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
-from slipway.cloud.trials import Trial, searched
+from slipway.cloud.trials import Trial, best, searched
 from slipway.kinds import CUSTOM_JOB, Kind
-from slipway.labels import capacity_type_label
+from slipway.labels import (
+    REQUEST_LABEL,
+    TEMPLATE_LABEL,
+    USER_LABEL,
+    Revision,
+    capacity_type_label,
+    code_revision_of,
+    revision_of,
+)
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.recorded_parameters import read as read_parameters
 
@@ -112,6 +120,34 @@ class VertexJob:
     @property
     def region(self) -> str:
         return region_of(self.name)
+
+    @property
+    def template(self) -> str:
+        """Its template's name; empty for a job of none, as `request_id` and `user` are."""
+        return self.labels.get(TEMPLATE_LABEL, "")
+
+    @property
+    def request_id(self) -> str:
+        return self.labels.get(REQUEST_LABEL, "")
+
+    @property
+    def user(self) -> str:
+        return self.labels.get(USER_LABEL, "")
+
+    @property
+    def revision(self) -> Revision:
+        """The reviewed commit that defined its template; older jobs do not tell whether there was more."""
+        return revision_of(self.labels)
+
+    @property
+    def code(self) -> Revision:
+        """What --code packed: no commit for a tree that was never committed, and for a job of the reviewed code."""
+        return code_revision_of(self.labels)
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """Of a tuning job: the best trial that has succeeded so far. None where there is none, or no one best."""
+        return best(self.tried, self.goals)
 
     @property
     def typed(self) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from slipway.cloud.answers import Json, parse_timestamp, shaped
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.session import Session
+from slipway.codec import At
 
 CPU, MEMORY = "cpu/utilization", "memory/utilization"
 ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory/utilization"
@@ -18,7 +20,7 @@ ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory
 class Point:
     """`value` is a share, 0 to 1."""
 
-    at: datetime
+    at: Annotated[datetime, At("time")]
     value: float
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from slipway.cloud.answers import Json, parse_timestamp
+from slipway.codec import NOT_WRITTEN, MaybeText
 
 
 @dataclass(frozen=True)
@@ -18,9 +20,9 @@ class Trial:
     state: str
     values: Mapping[str, str]
     metrics: Mapping[str, float]
-    job: str
-    start_time: datetime | None = None
-    end_time: datetime | None = None
+    job: MaybeText
+    start_time: Annotated[datetime | None, NOT_WRITTEN] = None
+    end_time: Annotated[datetime | None, NOT_WRITTEN] = None
 
     @classmethod
     def read(cls, body: Json) -> Trial:

@@ -19,6 +19,7 @@ from slipway.creation.creation_context import CreationContext, CreationPolicy, N
 from slipway.creation.creation_trouble import FAILED, NEXT_RUN, AgainError, given_up
 from slipway.errors import ResourceError, SlipwayError, Timeout
 from slipway.formatting import join, span
+from slipway.polling import poll
 from slipway.season import moment_in_words
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
@@ -155,20 +156,19 @@ class ClusterCreation:
 
     def _watch(self, operation: Operation | None) -> None:
         """Until it runs. A failed one is cleared away."""
-        id_, began, wait = self.cluster.id, self.cloud.now(), self.policy.first
+        id_, policy, began = self.cluster.id, self.policy, self.cloud.now()
         if id_ not in self.accepted:
             self.cloud.say(f"cluster {self.cluster.called} is accepted and being made")
         self.accepted.add(id_)
         seen, to_tell = began, chain(_SAID_AFTER_S, count(_SAID_EVERY_S, _SAID_EVERY_S))
         due = next(to_tell)
-        while True:
+        for spent in poll(self.cloud.pause, policy.first, policy.look, within=policy.made, now=self.cloud.now):
             try:
                 found = self._look()
                 state, seen = found.state if found else "gone", self.cloud.now()
             except AgainError as trouble:
                 self._may_go_on(trouble, self.cloud.now() - seen)
                 found, state = None, f"can't be read: {trouble.why}"
-            spent = self.cloud.now() - began
             if state in _READY:
                 self.cloud.say(f"cluster {id_} runs{f' after {span(spent)}' if spent >= 1 else ''}")
                 return
@@ -176,17 +176,14 @@ class ClusterCreation:
                 raise self._failed(found)
             if state in ("gone", "STOPPING"):
                 self._gone(operation, state)
-            if spent >= self.policy.made:
-                raise Timeout(
-                    f"cluster {id_} is still being made after {span(spent)}",
-                    why="machines that are scarce take their time; it goes on without this command",
-                    fix=NEXT_RUN,
-                )
             if spent >= due:
                 due = next(to_tell)
                 self.cloud.say(f"cluster {id_} is still being made after {span(spent)} ({state.lower()})")
-            self.cloud.pause(wait)
-            wait = min(wait * 2, self.policy.look)
+        raise Timeout(
+            f"cluster {id_} is still being made after {span(policy.made)}",
+            why="machines that are scarce take their time; it goes on without this command",
+            fix=NEXT_RUN,
+        )
 
     def _may_go_on(self, trouble: AgainError, silent: float) -> None:
         """Busy or silent for a while, it is asked again; denied, it will not answer later either."""
@@ -226,9 +223,7 @@ class ClusterCreation:
         return AgainError(FAILED, why)
 
     def _clear(self, name: str) -> None:
-        self.left[name] = clear_failed(
-            name, self.cluster.known_by, self.cloud, lambda: self.cloud.pause(self.policy.first), self.policy.cleared
-        )
+        self.left[name] = clear_failed(name, self.cluster.known_by, self.cloud, self.policy.first, self.policy.cleared)
 
     def _times(self, spent: float) -> str:
         return f"{self.tries} tries in {span(spent)}" if self.tries > 1 else "one try"

@@ -15,6 +15,7 @@ from slipway.errors import ResourceError
 from slipway.formatting import span
 from slipway.labels import HASH_LABEL
 from slipway.live import Unknown, Use
+from slipway.polling import poll
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +77,9 @@ class CreationContext:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
-def clear_failed(
-    name: str, known_by: Mapping[str, str], cloud: CreationContext, pause: Callable[[], object], within: float
-) -> str:
-    """Deletes it (its id or full name) and waits until it is gone, for so many seconds. Only one of ours, in ERROR,
-    without jobs; else it says what stays, and why.
+def clear_failed(name: str, known_by: Mapping[str, str], cloud: CreationContext, every: float, within: float) -> str:
+    """Deletes it (its id or full name) and looks `every` so many seconds until it is gone, for `within` at most. Only
+    one of ours, in ERROR, without jobs; else it says what stays, and why.
 
     It may be of another generation than `known_by` tells, not of another stack or name.
     """
@@ -91,11 +90,11 @@ def clear_failed(
             _may_go(found, known_by, cloud)
             cloud.vertex.delete_persistent_resource(name)
             cloud.say(f"cluster {id_} failed ({found.error or 'for no reason given'}) and is deleted: it holds nothing")
-        began = cloud.now()
-        while (state := cloud.vertex.persistent_resource(name).state) in ("STOPPING", "ERROR"):
-            if (spent := cloud.now() - began) >= within:
-                raise ResourceError(f"it was deleted {span(spent)} ago and is {state.lower()}")
-            pause()
+        state = found.state
+        for _ in poll(cloud.pause, every, within=within, now=cloud.now):
+            if (state := cloud.vertex.persistent_resource(name).state) not in ("STOPPING", "ERROR"):
+                return ""
+        raise ResourceError(f"it was deleted {span(within)} ago and is {state.lower()}")
     except NotFound:
         pass
     except (CloudError, ResourceError) as error:

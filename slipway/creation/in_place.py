@@ -19,6 +19,7 @@ from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import PolicyError, ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.live import Unknown
+from slipway.polling import poll
 from slipway.unfinished_jobs import ways_out
 
 _LOOK_EVERY_S = 10.0
@@ -127,17 +128,14 @@ class InPlace:
         self._going.append(id_)
 
     def _wait_until_gone(self, id_: str) -> None:
-        began, wait = self._cloud.now(), 1.0
-        while True:
+        state = ""
+        for _ in poll(self._cloud.pause, 1.0, _LOOK_EVERY_S, within=self.within, now=self._cloud.now):
             try:
-                state = self._cloud.vertex.persistent_resource(self._names[id_]).state
+                state = self._cloud.vertex.persistent_resource(self._names[id_]).state.lower()
             except NotFound:
                 return
-            if (spent := self._cloud.now() - began) >= self.within:
-                raise Timeout(
-                    f"cluster {id_} is still there {span(spent)} after it was deleted ({state.lower()})",
-                    why="its successor can't have its machines before it is gone",
-                    fix=_NEXT_RUN,
-                )
-            self._cloud.pause(wait)
-            wait = min(2 * wait, _LOOK_EVERY_S)
+        raise Timeout(
+            f"cluster {id_} is still there {span(self.within)} after it was deleted ({state})",
+            why="its successor can't have its machines before it is gone",
+            fix=_NEXT_RUN,
+        )

@@ -11,6 +11,7 @@ from slipway.deployment.quota_limits import limits
 from slipway.errors import PolicyError
 from slipway.formatting import join, span
 from slipway.live import Live, QuotaLimit
+from slipway.polling import poll
 from slipway.quota.increases import requested
 from slipway.quota.metrics import request_command
 from slipway.quota.request import Requested, lacks, more
@@ -60,14 +61,16 @@ def await_grant(
     What is still being decided is waited for a little. Raises PolicyError for what is not granted by then, CloudError
     when the limits can't be read.
     """
-    end, said = clock() + within_s, False
-    while missing := _missing(quotas, region, awaited):
-        if not all(one.undecided for one in missing) or clock() >= end:
-            raise _refusal(missing, region, clusters)
-        if not said:
+    missing: list[_Missing] = []
+    for spent in poll(sleep, EVERY_S, within=within_s, now=clock):
+        missing = _missing(quotas, region, awaited)
+        if not missing:
+            return
+        if not all(one.undecided for one in missing):
+            break
+        if not spent:
             say(f"waiting up to {span(within_s)} for quota: {join(one.metric for one in missing)}")
-            said = True
-        sleep(EVERY_S)
+    raise _refusal(missing, region, clusters)
 
 
 def _missing(quotas: Quotas, region: str, awaited: Mapping[str, int]) -> list[_Missing]:

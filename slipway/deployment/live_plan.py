@@ -23,6 +23,7 @@ from slipway.generations.protection import Refusal
 from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
+from slipway.polling import poll
 from slipway.stack.stack import Stack
 from slipway.state import State, refuse_rename, renamed
 
@@ -232,22 +233,18 @@ def settle(
 
     Raises Timeout after `within_s` seconds.
     """
-    said: tuple[str, ...] = ()
-    waited = 0.0
-    while True:
+    said = ""
+    for _ in poll(sleep, every_s, within=within_s):
         live = read()
         plan = decide(live)
         if not (wait and plan.waiting):
             return live, plan
-        names = tuple(cluster.id for cluster in plan.waiting)
+        names = join(cluster.id for cluster in plan.waiting)
         if names != said:
-            say(f"waiting for {join(names)}: still being made since an earlier deployment")
+            say(f"waiting for {names}: still being made since an earlier deployment")
             said = names
-        if waited >= within_s:
-            raise Timeout(
-                f"{join(names)} is still being made after {within_s / 3600:g} hours",
-                why="a cluster can't be used, changed or deleted while it is being made",
-                fix="run pulumi up again later; slipway pools shows its state",
-            )
-        sleep(every_s)
-        waited += every_s
+    raise Timeout(
+        f"{said} is still being made after {within_s / 3600:g} hours",
+        why="a cluster can't be used, changed or deleted while it is being made",
+        fix="run pulumi up again later; slipway pools shows its state",
+    )

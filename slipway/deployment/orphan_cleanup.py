@@ -33,6 +33,7 @@ from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
 from slipway.generations.protection import undeletable
 from slipway.live import Unknown, Use
+from slipway.polling import poll
 from slipway.stack.stack import Stack
 from slipway.state import State, stack_locations
 
@@ -217,20 +218,18 @@ class OrphanCleanup:
 
     def _settled(self, found: tuple[Orphan, ...], within_s: float) -> tuple[Orphan, ...]:
         """Those that are there when none is being made or deleted any more."""
-        waited, pause, said = 0.0, _FIRST_S, ""
-        while True:
+        busy: tuple[Orphan, ...] = ()
+        said = ""
+        for _ in poll(self._sleep, _FIRST_S, _LONGEST_S, within=within_s):
             found = tuple(now for one in found if (now := self._now(one)))
             busy = tuple(one for one in found if not one.deletable)
             if not busy:
                 return found
-            if waited >= within_s:
-                raise unready(busy, within_s / 3600)
             words = f"waiting for cluster {join(map(str, busy))}"
             if words != said:
                 self._say(words)
                 said = words
-            self._sleep(pause)
-            waited, pause = waited + pause, min(2 * pause, _LONGEST_S)
+        raise unready(busy, within_s / 3600)
 
     def _now(self, one: Orphan) -> Orphan | None:
         cluster = self._readers[one.project, one.region].cluster(one.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import count
+from math import inf
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
@@ -14,6 +14,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.kinds import KINDS
+from slipway.polling import poll
 from slipway.unfinished_jobs import ways_out
 
 _CAN = frozenset({"RUNNING", "ERROR"})
@@ -81,24 +82,22 @@ def reboot(vertex: Vertex, name: str, cluster: PersistentResource, stack: str, w
             raise
     watching.say(f"{name} ({cluster.id}) is rebooting already" if before else f"rebooting {name} ({cluster.id})")
     told = began
-    for turn in count():
+    timeout = inf if watching.timeout is None else watching.timeout
+    for spent in poll(watching.pause, _FIRST_S, _LONGEST_S, within=timeout, now=watching.now):
         found = vertex.persistent_resource(cluster.id)
         if operation is not None and not operation.done:
             operation = vertex.operation(operation.name)
-        spent = watching.now() - began
         if found.state not in _BUSY and (operation is None or operation.done):
             break
-        if watching.timeout is not None and spent >= watching.timeout:
-            raise Timeout(
-                f"cluster {name} is still rebooting after {span(spent)}",
-                why="it goes on without this command",
-                fix="the same command waits for it; slipway pools shows its state",
-            )
         if watching.now() - told >= _SAID_EVERY_S:
             told = watching.now()
             watching.say(f"{name} is still rebooting after {span(spent)}")
-        left = _LONGEST_S if watching.timeout is None else watching.timeout - spent
-        watching.pause(max(0.0, min(_FIRST_S * 2 ** min(turn, 9), _LONGEST_S, left)))
+    else:
+        raise Timeout(
+            f"cluster {name} is still rebooting after {span(timeout)}",
+            why="it goes on without this command",
+            fix="the same command waits for it; slipway pools shows its state",
+        )
     if found.state == "ERROR":
         raise ResourceError(
             f"cluster {name} ended in ERROR after its reboot",

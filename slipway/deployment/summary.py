@@ -8,6 +8,7 @@ from datetime import datetime
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster, PoolSpec
+from slipway.cluster_fields import size
 from slipway.deployment.alternatives import MayBecome, going_back
 from slipway.deployment.plan import Plan
 from slipway.deployment.schedule import Due
@@ -117,10 +118,9 @@ def outliving(known: State) -> str:
 
 def pool_in_words(pool: PoolSpec) -> str:
     """`n1-standard-8 × 1–4, pd-ssd 100 GB`"""
-    size = f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
     machine = pool.machine
     gpus = f" with {machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else ""
-    return f"{machine.type}{gpus} × {size}, {machine.disk}"
+    return f"{machine.type}{gpus} × {size(pool)}, {machine.disk}"
 
 
 def _current(current: CurrentCluster, region: str) -> Iterator[str]:

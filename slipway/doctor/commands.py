@@ -9,7 +9,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.permissions import Bound
 from slipway.findings.finding import Subject
-from slipway.labels import CODE_LABEL, TEMPLATE_LABEL
+from slipway.labels import CODE_LABEL
 from slipway.submission.ending import recover
 
 _REVOKE = {
@@ -33,7 +33,7 @@ def unlabel(bucket: str, keys: Iterable[str]) -> str:
 def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
     """What was typed after the template, flags aside; None where the job does not tell it all, as with a folder's
     code."""
-    template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if catalog else None
+    template = catalog.templates.get(job.template) if catalog else None
     if catalog is None or template is None or CODE_LABEL in job.labels:
         return None
     again = recover(catalog, job)

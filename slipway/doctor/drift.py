@@ -9,29 +9,34 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
+from slipway.cloud.answers import MISREAD
+from slipway.cloud.clusters import STEADY, PersistentResource
 from slipway.cloud.permissions import Bound
+from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
 from slipway.doctor.commands import revoke, unlabel
 from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.findings.kinds import KINDS
+from slipway.generations.published_clusters import departures
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.grants import form, place
 from slipway.review.resources.inputs import differences, top
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT
+from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, overwritten
 from slipway.state import is_adopted_bucket
 
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
 PROVIDER = "pulumi:providers:gcp"
-GOOGLES = ("goog-", "pulumi-")
-"""How labels begin that nobody wrote."""
+_KNOWN_BY = tuple(f"labels.{key}" for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL))
 _DONE = ("same", "refresh", "read", "discard")
 
 
@@ -63,7 +68,7 @@ def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Findin
 
 
 def of_engine(preview: Preview) -> Iterator[Finding]:
-    """What the refresh found of everything but clusters that are there."""
+    """What the refresh found."""
     doing = {step.urn for step in preview.steps if step.op not in _DONE}
     for step in preview.standing.values():
         if step.op != "refresh" or step.component or step.old is None:
@@ -73,8 +78,12 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
         if step.new is None:
             yield _gone(step, step.old, again=step.urn in doing)
         elif step.type == OBJECT:
-            yield from _overwritten(step, step.old, step.new)
-        elif not step.type.startswith(CLUSTER_TYPE) and not form(step.type):
+            if overwritten(step.old, step.new):
+                words = "somebody overwrote it: it has other contents than were deployed"
+                yield drift(_on(step, step.old), "content", words, Then.PUT_BACK)
+        elif step.type.startswith(CLUSTER_TYPE):
+            yield from _of_cluster(step, step.old, step.new)
+        elif not form(step.type):
             yield from _changed(step, step.old, step.new, Then.PUT_BACK if step.urn in doing else Then.STAYS)
 
 
@@ -88,6 +97,38 @@ def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
     for one in found:
         if one.subject not in gone and not (one.subject.what == "catalog" and one.field == "content"):
             yield one
+
+
+def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
+    """Of those that are offered, against what the catalog says was asked for. No deployment changes a living cluster:
+    what differs stays until there is a new one, but for one that is gone. Of one that is adopted its owner's word
+    counts."""
+    there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
+    for name, published in catalog.clusters.items():
+        on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
+        if live is None:
+            yield drift(on, "", "somebody deleted it", Then.REFUSES if published.adopted else Then.MADE_ANEW)
+            continue
+        found = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
+        yield from _of_fields(on, found, Then.REFUSES if published.adopted else Then.STAYS)
+
+
+def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
+    """As its inputs tell, which may lack labels; whether it grows or shrinks now is not known."""
+    try:
+        was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
+    except MISREAD:
+        yield from _changed(step, old, new, Then.STAYS)
+        return
+    found = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
+    yield from _of_fields(_on(step, old), found, Then.STAYS)
+
+
+def _of_fields(on: Subject, found: Iterable[Difference], then: Then) -> Iterator[Finding]:
+    for one in found:
+        known = "; by it the cluster was known as the stack's" if one.key in _KNOWN_BY else ""
+        words = f"{one.key} is {one.after or 'none'}, and was deployed with {one.before or 'none'}{known}"
+        yield drift(on, one.key, words, then)
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
@@ -166,14 +207,6 @@ def _gone(step: Step, old: Resource, *, again: bool) -> Finding:
         )
     empty = ", and comes back empty" if step.type == BUCKET and again else ""
     return drift(_on(step, old), "", f"somebody deleted it{empty}", then)
-
-
-def _overwritten(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
-    """A content is secret to the engine; its checksum is not."""
-    before, now = old.outputs.get("md5hash"), new.outputs.get("md5hash")
-    if before and now and before != now:
-        words = "somebody overwrote it: it has other contents than were deployed"
-        yield drift(_on(step, old), "content", words, Then.PUT_BACK)
 
 
 def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:

@@ -12,8 +12,7 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.doctor import policies
-from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import by_hand, of_engine, of_labels, of_policies, together
+from slipway.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
 from slipway.doctor.picture import Policy
 from slipway.findings.finding import Finding
 from slipway.live import Unknown

@@ -16,7 +16,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
-from slipway.labels import NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL
+from slipway.labels import NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
 from slipway.prices import dollars
 
@@ -102,7 +102,7 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     costs, waits = picture.cost(job), job.state in WAITS
     does = "waits for machines of its own" if waits else "runs on machines of its own"
     words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
-    template = picture.catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if picture.catalog else None
+    template = picture.catalog.templates.get(job.template) if picture.catalog else None
     if template is not None and any(offer.capacity_type == POOL for offer in template.offers):
         typed = submitted(picture.catalog, job)
         mend = f"submit {template.name} with --capacity pool, with its own parameters"

@@ -7,7 +7,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
+
+from slipway.codec import NOT_WRITTEN, As, At, MaybeText
 
 
 class Grade(IntEnum):
@@ -71,6 +73,10 @@ class Subject(str):
         return cls(what, name, part)
 
 
+_SUBJECT = As(Subject.read, str, "a subject")
+_GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda one: one.review_word, "a grade")
+
+
 @dataclass(frozen=True)
 class Finding:
     """`kind` is one of `slipway/findings/kinds.py:KINDS`.
@@ -82,18 +88,18 @@ class Finding:
     name.
     """
 
+    section: Section
     kind: str
-    grade: Grade
-    subject: Subject
+    subject: Annotated[Subject, _SUBJECT]
+    grade: Annotated[Grade, _GRADE]
     sentence: str
     details: tuple[str, ...] = ()
     field: str = ""
-    fix: str = ""
-    means: str = ""
-    cost: float = 0.0
-    section: Section = Section.HEALTH
-    clause: str = ""
-    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
+    cost: Annotated[float, At("costPerHour")] = 0.0
+    clause: MaybeText = ""
+    fix: Annotated[str, NOT_WRITTEN] = ""
+    means: Annotated[str, NOT_WRITTEN] = ""
+    facts: Annotated[Mapping[str, Any], NOT_WRITTEN] = dataclasses.field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         return f"{self.sentence}\n  fix: {self.fix}" if self.fix else self.sentence
@@ -130,17 +136,17 @@ class FindingKind:
     ) -> Finding:
         """`more` ends the sentence with what a headline leaves out: why, or what follows."""
         return Finding(
+            self.section,
             self.word,
-            grade or self.usual,
             subject,
+            grade or self.usual,
             sentence + more,
             tuple(details),
             field,
+            float(cost),
+            sentence if more else "",
             fix,
             means,
-            float(cost),
-            self.section,
-            sentence if more else "",
             facts,
         )
 

@@ -209,6 +209,7 @@ _ALL = (
         ("doctor", _WARNING, "`slipway doctor` finds something else that is broken or warns"),
         ("retiring-overdue", _WARNING, "an old generation is there after `retireWithin`, or after a day"),
         ("season-ends", _NOTE, "a season ends within a week"),
+        ("notice", _NOTE, "a line of a notice"),
     ),
 )
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.cluster import ACCOUNTS_FLAG, Adoption, ClusterSpec, CurrentCluster, PoolSpec, PscInterface
+from slipway.cloud.clusters import STEADY, PersistentResource
+from slipway.cluster import ACCOUNTS_FLAG, Adoption, ClusterSpec, CurrentCluster
+from slipway.cluster_fields import as_asked, compare
 from slipway.fingerprint import is_id_of
 from slipway.formatting import join, nearest
 from slipway.labels import STACK_LABEL
-from slipway.machines.spec import MachineSpec
 
-_STEADY = "RUNNING"
 _USABLE = ("RUNNING", "UPDATING", "REBOOTING")
 _UNUSABLE: Mapping[str, str] = {
     "ERROR": "failed and holds nothing",
@@ -78,100 +77,19 @@ def obstacles(
 
 def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]:
     """Where an entry is not what lives, a sentence each. While it grows or shrinks its numbers are not looked at."""
-    asked_pools, found_pools = {pool.name: pool for pool in spec.pools}, {pool.id: pool for pool in cluster.pools}
-    for name in sorted(asked_pools.keys() - found_pools.keys()):
-        words = f"{cluster.id} has no pool {name}, only {join(sorted(found_pools))}; take it out"
-        yield _at(spec, f"pools.{name}", words)
-    for name in sorted(found_pools.keys() - asked_pools.keys()):
-        words = f"{cluster.id} has a pool {name} too; write `{name}: {_entry(found_pools[name])}`"
-        yield _at(spec, "pools", words)
-    for name in sorted(asked_pools.keys() & found_pools.keys()):
-        yield from _of_pool(spec, cluster, asked_pools[name], found_pools[name])
-    for key, asked, found, written in settings(spec, cluster):
-        yield from _unlike(spec, cluster, key, asked, found, written)
-
-
-def settings(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[tuple[str, str, str, str]]:
-    """What is compared beside the pools: key, what the file says, what lives, and that as a stack file has it where it
-    is not how people say it. Empty for none."""
-    psc = spec.psc or PscInterface()
-    peerings = sorted(f"{one.domain} {one.target_project} {one.target_network}" for one in psc.dns_peerings)
-    ranges, there = sorted(cluster.reserved_ip_ranges), sorted(cluster.dns_peerings)
-    attachment = psc.network_attachment or ""
-    named = cluster.network_attachment.rpartition("/")[2] if "/" not in attachment else cluster.network_attachment
-    yield from (
-        ("network", spec.network or "", cluster.network, ""),
-        ("reservedIpRanges", ", ".join(sorted(spec.reserved_ip_ranges)), ", ".join(ranges), _list(ranges)),
-        ("encryption.kmsKey", spec.kms_key or "", cluster.kms_key, ""),
-        ("pscInterface.networkAttachment", attachment, named, ""),
-        ("pscInterface.dnsPeeringConfigs", ", ".join(peerings), ", ".join(there), _list(map(_peering, there))),
-        (
-            _ACCOUNTS,
-            str(spec.custom_service_account).lower(),
-            str(cluster.custom_service_account).lower(),
-            "",
-        ),
-    )
-
-
-def _of_pool(spec: ClusterSpec, cluster: PersistentResource, asked: PoolSpec, found: ResourcePool) -> Iterator[str]:
-    key, machine, there = f"pools.{asked.name}", asked.machine, found.machine
-    yield from _unlike(spec, cluster, f"{key}.machine", machine.type, there.type)
-    if machine.type == there.type:
-        wants, has = (f"{one.accelerator_count} {one.accelerator}" * bool(one.accelerator) for one in (machine, there))
-        yield from _unlike(spec, cluster, f"{key}.accelerator", wants, has, _accelerator(there))
-    yield from _unlike(spec, cluster, f"{key}.disk.type", machine.disk.type, there.disk.type)
-    yield from _unlike(spec, cluster, f"{key}.disk.sizeGb", str(machine.disk.size_gb), str(there.disk.size_gb))
-    steady = cluster.state == _STEADY or (asked.autoscaled and found.min is not None)
-    if steady:
-        size = f"{{min: {asked.min}, max: {asked.max}}}" if asked.autoscaled else str(asked.replicas)
-        yield from _unlike(spec, cluster, f"{key}.replicas", size, _size(found))
-
-
-def _unlike(
-    spec: ClusterSpec, cluster: PersistentResource, key: str, asked: str, found: str, written: str = ""
-) -> Iterator[str]:
-    """`written`: what was found as the stack file has it, where that is not how people say it."""
-    if asked == found:
-        return
-    last = key.rpartition(".")[2]
-    mend = f"write `{last}: {written or found}`" if found else f"take `{last}` out"
-    if key == _ACCOUNTS and found == "false":
-        mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
-    yield _at(spec, key, f"the file says {asked or 'none'}, and {cluster.id} has {found or 'none'}; {mend}")
+    for one in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
+        last = one.key.rpartition(".")[2]
+        mend = f"write `{last}: {one.written or one.after}`" if one.after else f"take `{last}` out"
+        if one.key == _ACCOUNTS and one.after == "false":
+            mend = f"no template can run on it: name one that was made with {ACCOUNTS_FLAG}, or {mend}"
+        words = f"the file says {one.before or 'none'}, and {cluster.id} has {one.after or 'none'}; {mend}"
+        yield _at(spec, one.key, words)
 
 
 def _at(spec: ClusterSpec, key: str, words: str) -> str:
     """`stacks/Pulumi.dev.yaml:12  slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
     line = spec.adopted.line(key) if spec.adopted else ""
     return f"{f'{line}  ' if line else ''}slipway:persistentResources.{spec.name}.{key}: {words}"
-
-
-def _entry(pool: ResourcePool) -> str:
-    """The pool as a stack file has it."""
-    machine, gpus = pool.machine, ""
-    if machine.accelerator and machine.type.startswith("n1-"):
-        gpus = f", accelerator: {_accelerator(machine)}"
-    disk = f"{{type: {machine.disk.type}, sizeGb: {machine.disk.size_gb}}}"
-    return f"{{machine: {machine.type}{gpus}, disk: {disk}, replicas: {_size(pool)}}}"
-
-
-def _accelerator(machine: MachineSpec) -> str:
-    return f"{{type: {machine.accelerator}, count: {machine.accelerator_count}}}"
-
-
-def _peering(words: str) -> str:
-    """From DOMAIN PROJECT NETWORK."""
-    domain, project, network = words.split(" ", 2)
-    return f"{{domain: {domain}, targetProject: {project}, targetNetwork: {network}}}"
-
-
-def _list(items: Iterable[str]) -> str:
-    return f"[{', '.join(items)}]"
-
-
-def _size(pool: ResourcePool) -> str:
-    return str(pool.replicas) if pool.min is None else f"{{min: {pool.min}, max: {pool.max}}}"
 
 
 def _listed(clusters: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.cluster_fields import as_asked, compare
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
@@ -120,17 +121,15 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
 
     Its numbers of machines are not looked at: the autoscaler moves them.
     """
-    asked = {pool.name: pool.machine for pool in current.spec.pools}
-    found = {pool.id: pool.machine for pool in cluster.pools}
-    if not found or asked == found:
+    asked = current.spec
+    differs = (one for one in compare(asked, as_asked(cluster.spec, asked)) if one.of_machines)
+    wrong = next(differs, None) if cluster.pools else None
+    if wrong is None:
         return ""
-    name = next(name for name in sorted({*asked, *found}) if asked.get(name) != found.get(name))
-    has, should = found.get(name), asked.get(name)
     return (
-        f"cluster {cluster.id} is not what its id stands for: pool {name} "
-        f"{f'has {has}, {has.disk}' if has else 'is not there'}, and the stack file asks for "
-        f"{f'{should}, {should.disk}' if should else 'no such pool'}; somebody made or edited it by hand, so it is "
-        f"left alone; raise `generation` of {current.spec.name} to get another beside it, or delete it by hand"
+        f"cluster {cluster.id} is not what its id stands for: it has {wrong.after or 'none'} as {wrong.key}, and the "
+        f"stack file asks for {wrong.before or 'none'}; somebody made or edited it by hand, so it is left alone; raise "
+        f"`generation` of {asked.name} to get another beside it, or delete it by hand"
     )
 
 

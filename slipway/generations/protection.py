@@ -12,23 +12,12 @@ from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
-from slipway.generations.published_clusters import declared
+from slipway.generations.published_clusters import declared, differences
 from slipway.generations.retiring import RetiringCluster
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.unfinished_jobs import ways_out
 
-_SPELLED = {
-    "display_name": "displayName",
-    "network": "network",
-    "reserved_ip_ranges": "reservedIpRanges",
-    "kms_key": "encryption.kmsKey",
-    "psc": "pscInterface",
-    "custom_service_account": "serviceAccount.custom",
-    "labels": "labels",
-    "generation": "generation",
-    "adopted": "id",
-}
 _GONE = "the entry itself, which is gone"
 _NONE: Mapping[str, str] = {}
 
@@ -89,13 +78,12 @@ def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
     if asked is None:
         return [_GONE]
     spec, fingerprint = asked
-    before = declared(was)
-    if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before.season:
+    before = declared(was).season
+    if fingerprint and is_id_of(was.id, cluster_id(spec.name, fingerprint)) and spec.season == before:
         return []
-    keys = [f"`{key}`" for field, key in _SPELLED.items() if getattr(spec, field) != getattr(before, field)]
-    keys += ["the dates or the `idleLimit`"] if spec.season != before.season else []
-    here, there = ({pool.name: (pool.machine, pool.min, pool.max) for pool in one.pools} for one in (before, spec))
-    keys += [f"`pools.{name}`" for name in sorted({*here, *there}) if here.get(name) != there.get(name)]
+    keys = [f"`{one.key}`" for one in differences(was, spec)]
+    keys += ["`id`"] if spec.adopted else []
+    keys += ["the dates or the `idleLimit`"] if spec.season != before else []
     return keys or ["its project, its region or its stack"]
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from slipway.catalog import clusters
 from slipway.cluster import Adoption, Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster_fields import Difference, as_asked, compare, strays
+from slipway.fingerprint import fingerprint_in
 from slipway.generations.dormant import DormantCluster
 from slipway.prices import hourly
+
+_SAME = (
+    *("name", "display_name", "reserved_ip_ranges", "custom_service_account", "labels"),
+    *("replacement", "generation", "season"),
+)
+"""Fields that a catalog has as a stack file does."""
 
 
 def published(current: CurrentCluster, region: str) -> clusters.Cluster:
@@ -26,19 +35,12 @@ def declared(cluster: clusters.Cluster) -> ClusterSpec:
     peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in cluster.dns_peerings)
     psc = PscInterface(cluster.network_attachment or None, peerings)
     return ClusterSpec(
-        name=cluster.name,
+        **{key: getattr(cluster, key) for key in _SAME},
         pools=tuple(cluster.pools.values()),
-        display_name=cluster.display_name,
         network=cluster.network or None,
-        reserved_ip_ranges=cluster.reserved_ip_ranges,
         kms_key=cluster.kms_key or None,
         psc=psc if psc != PscInterface() else None,
-        custom_service_account=cluster.custom_service_account,
-        labels=cluster.labels,
-        replacement=cluster.replacement,
-        generation=cluster.generation,
         retire_within=None if cluster.retire_within is None else timedelta(seconds=cluster.retire_within),
-        season=cluster.season,
         alternatives=tuple(Alternative(tuple(pools.values()), where) for pools, where in cluster.instead),
         region=cluster.region or "",
         alternative=cluster.alternative or 0,
@@ -47,24 +49,36 @@ def declared(cluster: clusters.Cluster) -> ClusterSpec:
     )
 
 
+def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[Difference, ...]:
+    """Every field in which a published cluster differs from another one. A catalog without display names is an earlier
+    version's, which told of pools alone."""
+    found = compare(declared(before), after)
+    return found if before.display_name else tuple(one for one in found if one.of_pools)
+
+
+def departures(
+    before: clusters.Cluster, found: ClusterSpec, stack: str, *, steady: bool = True
+) -> tuple[Difference, ...]:
+    """The same of a cluster as it lives, or as the engine is asked for it: with the labels that it is made with, and
+    with its number of machines. `steady` as `as_asked` has it."""
+    fingerprint = fingerprint_in(before.id, before.name)
+    labels = CurrentCluster(declared(before), before.id, fingerprint, import_=True).labels(stack)
+    asked = declared(replace(before, labels=labels))
+    beyond = strays(asked, found) if steady and not asked.adopted else ()
+    return (*differences(replace(before, labels=labels), as_asked(found, asked, steady=steady)), *beyond)
+
+
 def _fields(spec: ClusterSpec, id: str, region: str) -> dict[str, Any]:
     psc = spec.psc or PscInterface()
     return {
-        "name": spec.name,
+        **{key: getattr(spec, key) for key in _SAME},
         "id": id,
         "pools": {pool.name: _pool(pool, spec.region or region) for pool in spec.pools},
-        "display_name": spec.display_name,
         "network": spec.network or "",
-        "reserved_ip_ranges": spec.reserved_ip_ranges,
         "kms_key": spec.kms_key or "",
         "network_attachment": psc.network_attachment or "",
-        "dns_peerings": tuple(f"{one.domain} {one.target_project} {one.target_network}" for one in psc.dns_peerings),
-        "custom_service_account": spec.custom_service_account,
-        "labels": spec.labels,
-        "replacement": spec.replacement,
-        "generation": spec.generation,
+        "dns_peerings": tuple(map(str, psc.dns_peerings)),
         "retire_within": spec.retire_within.total_seconds() if spec.retire_within else None,
-        "season": spec.season,
         "alternatives": tuple(
             {pool.name: _pool(pool, one.region or region) for pool in one.pools} for one in spec.alternatives
         )

@@ -11,13 +11,16 @@ from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
-from slipway.errors import ResourceError
+from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join
 from slipway.kinds import Kind
-from slipway.labels import REQUEST_LABEL, label_filter
+from slipway.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, label_filter
 
 GIVEN_UP = "moved"
 """What a claim holds of an attempt that was given up; any other content is a job's."""
+
+
+_TELLING = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}
 
 
 class JobGoneError(ResourceError):
@@ -25,6 +28,14 @@ class JobGoneError(ResourceError):
 
     def __init__(self, what: str, *, why: str) -> None:
         super().__init__(what, why=why, fix="use another request id to run it again")
+
+
+class OtherJobError(ConfigError):
+    """The id of a request is that of another job, `name`."""
+
+    def __init__(self, what: str, *, why: str, fix: str, name: str) -> None:
+        super().__init__(what, why=why, fix=fix)
+        self.name = name
 
 
 class Claim(Enum):
@@ -83,7 +94,8 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
     """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
 
     None as well where that can't be told: without a launcher, or for who may not read claims. Raises JobGoneError
-    where it has been deleted since, as nothing then tells how it ended.
+    where it has been deleted since, as nothing then tells how it ended, and OtherJobError where it was asked for as
+    something else: `job` has not run then, and nor has another one for it.
     """
     claim = claim_of(job)
     if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
@@ -92,15 +104,33 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
         number = _holder(storage, claim)
         if not number.isdecimal() or number in _numbers(job) or not (job.kind.runs_itself or job.backing):
             return None
-        if found := _named(vertex, number, job.kind, job.labels.get(REQUEST_LABEL, "")):
-            return found
+        found = _named(vertex, number, job.kind, job.request_id)
     except CloudError:
         return None
+    if found and (why := other_run(job, found)):
+        raise OtherJobError(
+            f"{job.typed} has not run: another job has its request id",
+            why=f"{found.typed} was sent at the same time for something else, and ran: {why}",
+            fix="submit it by another request id",
+            name=found.typed,
+        )
+    if found:
+        return found
     raise JobGoneError(
         f"{job.display_name or job.id} was a copy of {number}, which is gone",
         why=f"{number} ran the submission, and is no longer in {join(vertex.regions, 'or')}: nobody can tell how it "
         f"ended; {job.id} ended by itself and ran nothing",
     )
+
+
+def other_run(job: VertexJob, other: VertexJob) -> str:
+    """What tells two jobs of one request id apart, in words; empty where the two were asked for alike."""
+    pairs: list[tuple[str, object, object]]
+    pairs = [(name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _TELLING.items()]
+    ours, theirs = job.parameters, other.parameters
+    if ours is not None and theirs is not None:  # Earlier versions did not record them.
+        pairs += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]
+    return ", ".join(f"{name} is {there}, here {here}" for name, here, there in pairs if here != there)
 
 
 def _named(vertex: Vertex, number: str, kind: Kind, request_id: str) -> VertexJob | None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated
 
 from slipway.cloud.failures import CloudError, Denied
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import MEMORY
 from slipway.cloud.trials import Trial
+from slipway.codec import NOT_WRITTEN, At, MaybeText
 from slipway.context import Context
 from slipway.formatting import short
 from slipway.jobs.log import job_filter, newest, shown
@@ -31,11 +33,11 @@ class Failure:
     it wrote, else the newest lines, the oldest first. `memory`: the most of its machine's that it used, 0 to 1, where
     it ran out of it. `why`: why nothing is known."""
 
-    who: str = ""
+    who: Annotated[MaybeText, At("role")] = ""
     lines: tuple[str, ...] = ()
     memory: float | None = None
-    machine: str = ""
-    why: str = ""
+    machine: Annotated[str, NOT_WRITTEN] = ""
+    why: MaybeText = ""
 
     @property
     def words(self) -> list[str]:

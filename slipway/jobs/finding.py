@@ -104,7 +104,7 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
     recent: list[str] = []
     with contextlib.suppress(CloudError):
         recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
-    near = nearest(text, recent)
+    near = nearest(text, recent, cutoff=0.9)  # Names of a template differ in eight random letters alone.
     return ResourceError(
         f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",
         why="none of that name or number is listed there",

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Annotated
 
 from slipway.cloud.storage import StoredObject
+from slipway.codec import At
 from slipway.recorded_parameters import unfit
 
 PARTS = ".slipway-download"
@@ -28,7 +30,7 @@ class OutputFile:
 class LeftOut:
     """An object that can't become a file, and why."""
 
-    name: str
+    name: Annotated[str, At("object")]
     why: str
 
 

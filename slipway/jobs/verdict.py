@@ -14,7 +14,6 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourceP
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, join, span
 from slipway.jobs.demand import Demand, Part, by_pool, find_pool
-from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineSpec
 
 _QUEUED, _PENDING = "JOB_STATE_QUEUED", "JOB_STATE_PENDING"
@@ -202,7 +201,7 @@ def _of_pool(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
 
 def holder(job: VertexJob, now: datetime) -> str:
     """`tune-digits-1a (ada, 14 min)`"""
-    facts = [job.labels.get(USER_LABEL, "")]
+    facts = [job.user]
     facts.append(span((now - job.start_time).total_seconds()) if job.start_time else "starting")
     known = ", ".join(fact for fact in facts if fact)
     return f"{job.display_name}{f' ({known})' if known else ''}"

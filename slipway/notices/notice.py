@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from slipway import codec
+from slipway.codec import As, At, Form
 from slipway.errors import ConfigError
 from slipway.findings.document import KIND
 from slipway.findings.document import read as read_findings
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.findings.kinds import KINDS as FINDINGS
-from slipway.formatting import join, quoted
+from slipway.formatting import quoted
 from slipway.season import MACHINES, moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
@@ -27,21 +29,44 @@ _NOT_TOLD = {_OVERDUE, "unread-part", "deployment-unfinished", "cluster-slow", "
 _WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
 
 
+def line(sentence: str, fix: str = "", means: str = "") -> Finding:
+    return FINDINGS["notice"].of(Subject("notice"), sentence, fix, means)
+
+
+def _line(told: Mapping[str, Any]) -> Finding:
+    """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
+    return line(str(told["sentence"]), told.get("mend") or "", told.get("means") or "")
+
+
+_LINES = As(
+    lambda lines: tuple(map(_line, lines)),
+    lambda lines: [{"sentence": one.sentence, "mend": one.fix or None, "means": one.means or None} for one in lines],
+    "a list of lines",
+)
+
+
 @dataclass(frozen=True)
 class Notice:
     """`kind` is one of `KINDS`; `subject` tells it from others of its kind in the stack; `shape` stays the same until
     it becomes something else."""
 
-    kind: str
+    kind: Annotated[str, Form(KINDS.__contains__, "a kind that is known")]
     stack: str
     subject: str
     shape: str
     title: str
-    lines: tuple[Finding, ...]
+    lines: Annotated[tuple[Finding, ...], _LINES]
 
     @property
     def key(self) -> tuple[str, str, str]:
         return self.kind, self.stack, self.subject
+
+
+_PAIRS = As(
+    lambda pairs: frozenset((str(one["kind"]), str(one["stack"])) for one in pairs),
+    lambda pairs: [{"kind": kind, "stack": stack} for kind, stack in sorted(pairs)],
+    "a list of kinds with their stacks",
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +75,7 @@ class Notices:
     looked at may be as it was."""
 
     notices: tuple[Notice, ...] = ()
-    looked: frozenset[tuple[str, str]] = frozenset()
+    looked: Annotated[frozenset[tuple[str, str]], At("lookedAt"), _PAIRS] = frozenset()
 
     def __add__(self, other: Notices) -> Notices:
         """The first of two that speak of the same thing is told."""
@@ -73,11 +98,10 @@ def of_document(body: Any, source: str) -> Notices:
         if kind == KIND:
             return _of_findings(body)
         if kind == "notices":
-            return read(body)
+            return codec.read(Notices, body)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(
-            f"{source} can't be read", why=f"a {kind} document lacks {error}", fix="write it with this version again"
-        ) from error
+        why = f"a {kind} document{' lacks' if isinstance(error, KeyError) else ':'} {error}"
+        raise ConfigError(f"{source} can't be read", why=why, fix="write it with this version again") from error
     raise ConfigError(
         f"{source} has nothing to tell of",
         why=f"it is of the kind {quoted(kind)}, not doctor, schedule, drift or notices",
@@ -98,7 +122,7 @@ def _stock_out(one: Finding, stack: str) -> Notice:
         "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
     )
     told = shape([(one.facts["id"], one.facts["how"])])
-    lines = (line(STOCK_OUT, one.sentence, ways), line(STOCK_OUT, again))
+    lines = (line(one.sentence, ways), line(again))
     return Notice(STOCK_OUT, stack, name, told, f"{stack}: cluster {name} can't be made", lines)
 
 
@@ -113,7 +137,7 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
             str(one["subject"]),
             shape([(str(one["subject"]), one["mend"] or "")]),
             f"{stack}: {one['subject']} should have retired by now",
-            (_line(RETIRING, one),),
+            (_line(one),),
         )
         for one in found
         if one["id"] == _OVERDUE
@@ -121,18 +145,8 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
     rest = [one for one in found if one["id"] not in _NOT_TOLD]
     told = shape((one["id"], one["subject"]) for one in rest)
     title = f"{stack}: slipway doctor found something"
-    whole = (Notice(DOCTOR, stack, _OF_STACK, told, title, tuple(_line(DOCTOR, one) for one in rest)),) if rest else ()
+    whole = (Notice(DOCTOR, stack, _OF_STACK, told, title, tuple(map(_line, rest))),) if rest else ()
     return Notices(overdue + whole, frozenset({(RETIRING, stack), (DOCTOR, stack)}))
-
-
-def line(kind: str, sentence: str, fix: str = "", means: str = "") -> Finding:
-    """A line of a notice of this kind."""
-    return FINDINGS[kind].of(Subject("stack"), sentence, fix, means)
-
-
-def _line(kind: str, told: Mapping[str, Any]) -> Finding:
-    """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
-    return line(kind, str(told["sentence"]), told["mend"] or "", told.get("means") or "")
 
 
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
@@ -151,7 +165,7 @@ def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Noti
                 what, mend = "machines", _WAYS.format(stack=stack)
             title = f"{stack}: cluster {name} waits for {what}, though its season has begun"
             again = "all else is deployed, and the scheduled deployment looks again every hour"
-            lines = (line(AWAITS, str(one["words"]), mend), line(AWAITS, again))
+            lines = (line(str(one["words"]), mend), line(again))
             yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
 
 
@@ -162,8 +176,8 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
             sentence = f"the season of cluster `{name}` ends {when}: from then on its templates use their other ways"
             mend = f"a later `until` of {name} in stacks/Pulumi.{stack}.yaml, if it is to stay"
             lines = (
-                line(SEASON, sentence, mend),
-                line(SEASON, "a job that runs by then ends on it, and the cluster goes when it is idle"),
+                line(sentence, mend),
+                line("a job that runs by then ends on it, and the cluster goes when it is idle"),
             )
             yield Notice(SEASON, stack, name, shape([(when,)]), f"{stack}: season of cluster {name} ends {when}", lines)
 
@@ -171,7 +185,7 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
 def _of_drift(body: Mapping[str, Any]) -> Notices:
     stack, drift = str(body["stack"]), body["drift"]
     lines = tuple(
-        line(DRIFT, f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
+        line(f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
     )
     title = f"{stack}: somebody changed by hand what is deployed"
     found = (Notice(DRIFT, stack, _OF_STACK, str(body["shape"]), title, lines),) if lines else ()
@@ -184,44 +198,3 @@ def _then(word: str) -> str:
         "refuses": "declare it in the stack file; no deployment does anything until then",
     }
     return others.get(word, "pulumi up puts it back; declare it where it is to stay")
-
-
-def document(told: Notices) -> dict[str, Any]:
-    """What `--output json` prints, and `read` reads."""
-    return {
-        "notices": [
-            {
-                "kind": one.kind,
-                "stack": one.stack,
-                "subject": one.subject,
-                "shape": one.shape,
-                "title": one.title,
-                "lines": [
-                    {"sentence": line.sentence, "mend": line.fix or None, "means": line.means or None}
-                    for line in one.lines
-                ],
-            }
-            for one in told.notices
-        ],
-        "lookedAt": [{"kind": kind, "stack": stack} for kind, stack in sorted(told.looked)],
-    }
-
-
-def read(body: Mapping[str, Any]) -> Notices:
-    """Raises ValueError, KeyError or TypeError."""
-    if strange := {str(one["kind"]) for one in body["notices"]} - set(KINDS):
-        raise ValueError(f"a kind that is known, which {join(sorted(strange))} is not")
-    return Notices(
-        tuple(
-            Notice(
-                kind=str(one["kind"]),
-                stack=str(one["stack"]),
-                subject=str(one["subject"]),
-                shape=str(one["shape"]),
-                title=str(one["title"]),
-                lines=tuple(_line(one["kind"], each) for each in one["lines"]),
-            )
-            for one in body["notices"]
-        ),
-        frozenset((str(one["kind"]), str(one["stack"])) for one in body["lookedAt"]),
-    )

@@ -43,7 +43,7 @@ def _stopped(stack: str, job: Mapping[str, Any]) -> Notice:
         at = f" at {join(steps)}" if steps else ""
         sentence = f"the scheduled deployment of {stack} stopped{at}"
         mend = "mend what its run names (docs/runbook.md); the next one, within the hour, goes on from there"
-    lines = (line(STOPPED, sentence, mend), line(STOPPED, f"the run: {job.get('html_url') or ''}"))
+    lines = (line(sentence, mend), line(f"the run: {job.get('html_url') or ''}"))
     return Notice(STOPPED, stack, _SUBJECT, shape([steps]), f"{stack}: the scheduled deployment stopped", lines)
 
 

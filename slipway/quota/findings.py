@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES
 from slipway.cluster import PoolSpec
+from slipway.cluster_fields import size
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
@@ -133,8 +134,7 @@ def who(shares: list[Share]) -> str:
 
 
 def _size(pool: PoolSpec) -> str:
-    bounds = f"{pool.min}–{pool.max}" if pool.autoscaled else f"{pool.replicas}"
-    return f"{bounds} machine{'' if bounds == '1' else 's'}"
+    return f"{size(pool)} machine{'' if size(pool) == '1' else 's'}"
 
 
 def at_most(shares: list[Share], room: int) -> str:

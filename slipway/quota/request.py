@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from slipway.cloud.quotas import QuotaPreference
+from slipway.codec import MaybeText
 from slipway.live import UNLIMITED, QuotaLimit
 
 RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
@@ -22,7 +23,7 @@ class Requested:
     state: RequestState
     asked: int | None
     granted: int | None = None
-    why: str = ""
+    why: MaybeText = ""
 
     def __str__(self) -> str:
         """`asked for 16: pending`, `asked for 16: 12 granted (quota is scarce)`"""

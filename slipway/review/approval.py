@@ -75,7 +75,8 @@ class MergeResult:
         if self.merged:
             approve += f", and run this again; or {insist}"
         if self.approvers:
-            return f"{join(self.approvers)} approved {asked}, and its comment tells less", insist
+            told = "tells less" if pull.comment else "is gone, so nobody can tell what was approved"
+            return f"{join(self.approvers)} approved {asked}, and its comment {told}", insist
         if self._of_this_tree:
             early = join(one.login for one in self._of_this_tree)
             return f"the comment of {asked} was changed after {early} approved it", approve

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from slipway import facts
-from slipway.catalog.codec import MalformedError
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import before_withdrawal
+from slipway.codec import MalformedError
 from slipway.facts import CATALOG, Fact, Facts
 from slipway.live import Unknown
 from slipway.review.events import Published, deployed

@@ -7,11 +7,11 @@ https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.cloud.answers import Json, shaped
+from slipway.cloud.answers import Found, Json, shaped
 from slipway.cloud.failures import Call, CloudError
 from slipway.cloud.session import Session
 from slipway.cloud.transport import Transport
@@ -78,7 +78,7 @@ class GitHub:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")
-        return shaped(call, self._read, self._asked(_ASK, of, call, again=True))
+        return self._asked(_ASK, of, call, self._read, again=True)
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         """Makes this the pull request's one comment; what it says already is left alone, as approvals are older."""
@@ -87,18 +87,20 @@ class GitHub:
             return result
         call = Call(f"write the comment of #{pull.number}")
         query, to = (_REPLACE, pull.comment.id) if pull.comment else (_ADD, pull.id)
-        written = shaped(call, _written, self._asked(query, {"to": to, "body": body}, call))
+        written = self._asked(query, {"to": to, "body": body}, call, _written)
         return replace(result, pull_request=replace(pull, comment=written))
 
-    def _asked(self, query: str, variables: Json, call: Call, *, again: bool = False) -> Json:
+    def _asked(
+        self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
+    ) -> Found:
         fix = "give the job `contents: read` and `pull-requests: read` (write, to comment), then run it again"
         try:
             found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
+            if errors := found.get("errors"):  # Beside whatever could be told without them.
+                raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=fix)
+            return shaped(call, lambda body: read(body["data"]), found)
         except CloudError as error:
             raise ResourceError(error.what, why=error.message, fix=fix) from error
-        if errors := found.get("errors"):  # Beside whatever could be told without them.
-            raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=fix)
-        return shaped(call, lambda body: dict(body["data"]), found)
 
     def _read(self, body: Json) -> MergeResult:
         repository = body["repository"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Annotated, Any
 
 from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION
 from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
+from slipway.codec import As
 from slipway.facts import offers_by_label
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
@@ -27,12 +29,26 @@ _NOTABLE = Decimal(10)
 """USD an hour, some $7,300 a month: a rise of what is paid with nothing running that somebody should have meant."""
 
 
+def _read_price(body: Mapping[str, Any]) -> Price:
+    amount = Decimal(body["perHour"] or 0)
+    if not amount.is_finite():
+        raise ValueError(amount)
+    return Price(amount, bool(body["complete"]))
+
+
+def _write_price(price: Price) -> Mapping[str, Any]:
+    return {"perHour": None if price.unknown else str(price.known), "complete": price.complete}
+
+
+Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
+
+
 @dataclass(frozen=True)
 class Amount:
     """USD an hour, deployed and declared."""
 
-    before: Price
-    after: Price
+    before: Hourly
+    after: Hourly
 
     @property
     def difference(self) -> Decimal:
@@ -57,7 +73,7 @@ class Money:
 
     idle: Amount
     most: Amount
-    overlap: Price
+    overlap: Hourly
 
 
 def money(change: Change) -> Money:

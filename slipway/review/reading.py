@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from slipway import facts
-from slipway.catalog.codec import MalformedError
 from slipway.catalog.document import PublishedCatalog
 from slipway.clock import right_time, wrong_clock
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
+from slipway.codec import MalformedError
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
 from slipway.deployment.quota_limits import quota_info
 from slipway.facts import Facts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from slipway.catalog.withdrawal import UNCOMMITTED, replacing
+from slipway.codec import NOT_WRITTEN, As
 from slipway.deployment.checkout import UNKNOWN
 from slipway.findings.finding import Finding, Grade, Section
 from slipway.findings.kinds import FOLLOWING
@@ -66,6 +67,12 @@ COMPARISONS: tuple[Comparison, ...] = (
 )
 """Each looks at the change from one side."""
 
+_PAIRS = As(
+    lambda pairs: frozenset((str(kind), str(subject)) for kind, subject in pairs),
+    lambda keys: sorted(map(list, keys)),
+    "a list of kinds with their subjects",
+)
+
 
 @dataclass(frozen=True)
 class Review:
@@ -89,10 +96,10 @@ class Review:
     standing: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    on_main: frozenset[tuple[str, str]] = frozenset()
-    begun: frozenset[str] | None = None
-    added: frozenset[str] = frozenset()
-    stray: str = ""
+    on_main: Annotated[frozenset[tuple[str, str]], _PAIRS] = frozenset()
+    begun: Annotated[frozenset[str] | None, NOT_WRITTEN] = None
+    added: Annotated[frozenset[str], NOT_WRITTEN] = frozenset()
+    stray: Annotated[str, NOT_WRITTEN] = ""
 
     @property
     def yours(self) -> tuple[Finding, ...]:

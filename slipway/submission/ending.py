@@ -23,7 +23,7 @@ from slipway.formatting import span
 from slipway.jobs.failure import read_failure
 from slipway.jobs.waiting import state_word
 from slipway.kinds import Kind
-from slipway.labels import CODE_LABEL, TEMPLATE_LABEL, capacity_type_label
+from slipway.labels import CODE_LABEL, capacity_type_label
 from slipway.submission.parameters import resolve
 
 _OTHERS = sorted(CAPACITY_TYPES.values(), key=lambda row: not row.waits_by_itself)
@@ -192,7 +192,7 @@ def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *f
 
 def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     """None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
-    template, recorded = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, "")), job.parameters
+    template, recorded = catalog.templates.get(job.template), job.parameters
     if template is None:
         return None
     found = {} if recorded is None else {one.name: _value(one, recorded, template) for one in template.parameters}

@@ -12,6 +12,7 @@ from slipway.cloud.failures import Call, CloudError, Conflict, NotFound, Unavail
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
 from slipway.context import Context
+from slipway.polling import poll
 from slipway.submission.request import Request
 
 _TRIES = 3
@@ -54,10 +55,11 @@ def _default_board(context: Context, metadata: Metadata, home: str) -> str:
     if board := metadata.default_board(home):
         return board
     operation = metadata.make_default_board(home, f"Default Tensorboard {context.now:%Y-%m-%d %H:%M:%S}")
-    end = context.clock.monotonic() + _BOARD_MADE_S
-    while not operation.done and context.clock.monotonic() < end:
-        context.clock.sleep(_LOOK_EVERY_S)
-        operation = context.vertex.operation(operation.name)
+    clock = context.clock
+    for turn in poll(clock.sleep, _LOOK_EVERY_S, within=_BOARD_MADE_S, now=clock.monotonic):
+        operation = context.vertex.operation(operation.name) if turn else operation
+        if operation.done:
+            break
     if board := metadata.default_board(home):
         return board
     raise Unavailable(

@@ -18,9 +18,9 @@ from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, R
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted, short
-from slipway.jobs.claim import claim_of
+from slipway.jobs.claim import OtherJobError, claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, Kind
-from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value, roles_value
+from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import MARK, VARIABLE, escaped, record, recorded
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
@@ -90,14 +90,6 @@ class Request:
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"
 
 
-class OtherJobError(ConfigError):
-    """The id of a request is that of another job, `name`."""
-
-    def __init__(self, what: str, *, why: str, fix: str, name: str) -> None:
-        super().__init__(what, why=why, fix=fix)
-        self.name = name
-
-
 def same(request: Request, job: VertexJob) -> VertexJob:
     """Raises OtherJobError when `job` carries the id and is not what is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
@@ -122,7 +114,7 @@ def _compared(job: VertexJob) -> dict[str, _Compared]:
     busy = [pool for pool in job.worker_pools if pool.replicas]
     return {
         "kind": job.kind.name,
-        "template": job.labels.get(TEMPLATE_LABEL, ""),
+        "template": job.template,
         "code": job.labels.get(CODE_LABEL, "") or "the template's",
         "parameters": ", ".join(f"{name}={render(one)}" for name, one in sorted((job.parameters or {}).items())),
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),

@@ -21,6 +21,7 @@ from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, claimant, holder
 from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.polling import poll
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.refusal import QUOTA_TOO_SMALL, lost_account, more_quota, worth_again
 from slipway.submission.request import Request, same
@@ -201,23 +202,19 @@ class Sender:
 
         None means that it is not there; a list that can't be read at the end means nothing, and raises.
         """
-        end = self.context.clock.monotonic() + within
-        while True:
-            failed: CloudError | None = None
+        clock, failed = self.context.clock, None
+        for _ in poll(clock.sleep, self.policy.look_every, within=within, now=clock.monotonic):
             found: list[VertexJob] = []
             try:
-                found = self.look_up(request)
+                found, failed = self.look_up(request), None
             except CloudError as problem:
                 self.tell(f"could not look: {problem.why}")
                 failed = problem
             if found:
                 return self._chosen(request, found)
-            left = end - self.context.clock.monotonic()
-            if left <= 0:
-                if failed:
-                    raise self._unknown(request, failed) from failed
-                return None
-            self.context.clock.sleep(min(self.policy.look_every, left))
+        if failed:
+            raise self._unknown(request, failed) from failed
+        return None
 
     def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
         job = found[0] if len(found) == 1 else claimant(self.context.connection.storage, request.claim, found)

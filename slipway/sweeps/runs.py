@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import join
-from slipway.labels import REQUEST_LABEL, RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
+from slipway.labels import RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.submission.request import checked_request_id, derived_request_id
 
 FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
@@ -131,9 +131,7 @@ def known_runs(
 ) -> KnownRuns:
     """What journal and service say together. A job that the service lists settles what the journal has open."""
     named = ((Run.of(job), job) for job in listed)
-    ours = _by_run(
-        (job for run, job in named if run and job.labels.get(REQUEST_LABEL) == run.request_id(sweep)), settle
-    )
+    ours = _by_run((job for run, job in named if run and job.request_id == run.request_id(sweep)), settle)
     found = {**{run: job.name for run, job in ours.items()}, **jobs}
     left = {run: when for run, when in open_.items() if run not in found}
     return KnownRuns(found, left, {run: job.state for run, job in ours.items()})

@@ -63,7 +63,7 @@ class SweepJobs:
         wanted = [request.id for request in requests]
         if len(wanted) > _ONE_BY_ONE:
             jobs = self.all()
-            found = {job.labels.get(REQUEST_LABEL, ""): job.name for job in reversed(jobs)}
+            found = {job.request_id: job.name for job in reversed(jobs)}
             return {id_: found[id_] for id_ in wanted if id_ in found}, calls_of(len(jobs))
         listed = {
             id_: job.name

@@ -14,12 +14,10 @@ from slipway.formatting import short
 from slipway.kinds import Kind
 from slipway.labels import (
     CODE_LABEL,
-    REQUEST_LABEL,
     RUN_LABEL,
-    TEMPLATE_LABEL,
+    RUNS_LABEL,
     code_revision_of,
     label_value,
-    revision_of,
 )
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.sweeps.mistakes import refusal
@@ -70,7 +68,8 @@ class SweepPlan:
 
     def prepared(self, run: Run) -> PreparedSubmission:
         group = self.groups[self.of_group[run.index]]
-        overrides = replace(group.overrides, labels={**group.overrides.labels, RUN_LABEL: run.label})
+        labels = {RUN_LABEL: run.label, RUNS_LABEL: str(self.count)}
+        overrides = replace(group.overrides, labels={**group.overrides.labels, **labels})
         asked = replace(group.asked, overrides=overrides)
         return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
 
@@ -82,18 +81,20 @@ class SweepPlan:
         changed since. A job that does not record its parameters, as those of earlier versions, is told by the others.
         """
         run = Run.of(job)
-        if run is None or job.labels.get(REQUEST_LABEL) != run.request_id(self.id):
+        if run is None or job.request_id != run.request_id(self.id):
             return ""
         if run.index >= self.count:
             return f"run {run.index}: sent then, and none of {self.count:,} now"
+        if (runs := job.labels.get(RUNS_LABEL, "")) not in ("", str(self.count)):
+            return f"run {run.index}: one of {runs} then, of {self.count:,} now"
         first, ours = self.groups[0], self.values[run.index]
         pairs: list[tuple[str, Scalar | None, Scalar | None]]
-        pairs = [("template", job.labels.get(TEMPLATE_LABEL, ""), label_value(self.template.name))]
+        pairs = [("template", job.template, label_value(self.template.name))]
         if self.id not in _ids(self.template, self.digests) and not _same_code(job.labels, first.overrides.labels):
             pairs.append(("code", _code(job.labels), _code(first.overrides.labels)))
         if (theirs := job.parameters) is not None:
             revision = first.catalog.revision
-            same = revision.exact and revision_of(job.labels) == revision
+            same = revision.exact and job.revision == revision
             names = {*theirs, *ours} if same else {*self.shared, *self.points[run.index].given}
             pairs += [(name, theirs.get(name), ours.get(name)) for name in sorted(names)]
         others = [(name, then, now) for name, then, now in pairs if then != now]

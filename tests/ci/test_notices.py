@@ -14,22 +14,19 @@ from typing import Any
 
 import pytest
 
+from slipway import codec
 from slipway.findings.document import write as findings
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, document, line
+from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
 from tests.ci.conftest import ROOT, Workflow
 
 BOT = "github-actions[bot]"
 OUT_OF_STOCK = KINDS[STOCK_OUT].of(
     Subject("cluster", "h100"), "no machines", id="h100-3e29a36", how="it ended in ERROR"
 )
-OUT = Notice(
-    STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (line(STOCK_OUT, "there are no machines"),)
-)
-BY_HAND = Notice(
-    DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (line(DRIFT, "a bucket"),)
-)
+OUT = Notice(STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (line("there are no machines"),))
+BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (line("a bucket"),))
 LOOKED = frozenset({(STOCK_OUT, "prod"), (DRIFT, "dev")})
 
 GH = """
@@ -124,7 +121,9 @@ def told(runner: Runner, workflows: dict[str, Workflow], *notices: Notice) -> su
     (step,) = workflows["actions/tell"].steps()
     folder = runner.folder / "told"
     folder.mkdir(exist_ok=True)
-    (folder / "notices-prod.json").write_text(json.dumps({"kind": "notices", **document(Notices(notices, LOOKED))}))
+    (folder / "notices-prod.json").write_text(
+        json.dumps({"kind": "notices", **codec.document(Notices(notices, LOOKED))})
+    )
     done = runner.run(step, FOLDER=str(folder), GH_TOKEN="t")
     assert done.returncode == 0, done.stdout + done.stderr
     return done
@@ -224,7 +223,7 @@ class Run:
             told = Notices((notice,) if notice else (), frozenset({(STOCK_OUT, stack)}))
             at = folder / "artifacts" / str(self.hour) / f"machines-{name}"
             at.mkdir(parents=True, exist_ok=True)
-            (at / f"machines-{stack}.json").write_text(json.dumps({"kind": "notices", **document(told)}))
+            (at / f"machines-{stack}.json").write_text(json.dumps({"kind": "notices", **codec.document(told)}))
         return [f"machines-{name}" for name in self.machines]
 
 

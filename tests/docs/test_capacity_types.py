@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.codec import write
+from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import dollars, hourly

@@ -8,12 +8,13 @@ from __future__ import annotations
 import click
 
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.documents import job_document
+from slipway.cli.terminal.documents import out_jobs
 from slipway.cli.terminal.options import WORD, catalog_and_output, found_jobs, jobs_argument
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, SlipwayError, first_of
 from slipway.formatting import join
+from slipway.jobs.description import describe
 from slipway.submission.ending import cancel_job
 from slipway.sweeps.cancelling import cancel_sweep
 
@@ -35,7 +36,12 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
     if sweep is not None:
         _cancel_sweep(context, sweep, json=output == "json")
         return
-    found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
+    try:
+        found, problems = found_jobs(context, jobs, of_template=False), list[SlipwayError]()
+    except ResourceError as problem:
+        if len(jobs) > 1:
+            problem.what += ": nothing is cancelled"
+        raise
     names = join(job.display_name or job.id for job in found)
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in found)
     with screen.interruptible(f"{names} may be cancelled already", seen):
@@ -47,8 +53,7 @@ def command(jobs: tuple[str, ...], sweep: str | None, catalog: str | None, outpu
                 found.remove(job)
     with screen.after(f"{join(job.display_name or job.id for job in found)}: being cancelled", seen):
         if output == "json" and found:
-            documents = [job_document(context.vertex.job(job.name), context) for job in found]
-            screen.out_json(*(("job", {"job": documents[0]}) if len(jobs) == 1 else ("jobs", {"jobs": documents})))
+            out_jobs((describe(context.vertex.job(job.name), context) for job in found), alone=len(jobs) == 1)
         elif found:
             screen.out(f"cancelling {join(job.display_name or job.id for job in found)}")
             screen.hint(f"  slipway jobs wait {' '.join(job.typed for job in found)}")
@@ -63,7 +68,7 @@ def _cancel_sweep(context: Context, sweep: str, *, json: bool) -> None:
     asked, all_ = len(found.cancelling), len(found.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
-            document = {"sweep": sweep, "jobs": all_, "cancelling": list(found.cancelling), "sending": found.sending}
+            document = {"sweep": sweep, "jobs": all_, "cancelling": found.cancelling, "sending": found.sending}
             screen.out_json("sweep-cancellation", document)
         else:
             others = "; the others had ended" if asked < all_ else ""

@@ -90,5 +90,5 @@ def _document(job: str, done: Download) -> dict[str, object]:
             {"object": one.stored.at.name, "path": str(one.path), "bytes": one.stored.size, "fetched": one in fetched}
             for one in done.files
         ],
-        "leftOut": [{"object": one.name, "why": one.why} for one in done.left_out],
+        "leftOut": done.left_out,
     }

@@ -14,7 +14,6 @@ import click
 from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.documents import job_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
@@ -23,7 +22,7 @@ from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
-from slipway.jobs.cost import job_cost
+from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 from slipway.sweeps.runs import copies, in_order, sweep_filter
@@ -85,10 +84,9 @@ def command(
     settle = partial(settled, context.connection.storage)
     aside = copies(found, settle) if sweep else frozenset()
     if output == "json":
-        documents = [job_document(job, context) for job in found]
-        for document, job in zip(documents, found if sweep else (), strict=False):
-            document.update(parameters=job.parameters, copy=job.name in aside)
-        screen.out_json("jobs", {"jobs": documents})
+        more = {job.name: {"parameters": job.parameters, "copy": job.name in aside} for job in found if sweep}
+        documents = [describe(job, context).document for job in found]
+        screen.out_json("jobs", {"jobs": [{**one, **more.get(one["name"], {})} for one in documents]})
         return
     if not found:
         screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
@@ -96,7 +94,7 @@ def command(
             near = nearest(template, context.catalog.templates)
             screen.note(f"  the catalog has no template {quoted(template)}{f'; did you mean {near}?' if near else ''}")
         return
-    rows = [_row(job, context, copy=job.name in aside) for job in found]
+    rows = [_row(describe(job, context), context, copy=job.name in aside) for job in found]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
     if sweep:
         numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
@@ -122,16 +120,15 @@ def _label(flag: str, given: str | None) -> str | None:
     return label_value(given)
 
 
-def _row(job: VertexJob, context: Context, *, copy: bool) -> tuple[str, ...]:
+def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ...]:
     """`copy`: another job runs the same attempt of a sweep's run, so this one's state is not the run's."""
-    money = job_cost(job, job.region, context.now)
+    job, money = told.job, told.account
     created = f"{span((context.now - job.create_time).total_seconds())} ago" if job.create_time else "?"
-    on = context.cluster_name(job.persistent_resource_id) if job.persistent_resource_id else money.capacity_type
     return (
         job.display_name or job.id,
         f"{state_word(job.state)}{' (copy)' if copy else ''}",
-        job.labels.get(USER_LABEL, "–"),
-        f"{on}{context.elsewhere(job.region)}",
+        job.user or "–",
+        f"{told.on}{context.elsewhere(job.region)}",
         created,
         "–" if money.wait is None else span(money.wait),
         "–" if money.run is None else span(money.run),

@@ -44,7 +44,7 @@ def command(job: str, what: str, only_print: bool, catalog: str | None, output: 
     browsed = "storage" not in context.connection.endpoints.overrides
     place = place_of(one, what, context.console_link(one), context.catalog.project if browsed else "")
     if output == "json":
-        body = {"job": one.name, "what": what, "lines": list(place.lines), "link": place.link or None}
+        body = {"job": one.name, "what": what, "lines": place.lines, "link": place.link or None}
         screen.out_json("place", body)
         return
     for line in place.lines:

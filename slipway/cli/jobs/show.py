@@ -16,37 +16,21 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.chart import show_usage
-from slipway.cli.terminal.documents import (
-    events_document,
-    failure_document,
-    job_document,
-    source_of,
-    usage_document,
-)
+from slipway.cli.terminal.documents import events_document, usage_document
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
-from slipway.cloud.trials import best
 from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
-from slipway.jobs.cost import job_cost
+from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.failure import Failure, read_failure
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events
 from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.waiting import state_word, waits
-from slipway.labels import (
-    CODE_LABEL,
-    REQUEST_LABEL,
-    STACK_LABEL,
-    TEMPLATE_LABEL,
-    USER_LABEL,
-    code_revision_of,
-    label_filter,
-    revision_of,
-)
+from slipway.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
 from slipway.submission.fallback import attempt_id
 
@@ -110,10 +94,9 @@ def _picture(context: Context, job: VertexJob) -> JobDetails:
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
     """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
-    request = job.labels.get(REQUEST_LABEL, "")
-    if not job.ended or job.start_time is not None or not request:
+    if not job.ended or job.start_time is not None or not job.request_id:
         return None
-    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(request, 1)})
+    wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(job.request_id, 1)})
     try:
         return next(context.vertex.jobs(job.kind, wanted), None)
     except CloudError:
@@ -129,25 +112,24 @@ def _why(context: Context, job: VertexJob) -> str:
 
 
 def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
-    job = picture.job
+    job, fixed = picture.job, picture.job.parameters
     return {
-        **job_document(job, context, picture.events),
-        "parameters": None
-        if (fixed := job.parameters) is None
-        else {key: fixed[key] for key in fixed if key not in job.tuned},
-        "tuned": list(job.tuned),
+        **describe(job, context, picture.events).document,
+        "parameters": None if fixed is None else {key: fixed[key] for key in fixed if key not in job.tuned},
+        "tuned": job.tuned,
         "waitsFor": picture.why or None,
         "fallback": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
         "usage": usage_document(picture.usage),
-        "failure": failure_document(picture.failure) if picture.failure else None,
-        "next": [{"what": step.what, "command": step.command} for step in picture.steps],
+        "failure": picture.failure,
+        "next": picture.steps,
     }
 
 
 def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
-    money = job_cost(job, job.region, context.now, picture.events)
+    told = describe(job, context, picture.events)
+    money = told.account
     cost, crossing = cost_words(money) if money.run is not None else "", context.crossing(job.region)
     pools = [
         f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
@@ -160,17 +142,17 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("fell back", f"to {picture.next.display_name} ({picture.next.capacity_type})" if picture.next else ""),
-        ("template", f"{job.labels.get(TEMPLATE_LABEL, '')}  {source_of(job, context.catalog)}".strip()),
+        ("template", f"{job.template}  {told.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
-        ("commit", str(revision_of(job.labels))),
+        ("commit", str(job.revision)),
         (
             "code",
             join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
             + _packed(job),
         ),
-        ("user", job.labels.get(USER_LABEL, "")),
-        ("request", job.labels.get(REQUEST_LABEL, "")),
-        ("on", f"{_on(context, job.persistent_resource_id) or money.capacity_type}{context.elsewhere(job.region)}"),
+        ("user", job.user),
+        ("request", job.request_id),
+        ("on", f"{told.on}{_id_of(told)}{context.elsewhere(job.region)}"),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
@@ -180,7 +162,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("output", job.output),
         ("experiment", job.run_of_experiment),
         ("model", job.model),
-        ("console", context.console_link(job)),
+        ("console", told.console),
         ("web access", join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items())),
     ]
     return [(key, value) for key, value in facts if value]
@@ -190,8 +172,7 @@ def _packed(job: VertexJob) -> str:
     """`  @ 3f9c2e1 with local changes` of what --code packed."""
     if CODE_LABEL not in job.labels:
         return ""
-    revision = code_revision_of(job.labels)
-    return f"  @ {revision}" if revision.commit else ", never committed"
+    return f"  @ {job.code}" if job.code.commit else ", never committed"
 
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
@@ -199,8 +180,8 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     for a line, in quotes where it has spaces that a line would not show; `lr by trial` where each trial has its own.
     Empty for a job of no template."""
     if job.parameters is None:
-        return "unknown: the job does not record them" if TEMPLATE_LABEL in job.labels else ""
-    template = catalog.templates.get(job.labels.get(TEMPLATE_LABEL, ""))
+        return "unknown: the job does not record them" if job.template else ""
+    template = catalog.templates.get(job.template)
     order = [one.name for one in template.parameters if one.name in job.parameters] if template else []
     names = dict.fromkeys((*order, *job.parameters))
     texts = {short(name): render(job.parameters[name]) for name in names}
@@ -213,10 +194,10 @@ def _link(url: str) -> str:
     return url if "://" in url else f"https://{url}"
 
 
-def _on(context: Context, id_: str) -> str:
-    """`cpu (cpu-1a2b3c4)`; the id alone where it has no name any more."""
-    name = context.cluster_name(id_)
-    return id_ if name == id_ else f"{name} ({id_})"
+def _id_of(told: JobDescription) -> str:
+    """` (cpu-1a2b3c4)`, behind the name of a cluster that has one."""
+    id_ = told.job.persistent_resource_id
+    return f" ({id_})" if id_ != told.cluster else ""
 
 
 def _restarts(picture: JobDetails) -> str:
@@ -247,7 +228,7 @@ def _show_events(picture: JobDetails) -> None:
 def _show_trials(job: VertexJob) -> None:
     """A line a trial: its state, what it tried, the result. Conditional parameters are shown where they are set."""
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
-    chosen = best(job.tried, job.goals)
+    chosen = job.best_trial
     rows = [
         (
             f"{trial.id}{' ★' if trial is chosen else ''}",

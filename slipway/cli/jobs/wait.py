@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import click
 
-from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import job_document
+from slipway.cli.terminal.documents import out_jobs
 from slipway.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument
 from slipway.cli.terminal.watching import events_of_cost, watch
 from slipway.context import Context
 from slipway.errors import Cancelled, ResourceError, Timeout, first_of
 from slipway.formatting import seconds
+from slipway.jobs.description import describe
 from slipway.submission.ending import require_success
 
 
@@ -34,8 +34,8 @@ def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, out
             problem.what = f"job {job.display_name or job.id} has not ended after {limit:.0f} s"
             raise
     if output == "json":
-        documents = [job_document(one, context, events_of_cost(context, one)) for one in ended]
-        screen.out_json(*(("job", {"job": documents[0]}) if len(jobs) == 1 else ("jobs", {"jobs": documents})))
+        told = (describe(one, context, events_of_cost(context, one)) for one in ended)
+        out_jobs(told, alone=len(jobs) == 1)
     for one in ended:
         try:
             require_success(context, one)

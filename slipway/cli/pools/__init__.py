@@ -15,7 +15,7 @@ from slipway.catalog.lookup import remedy
 from slipway.catalog.model import Catalog
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import dollars_text, dormant_document, due_document, iso
+from slipway.cli.terminal.documents import dormant_document, due_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.clock import right_time
@@ -26,7 +26,7 @@ from slipway.context import Context
 from slipway.formatting import join
 from slipway.generations.published_clusters import declared
 from slipway.kinds import CUSTOM_JOB
-from slipway.prices import MORE, UNKNOWN_PRICE, Price
+from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text
 
 
 def _lists(
@@ -154,13 +154,13 @@ def _document(row: Row) -> dict[str, object]:
         "live": row.pool.replicas,
         "min": row.min,
         "max": row.max,
-        "jobs": list(row.jobs),
-        "idleSince": iso(row.idle_since),
+        "jobs": row.jobs,
+        "idleSince": row.idle_since,
         "idleKnown": not row.unread,
-        "createTime": iso(row.cluster.create_time),
-        "pricePerMachineHour": dollars_text(row.per_machine),
+        "createTime": row.cluster.create_time,
+        "pricePerMachineHour": exact_text(row.per_machine),
         "priceComplete": row.per_machine.complete,
-        "pricePerHourNow": dollars_text(row.price(row.pool.replicas)),
-        "pricePerHourMin": dollars_text(row.price(row.min)),
-        "pricePerHourMax": dollars_text(row.price(row.max)),
+        "pricePerHourNow": exact_text(row.price(row.pool.replicas)),
+        "pricePerHourMin": exact_text(row.price(row.min)),
+        "pricePerHourMax": exact_text(row.price(row.max)),
     }

@@ -76,10 +76,10 @@ def _active_jobs(context: Context, _: click.Context, incomplete: str) -> Iterato
 
 
 def _sweeps_of(context: Context, jobs: Callable[[str], Iterable[VertexJob]]) -> Iterator[tuple[str, str]]:
-    from slipway.labels import STACK_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, label_filter
+    from slipway.labels import STACK_LABEL, SWEEP_LABEL, label_filter
 
     wanted = f"{label_filter({STACK_LABEL: context.catalog.stack})} AND labels.{SWEEP_LABEL}:*"
-    return ((job.labels.get(SWEEP_LABEL, ""), job.labels.get(TEMPLATE_LABEL, "")) for job in jobs(wanted))
+    return ((job.labels.get(SWEEP_LABEL, ""), job.template) for job in jobs(wanted))
 
 
 def _sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:

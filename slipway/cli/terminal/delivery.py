@@ -12,11 +12,11 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.formatting import join
-from slipway.jobs.claim import JobGoneError
+from slipway.jobs.claim import JobGoneError, OtherJobError
 from slipway.submission.candidates import PreparedSubmission
 from slipway.submission.fallback import attempt_id
 from slipway.submission.journal import EntryState, InterruptedSubmissions, SubmissionJournal
-from slipway.submission.request import OtherJobError, new_request_id
+from slipway.submission.request import new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 
 

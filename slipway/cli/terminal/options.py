@@ -83,10 +83,10 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
     Of several of one name it is the newest, or the one that this is a copy of. Which one was taken is said.
     """
     from slipway.cli.terminal import screen
-    from slipway.jobs.claim import JobGoneError, original
+    from slipway.jobs.claim import JobGoneError, OtherJobError, original
     from slipway.jobs.finding import find_jobs
     from slipway.jobs.waiting import state_word
-    from slipway.labels import REQUEST_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+    from slipway.labels import label_value
 
     catalog = context.catalog
     try:
@@ -97,18 +97,18 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
         why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
         fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
         raise ResourceError(problem.what, why=why, fix=fix) from None
-    called = "its job" if newest.labels.get(REQUEST_LABEL) == text else ""
-    if newest.labels.get(TEMPLATE_LABEL) == label_value(text):
+    called = "its job" if newest.request_id == text else ""
+    if newest.template and newest.template == label_value(text):
         called = "its newest job"
     if called and newest.display_name != text:
-        who = newest.labels.get(USER_LABEL, "")
+        who = newest.user
         about = ", ".join(word for word in (who, state_word(newest.state)) if word)
         what = "request" if called == "its job" else "template"
         screen.note(f"note: {text} is a {what}; this is {called}, {newest.display_name} ({about})")
     if not namesakes:
         return newest
     ran = None
-    with suppress(JobGoneError):
+    with suppress(JobGoneError, OtherJobError):
         ran = original(context.vertex, context.connection.storage, newest)
     which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
     screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")

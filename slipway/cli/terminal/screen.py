@@ -91,9 +91,11 @@ def interruptible(state: str, fix: str) -> Iterator[None]:
         raise Interrupted(f"interrupted; {state}", fix=fix) from None
 
 
-def out_json(kind: str, body: Mapping[str, Any]) -> None:
-    """One versioned JSON document, alone on stdout."""
-    out(json_text({"schema": SCHEMA, "kind": kind, **body}, indent=2))
+def out_json(kind: str, body: Any) -> None:
+    """One versioned JSON document, alone on stdout, of an object as `codec.document` writes it."""
+    from slipway.codec import document  # Only where JSON is asked for.
+
+    out(json_text({"schema": SCHEMA, "kind": kind, **document(body)}, indent=2))
 
 
 def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:

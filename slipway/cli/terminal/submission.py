@@ -162,8 +162,8 @@ def commit_words(catalog: Catalog) -> str:
 
 def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
     """A submission as `--output json` prints it; `job` is what has become of it by now."""
-    from slipway.cli.terminal.documents import job_document
     from slipway.cli.terminal.watching import events_of_cost
+    from slipway.jobs.description import describe
 
     choice, request = submitted.choice, submitted.request
     each = UNKNOWN if choice is None else price(context.catalog, choice.taken.candidate)
@@ -172,14 +172,14 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "requestId": submission_id,
         "attemptId": request.id,
         "fresh": submitted.attempt.fresh,
-        "copies": list(submitted.attempt.copy_ids),
-        "verdict": {"outcome": verdict.outcome.value, "text": verdict.text},
+        "copies": submitted.attempt.copy_ids,
+        "verdict": {"outcome": verdict.outcome, "text": verdict.text},
         "passedOver": [] if choice is None else [_passed(one) for one in choice.passed],
         "pricePerHour": None if each.unknown else str(each.known),
         "priceComplete": each.complete,
         "priceAtMost": each.at_most,
         "run": _run_document(context.catalog, choice.taken if choice else None),
-        "job": job_document(job, context, events_of_cost(context, job)),
+        "job": describe(job, context, events_of_cost(context, job)).document,
     }
 
 
@@ -188,8 +188,8 @@ def _passed(one: JudgedCandidate) -> dict[str, Any]:
         "capacityType": one.candidate.offer.capacity_type,
         "cluster": one.candidate.offer.cluster or None,
         "region": one.candidate.region,
-        "outcome": one.verdict.outcome.value,
-        "why": list(one.reasons),
+        "outcome": one.verdict.outcome,
+        "why": one.reasons,
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster
+from slipway.cluster_fields import NAMES, machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.live import Unknown
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of
-from slipway.review.clusters.succession import edits, told_pool
+from slipway.review.clusters.succession import edits
 from slipway.review.words import Edit, jobs, named
 
 
@@ -32,7 +33,7 @@ def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Finding]:
     yield KINDS["cluster-adopted"].of(
         Subject("cluster", new.name),
         f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}",
-        details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in new.pools.values()),
+        details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values()),
         grade=Grade.WARNING if old else None,
         field=key_of(new.name, (Edit("id", "", new.id),)),
     )
@@ -40,7 +41,7 @@ def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Finding]:
 
 def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
     """The entry follows what its owner has made of it."""
-    seen = [edit for edit in edits(old, new) if not edit.key.startswith(("labels.", "displayName"))]
+    seen = [edit for edit in edits(old, new) if not edit.key.startswith(NAMES)]
     if seen:
         words = f"`{new.name}` is told as `{new.id}` is by now, adopted and unchanged: {named(map(str, seen))}"
         yield KINDS["cluster-adopted"].of(Subject("cluster", new.name), words, field=key_of(new.name, seen))

@@ -4,17 +4,17 @@ first."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster import IN_PLACE
+from slipway.cluster_fields import compare_pools, machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, price
-from slipway.review.clusters.succession import successions, told_pool
+from slipway.review.clusters.succession import successions
 from slipway.review.words import Edit, named
 
 Listed = tuple[tuple[Mapping[str, Pool], str], ...]
@@ -70,7 +70,7 @@ def alike(listed: Listed, before: Listed) -> bool:
     return all(
         region == old_region
         and pools.keys() == old.keys()
-        and not any(_unlike(old[name], pool) for name, pool in pools.items())
+        and not any(compare_pools(name, old[name], pool) for name, pool in pools.items())
         for (pools, region), (old, old_region) in zip(listed, before, strict=True)
     )
 
@@ -93,15 +93,14 @@ def _far(home: str) -> str:
 
 def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
     """`workers 1–4 a2-highgpu-8g, −$62.10/h idle`"""
-    differs = tuple(f"{name} {told_pool(pool)}" for name, pool in pools.items() if _unlike(first.pools.get(name), pool))
+    differs = tuple(
+        f"{name} {machines_in_words(pool)}"
+        for name, pool in pools.items()
+        if compare_pools(name, first.pools.get(name), pool)
+    )
     more, idle = _more(first, pools), _idle(pools)
     known = idle.complete and price(first).complete
     return f"{named(differs) or 'the same machines'}, {signed(more) if known else dollars(idle)} idle"
-
-
-def _unlike(own: Pool | None, pool: Pool) -> bool:
-    """In more than its price, which is another region's."""
-    return own is None or replace(own, price_per_hour=pool.price_per_hour) != pool
 
 
 def _more(first: Cluster, pools: Mapping[str, Pool]) -> Decimal:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, Pool
+from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.prices import Price, dollars
 from slipway.review.announced import come_by_time, gone_by_time
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, scarce
-from slipway.review.clusters.succession import Succession, always, renames, successions, told_pool
+from slipway.review.clusters.succession import Succession, always, renames, successions
 from slipway.review.usual import taken
 from slipway.review.words import Edit, machines, summed
 
@@ -48,7 +49,7 @@ def _gone(cluster: str, pool: Pool) -> Finding:
     kept = f"; {held} {'is' if pool.min == 1 else 'are'} given back" if held else ""
     return KINDS["pool-gone"].of(
         Subject("pool", f"{cluster}/{pool.name}"),
-        f"Pool `{cluster}/{pool.name}` ({told_pool(pool)}) is not there any more{kept}"
+        f"Pool `{cluster}/{pool.name}` ({machines_in_words(pool)}) is not there any more{kept}"
         f"{' and may not come again' if held and gpus else ''}",
         grade=None if gpus else Grade.WARNING,
         field=key_of(cluster, (Edit(f"pools.{pool.name}", "", ""),)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.withdrawal import replacing
+from slipway.cluster_fields import machines_in_words
 from slipway.facts import Kept
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
@@ -16,7 +17,7 @@ from slipway.live import Unknown
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import ahead
-from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions, told_pool
+from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions
 from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
 
 _KEY = "slipway:persistentResources"
@@ -78,7 +79,7 @@ def _created(one: Succession, change: Change) -> Iterator[Finding]:
     yield KINDS["cluster-created"].of(
         Subject("cluster", one.name),
         f"`{one.name}` {does}, {cost} idle{again}",
-        details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in one.new.pools.values()),
+        details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in one.new.pools.values()),
         field=key_of(one.name, ()),
         cost=float(price(one.new).known),
     )
@@ -175,7 +176,7 @@ def _removed(one: Succession, change: Change) -> Iterator[Finding]:
         subject,
         _why_not(one.name, dormant),
         more=f": `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
-        details=(f"`pools.{pool.name}`: {told_pool(pool)}" for pool in old.pools.values()),
+        details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in old.pools.values()),
         grade=Grade.NOTE if mild else Grade.WARNING if idle and not scarce(old) else None,
         field=key_of(one.name, ()),
         cost=float(price(old).known),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
+from slipway.cluster_fields import machines_in_words
 from slipway.deployment.schedule import dates
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
@@ -15,10 +16,11 @@ from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.generations.published_clusters import declared
 from slipway.live import Unknown
-from slipway.prices import Price, dollars
+from slipway.prices import dollars
 from slipway.review.change import Change
 from slipway.review.clusters.alternatives import alike
-from slipway.review.clusters.succession import edits, told_pool
+from slipway.review.clusters.clusters import price
+from slipway.review.clusters.succession import edits
 from slipway.review.quota_requests import in_words
 from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
@@ -41,7 +43,9 @@ def seasons(change: Change) -> Iterator[Finding]:
             yield from _waits(old, new)
         elif isinstance(new, DormantCluster):
             follows = "".join(f"; {words}" for words in _follows(new.season)) if new.comes else ""
-            words = f"`{name}` is declared, and not made yet: {new.words}; {_costs(new)} idle from then on{follows}"
+            words = (
+                f"`{name}` is declared, and not made yet: {new.words}; {dollars(price(new))} idle from then on{follows}"
+            )
             yield _told(name, words, Grade.NOTE, "from")
         elif new is not None and (later := list(_follows(new.season))):
             key = "until" if new.season.ends else "idleLimit"
@@ -146,7 +150,7 @@ def _listed(cluster: Cluster) -> str:
     """`1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`"""
     there = (cluster.pools, cluster.region or "")
     return "; ".join(
-        f"{', '.join(told_pool(pool) for pool in pools.values())}{f' in {region}' if region else ''}"
+        f"{', '.join(machines_in_words(pool) for pool in pools.values())}{f' in {region}' if region else ''}"
         for pools, region in ([there] if cluster.alternative else cluster.instead)
     )
 
@@ -167,7 +171,3 @@ def _told(name: str, words: str, grade: Grade | None, key: str, details: Iterabl
 
 def _all(catalog: Catalog | None) -> Mapping[str, Cluster]:
     return {} if catalog is None else {**catalog.clusters, **catalog.dormant}
-
-
-def _costs(cluster: Cluster) -> str:
-    return dollars(sum((pool.price_per_hour * pool.min for pool in cluster.pools.values()), Price()))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
+from slipway.cluster_fields import compare_pools
 from slipway.facts import Kept
+from slipway.generations.published_clusters import declared, differences
 from slipway.generations.retiring import Why
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
@@ -18,16 +20,8 @@ from slipway.review.change import Change
 from slipway.review.clusters.deletions import destroyed
 from slipway.review.words import Edit, have_ended
 
-_SPELLED = {
-    "display_name": "displayName",
-    "network": "network",
-    "kms_key": "encryption.kmsKey",
-    "network_attachment": "pscInterface.networkAttachment",
-    "generation": "generation",
-}
 REGION = "region"
 """Of a cluster that is there as an alternative: no key of its own in the stack file."""
-_LISTS = {"reserved_ip_ranges": "reservedIpRanges", "dns_peerings": "pscInterface.dnsPeeringConfigs"}
 
 
 @dataclass(frozen=True)
@@ -178,19 +172,10 @@ def later(kept: Kept) -> str:
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
     """Every field that makes another cluster of one, as the stack file spells it."""
-    if old.display_name:  # Always there; a catalog without it is an earlier version's, which told of pools alone.
-        for field, key in _SPELLED.items():
-            yield from _edit(key, getattr(old, field), getattr(new, field))
-        for field, key in _LISTS.items():
-            yield from _edit(key, ", ".join(getattr(old, field)), ", ".join(getattr(new, field)))
-        yield from _edit("serviceAccount.custom", *(str(one.custom_service_account).lower() for one in (old, new)))
-        for label in sorted({*old.labels, *new.labels}):
-            yield from _edit(f"labels.{label}", old.labels.get(label, ""), new.labels.get(label, ""))
     renamed = renames(old, new)
-    for before, after in renamed.items():
-        yield Edit("pools", before, after)
-    for name in sorted({*old.pools, *new.pools} - {*renamed, *renamed.values()}):
-        yield from _of_pool(name, old.pools.get(name), new.pools.get(name))
+    told = {f"pools.{name}" for name in (*renamed, *renamed.values())}
+    yield from (Edit(one.key, one.before, one.after) for one in differences(old, declared(new)) if one.key not in told)
+    yield from (Edit("pools", before, after) for before, after in renamed.items())
 
 
 def renames(old: Cluster, new: Cluster) -> dict[str, str]:
@@ -199,48 +184,10 @@ def renames(old: Cluster, new: Cluster) -> dict[str, str]:
     come = [pool for name, pool in new.pools.items() if name not in old.pools]
     found: dict[str, str] = {}
     for pool in gone:
-        same = next((one for one in come if one.name not in found.values() and _alike(pool, one)), None)
+        same = next((one for one in come if one.name not in found.values() and not compare_pools("", pool, one)), None)
         if same:
             found[pool.name] = same.name
     return found
-
-
-def _alike(one: Pool, other: Pool) -> bool:
-    return all(getattr(one, each.name) == getattr(other, each.name) for each in fields(one) if each.name != "name")
-
-
-def _of_pool(name: str, old: Pool | None, new: Pool | None) -> Iterator[Edit]:
-    if old is None or new is None:
-        yield Edit(f"pools.{name}", told_pool(old), told_pool(new))
-        return
-    sides = {
-        "machine": (old.machine.type, new.machine.type),
-        "accelerator": (_accelerator(old), _accelerator(new)),
-        "disk.type": (old.machine.disk.type, new.machine.disk.type),
-        "disk.sizeGb": (old.machine.disk.size_gb, new.machine.disk.size_gb),
-    }
-    if old.autoscaled and new.autoscaled:
-        sides |= {"replicas.min": (old.min, new.min), "replicas.max": (old.max, new.max)}
-    else:
-        sides["replicas"] = (_size(old), _size(new))
-    for key, (before, after) in sides.items():
-        yield from _edit(f"pools.{name}.{key}", before, after)
-
-
-def told_pool(pool: Pool | None) -> str:
-    """`0–4 a3-highgpu-8g`"""
-    return f"{_size(pool)} {pool.machine}" if pool else ""
-
-
-def _size(pool: Pool) -> str:
-    return f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.min)
-
-
-def _accelerator(pool: Pool) -> str:
-    machine = pool.machine
-    # The machine's name tells all others'.
-    attached = machine.accelerator and machine.type.startswith("n1-")
-    return f"{machine.accelerator_count} {machine.accelerator}" if attached else ""
 
 
 def _elsewhere(old: Cluster, new: Cluster, world: _World) -> Iterator[Edit]:

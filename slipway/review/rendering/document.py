@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from slipway import codec
 from slipway.errors import ConfigError
-from slipway.findings.finding import Finding, Grade, Section, Subject
-from slipway.prices import Price
-from slipway.review.money import Amount, Money
+from slipway.formatting import join
 from slipway.review.review import Review
 
 SCHEMA = 1
 KIND, KINDS = "review", "reviews"
-_GRADES = {grade.review_word: grade for grade in Grade}
+_BEFORE = ("schema", "kind", "stack", "worst", "incomplete", "money", "quota", "policy")
+_KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
+"""In their order, which is part of the interface. All must be there: what is cut short would hide consequences."""
 
 
 def write(review: Review) -> dict[str, Any]:
-    """Keys and their order are part of the interface; amounts are USD an hour."""
-    money = review.money
-    return {
-        "schema": SCHEMA,
-        "kind": KIND,
-        "stack": review.stack,
-        "worst": review.worst.review_word if review.worst else None,
-        "incomplete": list(review.incomplete),
-        "money": money and {"idle": _amount(money.idle), "most": _amount(money.most), "overlap": _price(money.overlap)},
-        "quota": review.quota,
-        "policy": review.policy,
-        "consequences": [_consequence(one) for one in review.consequences],
-        "standing": list(review.standing),
-        "plan": list(review.plan),
-        "notes": list(review.notes),
-        "onMain": sorted([kind, subject] for kind, subject in review.on_main),
-    }
+    """Amounts are USD an hour."""
+    worst = review.worst and review.worst.review_word
+    return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": KIND, "worst": worst, **codec.document(review)}
 
 
 def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
@@ -60,71 +46,8 @@ def read(body: object, source: str) -> Review:
             fix="make it with slipway review --output json",
         )
     try:
-        return _read(told)
-    except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as problem:
-        raise ConfigError(
-            f"{source} is not a whole review", why=f"{type(problem).__name__}: {problem}", fix="make it again"
-        ) from problem
-
-
-def _read(body: Mapping[str, Any]) -> Review:
-    money = body["money"]
-    return Review(
-        stack=str(body["stack"]),
-        consequences=tuple(_consequence_of(one) for one in body["consequences"]),
-        incomplete=tuple(map(str, body["incomplete"])),
-        money=money and Money(_amount_of(money["idle"]), _amount_of(money["most"]), _price_of(money["overlap"])),
-        quota=str(body["quota"]),
-        policy=str(body["policy"]),
-        standing=tuple(map(str, body["standing"])),
-        plan=tuple(map(str, body["plan"])),
-        notes=tuple(map(str, body["notes"])),
-        on_main=frozenset((str(kind), str(subject)) for kind, subject in body["onMain"]),
-    )
-
-
-def _consequence(one: Finding) -> dict[str, Any]:
-    return {
-        "section": one.section.value,
-        "kind": one.kind,
-        "subject": one.subject,
-        "grade": one.grade.review_word,
-        "sentence": one.sentence,
-        "clause": one.clause,
-        "details": list(one.details),
-        "field": one.field,
-        "costPerHour": one.cost,
-    }
-
-
-def _consequence_of(body: Mapping[str, Any]) -> Finding:
-    return Finding(
-        section=Section(body["section"]),
-        kind=str(body["kind"]),
-        subject=Subject.read(str(body["subject"])),
-        grade=_GRADES[str(body["grade"])],
-        sentence=str(body["sentence"]),
-        clause=str(body.get("clause", "")),
-        details=tuple(map(str, body["details"])),
-        field=str(body["field"]),
-        cost=float(body["costPerHour"]),
-    )
-
-
-def _amount(amount: Amount) -> dict[str, Any]:
-    return {"before": _price(amount.before), "after": _price(amount.after)}
-
-
-def _amount_of(body: Mapping[str, Any]) -> Amount:
-    return Amount(_price_of(body["before"]), _price_of(body["after"]))
-
-
-def _price(price: Price) -> dict[str, Any]:
-    return {"perHour": None if price.unknown else str(price.known), "complete": price.complete}
-
-
-def _price_of(body: Mapping[str, Any]) -> Price:
-    amount = Decimal(body["perHour"] or 0)
-    if not amount.is_finite():
-        raise ValueError(f"{amount} is no amount")
-    return Price(amount, bool(body["complete"]))
+        if missing := [key for key in _KEYS if key not in told]:
+            raise codec.MalformedError("is missing", join(missing))
+        return codec.read(Review, told)
+    except codec.MalformedError as problem:
+        raise ConfigError(f"{source} is not a whole review", why=str(problem), fix="make it again") from problem

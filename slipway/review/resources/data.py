@@ -17,7 +17,7 @@ from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.grants import form, grants
 from slipway.review.resources.inputs import differences
 from slipway.review.resources.resources import title
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, touched
+from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten, touched
 from slipway.review.words import named
 
 _TRAINER = "slipway:workspace.trainer"
@@ -136,7 +136,7 @@ def _drift(one: Touched) -> Iterator[Finding]:
         if back := _put_back(one, one.now):
             words = f"Somebody changed {what} by hand, and this deployment undoes that: it {named(back)}"
             yield KINDS["drift"].of(subject, words, details=back if len(back) > 1 else ())
-    elif _of_catalog(one) and _overwritten(one):
+    elif _of_catalog(one) and overwritten(one.old, one.now):
         words = f"Somebody overwrote the catalog {what} by hand, and this deployment publishes it anew"
         yield KINDS["drift"].of(subject, words)
 
@@ -159,14 +159,6 @@ def _put_back(one: Touched, now: Resource) -> list[str]:
         else:
             found += (f"gets {each}" for each in differences(before, after, key))
     return found
-
-
-def _overwritten(one: Touched) -> bool:
-    """Its content is secret to the engine; the checksum is not."""
-    if one.old is None or one.now is None:
-        return False
-    before, found = one.old.outputs.get("md5hash"), one.now.outputs.get("md5hash")
-    return bool(before and found and before != found)
 
 
 def _drift_of_access(change: Change) -> Iterator[Finding]:

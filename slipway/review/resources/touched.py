@@ -107,6 +107,12 @@ def touched(change: Change) -> tuple[Touched, ...]:
     return tuple(_together(steps, standing.get(urn)) for urn, steps in of_urn.items())
 
 
+def overwritten(before: Resource | None, now: Resource | None) -> bool:
+    """Whether somebody wrote other contents into an object. Those are secret to the engine; their checksum is not."""
+    known, found = (one.outputs.get("md5hash") if one else None for one in (before, now))
+    return bool(known and found and known != found)
+
+
 def _together(steps: list[Step], standing: Step | None) -> Touched:
     old = next((step.old for step in steps if step.old), None)
     return Touched(

@@ -7,11 +7,14 @@ from typing import Any
 
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
-from slipway.cloud.clusters import ResourcePool
+from slipway.cloud.answers import MISREAD
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cluster_fields import NAMES
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.machines.spec import MachineGroup, MachineSpec
+from slipway.generations.published_clusters import departures
+from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, dollars, hourly
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
@@ -48,7 +51,7 @@ def _made(one: Touched, change: Change) -> Iterator[Finding]:
     elif cluster.adopted:
         words = f"`{id_}` is adopted, and the engine would have it as its own, to change and to delete"
         yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words)
-    elif found := tuple(_differences(one.becomes, cluster, after.catalog)):
+    elif found := tuple(_differences(one, cluster, after.catalog)):
         words = f"`{id_}` is made otherwise than the program says: {named(found)}"
         yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, details=found if len(found) > 1 else ())
 
@@ -57,7 +60,7 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
     """Those that it begins with, and what they cost an hour."""
     try:
         pools = [ResourcePool.read(body) for body in inputs.get("resourcePools") or ()]
-    except (TypeError, ValueError, AttributeError):
+    except MISREAD:
         pools = []
     if not pools:
         return "machines that nobody can tell", Price(complete=False)
@@ -67,46 +70,21 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
     return has or "no machine yet", sum(prices, Price())
 
 
-def _differences(inputs: Mapping[str, Any], cluster: Cluster, catalog: Catalog) -> Iterator[str]:
-    """What the engine is asked for, beside what the program publishes."""
-    encryption, psc = inputs.get("encryptionSpec") or {}, inputs.get("pscInterfaceConfig") or {}
-    sides = {
-        "project": (inputs.get("project"), catalog.project),
-        "location": (inputs.get("location"), cluster.region or catalog.region),
-        "network": (inputs.get("network"), cluster.network),
-        "encryption.kmsKey": (encryption.get("kmsKeyName"), cluster.kms_key),
-        "pscInterface.networkAttachment": (psc.get("networkAttachment"), cluster.network_attachment),
-    }
-    for key, (asked, told) in sides.items():
-        if (asked or "") != (told or ""):
-            yield f"`{key}` is {said(asked)}, said to be {said(told or None)}"
-    yield from _pools(inputs, cluster)
-
-
-def _pools(inputs: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
+def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[str]:
+    """What the engine is asked for, beside what the program publishes. A cluster that it takes over keeps its labels
+    and its display name, whatever the program says."""
+    inputs, sides = one.becomes, {"project": catalog.project, "location": cluster.region or catalog.region}
+    for key, place in sides.items():
+        if inputs.get(key) != place:
+            yield f"`{key}` is {said(inputs.get(key))}, said to be {said(place)}"
     try:
-        asked = {pool.id: pool for pool in map(ResourcePool.read, inputs.get("resourcePools") or ())}
-    except (TypeError, ValueError, AttributeError):
-        yield "its pools can't be read"
+        asked = PersistentResource.read(inputs).spec
+    except MISREAD:
+        yield "its fields can't be read"
         return
-    for name in dict.fromkeys((*cluster.pools, *asked)):
-        pool, told = asked.get(name), cluster.pools.get(name)
-        if pool is None or told is None:
-            yield f"pool `{name}` is {'not made' if pool is None else 'not said'}"
-            continue
-        low, high = pool.replicas if pool.min is None else pool.min, pool.replicas if pool.max is None else pool.max
-        if pool.machine != told.machine:
-            yield f"pool `{name}` has {_in_words(pool.machine)}, said to be {_in_words(told.machine)}"
-        elif (low, high) != (told.min, told.max) or not low <= pool.replicas <= high:
-            yield f"pool `{name}` has {_count(pool)}, said to have {told.min}–{told.max}"
-
-
-def _in_words(machine: MachineSpec) -> str:
-    return f"`{machine}`, {machine.disk}"
-
-
-def _count(pool: ResourcePool) -> str:
-    return f"{pool.replicas}" if pool.min is None else f"{pool.min}–{pool.max}, {pool.replicas} at first"
+    for each in departures(cluster, asked, catalog.stack):
+        if not (one.fate is Fate.ADOPTED and each.key.startswith(NAMES)):
+            yield f"`{each.key}` is {said(each.after or None)}, said to be {said(each.before or None)}"
 
 
 def _kept_otherwise(one: Touched) -> Iterator[Finding]:

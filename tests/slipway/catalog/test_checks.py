@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slipway.catalog.codec import write as written
 from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog
 from slipway.cluster import Reservation
+from slipway.codec import write as written
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError, SlipwayError
 from slipway.labels import Revision

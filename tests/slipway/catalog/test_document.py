@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.catalog.codec import write as write_json
 from slipway.catalog.document import read, write
 from slipway.catalog.model import SCHEMA, Template
 from slipway.cluster import CurrentCluster
+from slipway.codec import write as write_json
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError
 from slipway.labels import Revision

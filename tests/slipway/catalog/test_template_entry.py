@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from slipway.catalog.codec import write
 from slipway.cluster import Reservation
+from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.quota.report import OfferDraw, OfferVerdict
 from slipway.template import (

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from slipway import codec
 from slipway.cli.doctor import document
 from slipway.cli.terminal.findings import SIGNS, below
 from slipway.context import Clock, Context
@@ -125,7 +126,7 @@ def test_a_stack_that_no_file_names(stack: Stack) -> None:
 
 def test_the_document_has_every_field_of_a_finding() -> None:
     seen = picture(published=None)
-    body = document(seen, examine(seen))
+    body = codec.document(document(seen, examine(seen)))
     assert body["findings"] == [
         {
             "id": "catalog-missing",

@@ -15,6 +15,7 @@ from slipway.live import INCREASABLE, Live
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price
 from slipway.quota.published import judge
+from slipway.quota.request import Requested
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 
 MACHINE = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
@@ -53,7 +54,7 @@ def test_nobody_is_told_to_ask_for_what_was_asked_for() -> None:  # Z2
     report = judge(CATALOG, live, ())
     assert requests(CATALOG, report.lines) == []
     (line, *_) = document(CATALOG, live, report)["lines"]
-    assert line["request"] == {"state": "partly", "asked": 48, "granted": 32, "why": "scarce"}
+    assert line["request"] == Requested("partly", 48, 32, "scarce")
 
 
 def test_use_that_was_not_read_is_not_called_checked() -> None:

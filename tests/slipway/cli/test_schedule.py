@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.catalog import codec
+from slipway import codec
 from slipway.catalog.document import read
 from slipway.catalog.model import Catalog
 from slipway.cli.schedule import upcoming

@@ -235,7 +235,7 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
         ("logs", "slipway jobs logs"),
         ("list", "slipway jobs list"),
         ("show", "slipway jobs show or slipway templates show"),
-        ("status", "slipway pools, slipway jobs list or slipway doctor"),
+        ("status", "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor"),
         ("version", "slipway --version"),
         ("init", "copy stacks/Pulumi.dev.yaml of the checkout and edit it, then slipway check"),
         ("ui", "slipway jobs open JOB, for its page in the console"),

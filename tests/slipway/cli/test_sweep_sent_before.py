@@ -57,18 +57,17 @@ def test_runs_that_were_sent_are_never_judged_again(stack: Stack) -> None:  # N7
 
 
 def test_only_the_runs_that_are_to_be_sent_are_judged(stack: Stack, tmp_path: Path) -> None:  # P3, N7
-    """A name may have been used for fewer points elsewhere: those are there, and the others can't be sent."""
+    """Of two that were sent one was cancelled, and that one can go nowhere any more."""
+    held(stack)
     words = ("submit", "crew", "--capacity", "pool", "--request-id", "nightly", "--sweep", "g.yaml")
-    (stack.folder / "g.yaml").write_text("grid: {workers: [1]}")
-    assert stack.run(*words).code == 0
-    elsewhere(stack, tmp_path / "elsewhere")
-    (stack.folder / "g.yaml").write_text("grid: {workers: [1, 40]}")
-    done = stack.run(*words)
-    assert done.code == 5 and "error: crew: nothing is sent, as some of 2 runs can't be\n  why: run 1: " in done.err
-    assert "run 0" not in done.err and len(every_job(stack)) == 1
     (stack.folder / "g.yaml").write_text("grid: {workers: [1, 2]}")
-    again = stack.run(*words)
-    assert again.code == 0 and ": 1 submitted now, 1 before, of 2\n" in again.out, "a refusal binds no name"
+    assert stack.run(*words).code == 0
+    one = next(job for job in every_job(stack) if job["labels"]["slipway-run"] == "1")
+    assert stack.run("jobs", "cancel", one["displayName"]).code == 0
+    close(stack, "crew")
+    done = stack.run(*words, "--retry-cancelled")
+    assert done.code == 5 and "error: crew: nothing is sent, as some of 2 runs can't be\n  why: run 1: " in done.err
+    assert "run 0" not in done.err and len(every_job(stack)) == 2
 
 
 CAPACITY, KIND = ("--capacity", "spot"), ("--as", "custom-job")
@@ -106,7 +105,8 @@ def test_the_same_runs_asked_for_in_another_way_must_be_meant(  # N7
     ("words", "codes", "said"),
     [
         (("hello",), ("print(1)", "print(3)"), "run 1: code=print(2) then, code=print(3) now"),
-        (("hello",), ("print(1)",), "run 1: sent then, and none of 1 now"),
+        (("hello",), ("print(1)",), "run 0: one of 2 then, of 1 now"),
+        (("hello",), ("print(1)", "print(2)", "print(3)"), "run 0: one of 2 then, of 3 now"),
         (("crew",), ("print(1)", "print(2)"), "run 0: template=hello then, template=crew now"),
     ],
 )

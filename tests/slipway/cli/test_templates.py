@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.codec import write
 from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.machines.spec import MachineSpec
 from slipway.quota.report import OfferVerdict

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.terminal.documents import iso, usage_document
+from slipway import codec
+from slipway.cli.terminal.documents import usage_document
 from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.answers import Json, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
@@ -138,13 +139,13 @@ def show_job(job: VertexJob) -> None:
     """What lists, screens and errors say of one."""
     money = job_cost(job, job.region, NOW)
     said = [job.id, job.typed, job.state in ("a",), state_word(job.state), cost_words(money)]
-    said += [iso(one) for one in (job.create_time, job.start_time, job.end_time, job.update_time)]
+    said += [codec.document(one) for one in (job.create_time, job.start_time, job.end_time, job.update_time)]
     said += [wait_reason(job, None, "cpu", (), NOW), cause_of(job), best(job.tried, job.goals)]
     for entry in (LogEntry.read(ENTRY), LogEntry.read({**ENTRY, "textPayload": "hi"})):
         said.append(line(entry, job))
     said += [role_names(job), sorted(job.log_ids), sorted(job.buckets), Demand.of(job).machines]
     (row,) = rows_of([Series.read(SERIES)], job)
-    said.append(usage_document(Utilization((row,))))
+    said.append(codec.document(usage_document(Utilization((row,)))))
     texts = (job.name, job.state, job.display_name, *job.labels.values(), str(error_of_end(job)))
     assert said and "\x1b" not in "".join(texts)
 

@@ -138,9 +138,9 @@ def test_what_is_withdrawn_is_not_offered_and_comes_back_as_it_was() -> None:
 
 PROTECTED = replace(OLD, replacement="protect")
 EDITS = {
-    "`pools.workers`": replace(PROTECTED, pools=spec(high=6).pools),
+    "`pools.workers.replicas.max`": replace(PROTECTED, pools=spec(high=6).pools),
     "`generation`": replace(OLD, generation=2, replacement="rollover"),
-    "`labels`": replace(OLD, labels={"team": "a"}, replacement="in-place"),
+    "`labels.team`": replace(OLD, labels={"team": "a"}, replacement="in-place"),
     "the dates or the `idleLimit`": replace(OLD, season=Season(idle_limit=timedelta(days=1))),
 }
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Then, of_engine
+from slipway.cluster import DnsPeering, PscInterface
+from slipway.doctor.drift import Then, of_clusters, of_engine
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.generations.adoption import differences
@@ -18,6 +18,7 @@ from tests.slipway.review.builders import catalog, cluster
 
 THEIRS = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
 LIVES = replace(lives(THEIRS, days=90), labels={"team": "a"}, custom_service_account=True)
+PEERED = (DnsPeering("a.", "p", "n"),)
 WITH_IT = from_text("config:\n  slipway:persistentResources:\n    cpu: {}\n    theirs:\n      id: team-a\n", FILE)
 
 
@@ -61,8 +62,8 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
         ({"network": "projects/1/global/networks/n"}, "network", "is projects/1/global/networks/n, and was deployed"),
         ({"kms_key": "k"}, "encryption.kmsKey", "is k, and was deployed with none"),
         ({"reserved_ip_ranges": ("s", "r")}, "reservedIpRanges", "is r, s, and was deployed with none"),
-        ({"network_attachment": "projects/p/a"}, "pscInterface.networkAttachment", "is a, and was"),
-        ({"dns_peerings": ("a. p n",)}, "pscInterface.dnsPeeringConfigs", "is a. p n"),
+        ({"psc": PscInterface("projects/p/a")}, "pscInterface.networkAttachment", "is projects/p/a, and was"),
+        ({"psc": PscInterface(dns_peerings=PEERED)}, "pscInterface.dnsPeeringConfigs", "is a. p n"),
     ],
 )
 def test_whatever_stops_the_next_deployment_is_drift(changed: dict[str, Any], field: str, words: str) -> None:  # N13

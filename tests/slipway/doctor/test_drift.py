@@ -12,8 +12,17 @@ import pytest
 from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
-from slipway.doctor.cluster_drift import of_clusters
-from slipway.doctor.drift import Then, by_hand, drift, of_engine, of_labels, of_policies, shape_of, together
+from slipway.doctor.drift import (
+    Then,
+    by_hand,
+    drift,
+    of_clusters,
+    of_engine,
+    of_labels,
+    of_policies,
+    shape_of,
+    together,
+)
 from slipway.doctor.drift_reading import drifted
 from slipway.doctor.picture import Policy
 from slipway.findings.finding import Finding, Subject
@@ -21,7 +30,7 @@ from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step
 from tests.checkouts.shell import slipway
 from tests.slipway.doctor.picture import CPU, lives
-from tests.slipway.review.builders import STACK, TRAINER, catalog, cluster, pool
+from tests.slipway.review.builders import STACK, TRAINER, asked_for, catalog, cluster, pool
 from tests.slipway.review.recordings import FOLDER, preview
 
 TEAM = "group:ml-engineers@slipway.example"
@@ -216,7 +225,7 @@ def test_the_autoscaler_s_work_within_bounds_is_no_drift(replicas: int) -> None:
 
 
 def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
-    live = lives(replicas=5)
+    live, digest = lives(replicas=5), CPU.id.removeprefix("cpu-")
     (workers,) = live.pools
     live = replace(
         live,
@@ -225,25 +234,41 @@ def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
     )
     on = f"cluster {CPU.id}"
     assert said(of_clusters(catalog(CPU), (live,))) == {
-        (on, "labels.team"): "label team 'x' was added",
-        (on, f"labels.{HASH_LABEL}"): f"label {HASH_LABEL} is 'gone'; by it the cluster was known as the stack's",
-        (on, "pools.workers.replicas.max"): "pool workers has replicas.max 8, and was deployed with 4",
-        (on, "pools.extra"): "pool extra was added",
+        (on, "labels.team"): "labels.team is x, and was deployed with none",
+        (on, f"labels.{HASH_LABEL}"): (
+            f"labels.{HASH_LABEL} is none, and was deployed with {digest}; by it the cluster was known as the stack's"
+        ),
+        (on, "pools.workers.replicas.max"): "pools.workers.replicas.max is 8, and was deployed with 4",
+        (on, "pools.extra"): "pools.extra is 1–4 n1-standard-8, and was deployed with none",
     }
     beyond = (replace(lives(), pools=(replace(workers, replicas=9),)),)
     assert said(of_clusters(catalog(CPU), beyond)) == {
-        (on, "pools.workers.replicas"): "pool workers has more machines than its maximum of 4"
+        (on, "pools.workers.replicas"): "pools.workers.replicas is more than 4, and was deployed with 1–4"
     }
     growing = tuple(replace(one, state="UPDATING") for one in beyond)
     assert not list(of_clusters(catalog(CPU), growing))
     assert said(of_clusters(catalog(CPU), ())) == {(on, ""): "somebody deleted it"}
 
 
+def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
+    """With nothing but the events, and once where both are read."""
+    type_ = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+    old = Resource(asked_for(CPU))
+    new = Resource({**asked_for(CPU, network="projects/1/global/networks/n"), "labels": {}})
+    engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
+    live = tuple(of_clusters(catalog(CPU), (replace(lives(), network="projects/1/global/networks/n"),)))
+    assert engine == live == together(engine, live)
+    assert [one.field for one in live] == ["network"] and live[0].facts["then"] is Then.STAYS
+    assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
+    (odd,) = of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU, resourcePools="x"))))
+    assert odd.field == "resourcePools"
+
+
 def test_a_fixed_pool_has_one_size() -> None:
     fixed = cluster("cpu", pool(high=None))
     assert not list(of_clusters(catalog(fixed), (lives(fixed),)))
     (one,) = of_clusters(catalog(fixed), (lives(fixed, replicas=3),))
-    assert one.sentence == "pool workers has 3 machines, and was deployed with 1"
+    assert one.sentence == "pools.workers.replicas is 3, and was deployed with 1"
 
 
 def test_the_shape_follows_what_was_changed() -> None:

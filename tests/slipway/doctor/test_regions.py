@@ -9,7 +9,7 @@ from pathlib import Path
 from slipway.catalog.clusters import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Location
-from slipway.doctor.cluster_drift import of_clusters
+from slipway.doctor.drift import of_clusters
 from slipway.doctor.picture import Backend
 from slipway.doctor.place import Place
 from slipway.findings.finding import Finding

@@ -56,15 +56,15 @@ def test_it_is_used_while_it_grows_or_reboots() -> None:
         ({"network": "projects/1/global/networks/n"}, "5  {}.network", "says none", "write `network: projects/1/"),
         ({"kms_key": "k"}, "5  {}.encryption.kmsKey", "team-a has k", "write `kmsKey: k`"),
         ({"custom_service_account": True}, "5  {}.serviceAccount.custom", "says false", "write `custom: true`"),
-        ({"network_attachment": "projects/p/a"}, "5  {}.pscInterface.networkAttachment", "says none", "write"),
+        ({"psc": PscInterface("projects/p/a")}, "5  {}.pscInterface.networkAttachment", "says none", "write"),
         (
-            {"dns_peerings": ("a. p n",)},
+            {"psc": PscInterface(dns_peerings=(DnsPeering("a.", "p", "n"),))},
             "5  {}.pscInterface.dnsPeeringConfigs",
             "has a. p n",
             "`dnsPeeringConfigs: [{{domain: a., targetProject: p, targetNetwork: n}}]`",
         ),
         ({"reserved_ip_ranges": ("s", "r")}, "5  {}.reservedIpRanges", "has r, s", "write `reservedIpRanges: [r, s]`"),
-        ({"pools": (replace(POOL, max=6),)}, "8  {}.pools.workers.replicas", "max: 6", "write `replicas: {{min: 1"),
+        ({"pools": (replace(POOL, max=6),)}, "8  {}.pools.workers.replicas.max", "says 4", "write `max: 6`"),
         (
             {"pools": (replace(POOL, min=None, max=None),)},
             "8  {}.pools.workers.replicas",
@@ -91,9 +91,9 @@ def test_it_is_used_while_it_grows_or_reboots() -> None:
         ),
         (
             {"pools": (POOL, replace(POOL, id="gpus", machine=MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)))},
-            "7  {}.pools",
-            "has a pool gpus too",
-            "`gpus: {{machine: n1-standard-8, accelerator: {{type: NVIDIA_TESLA_T4, count: 2}}, disk: {{type: pd-ssd",
+            "7  {}.pools.gpus",
+            "says none, and team-a has 1–4 n1-standard-8 with 2 NVIDIA_TESLA_T4",
+            "accelerator: {{type: NVIDIA_TESLA_T4, count: 2}}, disk: {{type: pd-ssd, sizeGb: 100}}, replicas: {{min: 1",
         ),
     ],
 )
@@ -106,14 +106,14 @@ def test_what_differs_is_named_with_its_line_and_mended_in_the_file(
 
 def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
     said = planned((replace(ENTRY, pools=(replace(ENTRY.pools[0], name="work"),)),), live(LIVES)).problems
-    assert f"f.yaml:7  {KEY}.pools.work: team-a has no pool work, only workers; take it out" in said
+    gone, there = said
+    assert gone.startswith(f"f.yaml:7  {KEY}.pools.work: ") and "team-a has none; take `work` out" in gone
+    assert there.startswith(f"f.yaml:8  {KEY}.pools.workers: ") and "write `workers: {machine: " in there
 
 
 def test_what_is_named_in_full_is_what_is_named_in_short() -> None:
     psc = PscInterface("training", (DnsPeering("a.", "p", "n"),))
-    there = replace(
-        LIVES, network_attachment="projects/p/regions/r/networkAttachments/training", dns_peerings=("a. p n",)
-    )
+    there = replace(LIVES, psc=PscInterface("projects/p/regions/r/networkAttachments/training", psc.dns_peerings))
     assert planned((replace(ENTRY, psc=psc),), live(there)).current
 
 

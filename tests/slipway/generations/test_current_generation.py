@@ -86,10 +86,10 @@ def test_a_cluster_whose_machines_are_not_those_of_its_id_is_told_and_left_alone
     odd = replace(AS_SECOND, name=FIRST, labels=cluster(FIRST, HASHES[0]).labels)
     decided = planned((PLAIN,), live(odd))
     (problem,) = decided.problems
-    assert f"cluster {FIRST} is not what its id stands for: pool workers has n1-highmem-8" in problem
+    assert f"cluster {FIRST} is not what its id stands for: it has n1-highmem-8 as pools.workers.machine" in problem
     assert "asks for n1-standard-8" in problem and "raise `generation` of cpu" in problem
     renamed = replace(odd, pools=(replace(odd.pools[0], id="others"),))
-    assert "pool others has n1-highmem-8" in planned((PLAIN,), live(renamed)).problems[0]
+    assert "n1-highmem-8 as pools.others" in planned((PLAIN,), live(renamed)).problems[0]
     assert decided.current == () and decided.deleted == ()
 
 
@@ -144,5 +144,5 @@ def test_a_protected_cluster_that_is_an_alternative_is_not_changed_by_being_one(
     assert gone.refusals == () and [one.id for one in gone.current] == [FIRST]
     back = replace(kept, alternatives=(Alternative((LAST,)),))
     (refusal,) = planned((back,), live(AS_SECOND, catalog=catalog)).refusals
-    assert "`pools.workers`" in refusal.why
+    assert "`pools.workers.machine`" in refusal.why
     assert planned((kept,), live(AS_SECOND)).refusals == (), "nor where the catalog is lost"

@@ -3,7 +3,8 @@
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
-from slipway.catalog import clusters, codec
+from slipway import codec
+from slipway.catalog import clusters
 from slipway.cluster import Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.fingerprint import fingerprint_of
 from slipway.generations.dormant import DormantCluster

@@ -17,7 +17,7 @@ ONE = Notice(
     "h100",
     "a1",
     "prod: cluster h100 can't be made",
-    (line("stock-out", "no machines", "pulumi up"),),
+    (line("no machines", "pulumi up"),),
 )
 OTHER = replace(ONE, shape="b2")
 
@@ -52,9 +52,7 @@ BY_HAND = replace(OPEN, open=False)
 def test_the_first_is_opened_and_the_same_is_not_touched() -> None:
     assert does(now(ONE)) == ["POST issues"]
     assert does(now(ONE), OPEN) == []
-    assert does(now(replace(ONE, lines=(line("stock-out", "no machines for 9 days"),))), OPEN) == [], (
-        "its shape is the same"
-    )
+    assert does(now(replace(ONE, lines=(line("no machines for 9 days"),))), OPEN) == [], "its shape is the same"
 
 
 def test_another_shape_writes_it_anew_and_says_so_once() -> None:
@@ -115,9 +113,7 @@ EVIL = "h100` @acme/leads #7 [x](http://evil.example) <img src=x> --> \n# Title\
 
 
 def test_nothing_that_a_name_says_is_more_than_text() -> None:
-    evil = replace(
-        ONE, subject=EVIL, title=EVIL, lines=(line("stock-out", f"job {EVIL} runs", f"slipway jobs show {EVIL}"),)
-    )
+    evil = replace(ONE, subject=EVIL, title=EVIL, lines=(line(f"job {EVIL} runs", f"slipway jobs show {EVIL}"),))
     (step,) = steps(now(evil), ())
     marker, _, shown = step.body["body"].partition("\n")
     assert marker.count("-->") == 1 and marker.endswith("-->")
@@ -130,7 +126,7 @@ def test_nothing_that_a_name_says_is_more_than_text() -> None:
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:
-    (step,) = steps(now(replace(ONE, lines=tuple(line("stock-out", f"thing {n}") for n in range(30)))), ())
+    (step,) = steps(now(replace(ONE, lines=tuple(line(f"thing {n}") for n in range(30)))), ())
     assert "- thing 19\n- and 10 more\n" in step.body["body"]
 
 

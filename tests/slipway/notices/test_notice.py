@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from slipway import codec
 from slipway.catalog.clusters import DormantCluster
 from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift_document
-from slipway.cli.terminal.documents import dormant_document, due_document, iso
+from slipway.cli.terminal.documents import dormant_document, due_document
 from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Then, drift
 from slipway.doctor.drift_reading import Drifted
@@ -23,7 +24,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.labels import NAME_LABEL
 from slipway.notices.issues import steps
-from slipway.notices.notice import KINDS, Notices, document, line, of_document
+from slipway.notices.notice import KINDS, Notices, line, of_document
 from slipway.notices.scheduled_run import of_run
 from slipway.season import Season
 from tests.slipway.creation.test_cluster_creation import NEW, OPEN, OTHERS, Story, failed
@@ -35,22 +36,24 @@ OLD = FINDINGS["cluster-retires-long"]
 
 
 def found(*findings: Finding) -> Notices:
-    return of_document({"kind": "doctor"} | doctor(picture(), findings), "doctor.json")
+    return of_document(codec.document({"kind": "doctor"} | doctor(picture(), findings)), "doctor.json")
 
 
 def changed(*drifted: Finding, unread: tuple[str, ...] = ()) -> Notices:
-    return of_document({"kind": "drift"} | drift_document("prod", Drifted(drifted, unread)), "drift.json")
+    return of_document(
+        codec.document({"kind": "drift"} | drift_document("prod", Drifted(drifted, unread))), "drift.json"
+    )
 
 
 def due(*dates: Due, dormant: Iterable[DormantCluster] = ()) -> Notices:
     body = {
         "kind": "schedule",
         "stack": "prod",
-        "time": iso(NOW),
+        "time": NOW,
         "due": [due_document(one, NOW) for one in dates],
         "dormant": [dormant_document(one, NOW) for one in dormant],
     }
-    return of_document(body, "schedule.json")
+    return of_document(codec.document(body), "schedule.json")
 
 
 def ends(days: float) -> Due:
@@ -67,9 +70,7 @@ def test_what_retires_for_long_has_a_notice_of_its_own_that_changes_with_the_job
     other = found(OLD.of(Subject("cluster", "h100-1"), "retires for 7 days: lora runs", "slipway jobs show lora"))
     assert told(one) == [("retiring-overdue", "cluster h100-1")]
     assert one.notices[0].shape == later.notices[0].shape != other.notices[0].shape
-    assert one.notices[0].lines == (
-        line("retiring-overdue", "retires for 6 days: tune runs", "slipway jobs show tune"),
-    )
+    assert one.notices[0].lines == (line("retires for 6 days: tune runs", "slipway jobs show tune"),)
 
 
 def test_what_else_the_doctor_finds_is_one_notice_of_the_stack() -> None:  # N10
@@ -88,8 +89,8 @@ def test_what_mends_is_told_with_its_condition() -> None:  # N10
             Subject("cluster", "team-a"), "in no stack", "gcloud delete team-a", condition
         )
     )
-    assert one.notices[0].lines == (line("doctor", "in no stack", "gcloud delete team-a", condition),)
-    (written,) = document(one)["notices"]
+    assert one.notices[0].lines == (line("in no stack", "gcloud delete team-a", condition),)
+    (written,) = codec.document(one)["notices"]
     assert written["lines"] == [{"sentence": "in no stack", "mend": "gcloud delete team-a", "means": condition}]
     (step,) = steps(one, ())
     shown = "- in no stack: `gcloud delete team-a` (if nobody needs it; to keep it, adopt it by `id: team-a`)"
@@ -179,7 +180,7 @@ class TestUp:
 
 def test_what_is_written_is_read_and_the_first_of_two_counts() -> None:
     whole = due(ends(5)) + found(OLD.of(Subject("cluster", "a"), "it retires", "wait", "for the job"))
-    again = of_document({"kind": "notices", **document(whole)}, "notices.json")
+    again = of_document({"kind": "notices", **codec.document(whole)}, "notices.json")
     assert again == whole and again + whole == whole
     of_machines = {"stock-out", "deployment-stopped", "season-awaits-quota", "season-ends"}
     assert set(KINDS) == {*of_machines, "doctor", "retiring-overdue", "drift"}

@@ -16,13 +16,16 @@ from typing import Any
 from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.quotas import QuotaPreference
+from slipway.cluster import CurrentCluster
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
+from slipway.fingerprint import fingerprint_in
+from slipway.generations.published_clusters import declared
 from slipway.kinds import CUSTOM_JOB, Kind
-from slipway.labels import CAPACITY_TYPE_LABEL, HASH_LABEL, NAME_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
+from slipway.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
 from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price, hourly
@@ -225,22 +228,20 @@ def job(
     return VertexJob(f"projects/1/jobs/{name}", name, f"JOB_STATE_{state}", **{**usual, **fields})
 
 
+def asked_for(of: Cluster, **inputs: Any) -> dict[str, Any]:
+    """What the engine is asked for; `inputs` are otherwise than the program says."""
+    made = CurrentCluster(declared(of), of.id, fingerprint_in(of.id, of.name), import_=False).request(STACK)
+    return {"name": of.id, "project": PROJECT, "location": of.region or REGION, **made, **inputs}
+
+
 def living(of: Cluster, *, used: int = 0, state: str = "RUNNING", replicas: int | None = None) -> PersistentResource:
     """The cluster in the cloud, with `used` machines busy in each pool, and as many up as its pools keep at least."""
-    up = {one.name: max(one.min, used) if replicas is None else replicas for one in of.pools.values()}
-    pools = tuple(
-        ResourcePool(
-            one.name,
-            one.machine,
-            up[one.name],
-            used,
-            one.min if one.autoscaled else None,
-            one.max if one.autoscaled else None,
-        )
-        for one in of.pools.values()
+    made = PersistentResource.read(asked_for(of))
+    pools = (
+        replace(pool, replicas=max(pool.floor, used) if replicas is None else replicas, used=used)
+        for pool in made.pools
     )
-    labels = {STACK_LABEL: STACK, NAME_LABEL: of.name, HASH_LABEL: of.id.removeprefix(f"{of.name}-")}
-    return PersistentResource(of.id, state, labels, pools, create_time=NOW - timedelta(days=9))
+    return replace(made, state=state, pools=tuple(pools), create_time=NOW - timedelta(days=9))
 
 
 def limits(by_metric: Mapping[str, int], increase: str = INCREASABLE) -> Mapping[str, QuotaLimit]:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slipway.catalog.codec import MalformedError
+from slipway.codec import MalformedError
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
 from slipway.facts import read as read_facts
 from slipway.review.events import declared

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
-from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.prices import Price
 from slipway.review.gate import unannounced, unapproved, worse
 from slipway.review.money import Amount, Money
@@ -12,7 +12,7 @@ from slipway.review.review import Review
 
 
 def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:
-    return Finding(kind, grade, Subject.read(subject), f"`{subject}` {kind}")
+    return Finding(Section.CLUSTERS, kind, Subject.read(subject), grade, f"`{subject}` {kind}")
 
 
 def costs(idle: str, most: str) -> Money:

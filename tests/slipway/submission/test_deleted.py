@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown, Cancelled
-from slipway.jobs.claim import JobGoneError, original
+from slipway.jobs.claim import JobGoneError, OtherJobError, original
 from slipway.submission.candidates import SubmissionRequest
 
 from .service import HOME, Context, Killed, Service, is_passing
@@ -195,6 +196,10 @@ def test_who_waits_for_a_copy_is_told_of_the_one_that_ran(region: str) -> None: 
     service.objects[f"gs://work/claims/{copy.labels['slipway-request']}"] = copy.id
     assert seen() is None, "it is the one itself"
     service.objects[f"gs://work/claims/{copy.labels['slipway-request']}"] = ran.id
+    other = replace(copy, labels={**copy.labels, "slipway-template": "other"})
+    with pytest.raises(OtherJobError) as another:
+        original(context.vertex, context.connection.storage, other)
+    assert "template is digits, here other" in another.value.why, "it never ran, as the id was another one's"
     service.delete(service.jobs[0])
     with pytest.raises(JobGoneError, match=f"{copy.display_name} was a copy of {ran.id}, which is gone") as raised:
         seen()

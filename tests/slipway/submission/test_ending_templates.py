@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.codec import write
 from slipway.catalog.document import read
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.kinds import KINDS
 from slipway.machines.spec import MachineSpec

@@ -41,7 +41,10 @@ def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
     demand = Demand.of(jobs[0])
     assert run_times(jobs, "spot", demand, NOW) == RunTimes(60, 300, 3)
     copy = earlier(4, 2, labels={**jobs[0].labels})
+    there = {"labels": {"slipway-capacity-type": "pool", "slipway-request": "r10"}}
+    runs = earlier(11, 0, **there, state="JOB_STATE_RUNNING", endTime=None)
     others = [
+        *(earlier(10, 1, labels={**there["labels"], "slipway-capacity-type": "spot"}), runs),  # Its copy came to Spot.
         earlier(5, 1, machine="n1-standard-8"),
         earlier(6, 1, replicas=2),
         earlier(7, 1, state="JOB_STATE_FAILED"),

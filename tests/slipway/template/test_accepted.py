@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from slipway.catalog.codec import write
 from slipway.catalog.placeholders import fill
 from slipway.cluster import Reservation
+from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.quota.report import OfferVerdict
 from slipway.template import (

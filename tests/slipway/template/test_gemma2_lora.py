@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.codec import write
+from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
 from slipway.quota.report import OfferVerdict
 from slipway.stack.stack import parse

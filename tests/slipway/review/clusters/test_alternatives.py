@@ -19,7 +19,7 @@ from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from tests.slipway.review.builders import (
     CPU,
     H100,
-    PROJECT,
+    asked_for,
     catalog,
     change,
     cluster,
@@ -137,19 +137,7 @@ def test_a_deleted_one_is_told_with_the_price_of_its_own_region() -> None:
 
 
 def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
-    made = {
-        "name": FAR.id,
-        "project": PROJECT,
-        "location": AWAY,
-        "resourcePools": [
-            {
-                "id": "workers",
-                **H100.request(),
-                "replicaCount": "1",
-                "autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": "4"},
-            }
-        ],
-    }
+    made = asked_for(FAR)
 
     def unsaid(one: Cluster) -> list[str]:
         steps = [step("create", TYPE, one.id, new=made)]

@@ -169,6 +169,10 @@ def test_a_document_and_back() -> None:
         read({"kind": "jobs"}, "x")
     with pytest.raises(ConfigError, match="not a whole review"):
         read({"kind": "review", "schema": 1}, "x")
+    whole = write(ROLLS)
+    for key in whole:
+        with pytest.raises(ConfigError):
+            read({name: value for name, value in whole.items() if name != key}, "x")
 
 
 def test_what_main_has_already_is_marked_and_not_yours() -> None:

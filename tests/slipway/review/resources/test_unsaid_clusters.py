@@ -5,28 +5,29 @@ from typing import Any
 
 import pytest
 
+from slipway.catalog.clusters import Cluster
 from slipway.cluster import PoolSpec
 from slipway.findings.finding import Finding, Grade
+from slipway.labels import STACK_LABEL
 from slipway.review.change import Change
 from slipway.review.resources.unsaid_clusters import unsaid_clusters
-from tests.slipway.review.builders import CPU, H100, PROJECT, REGION, change, cluster, facts, kept, pool, step
+from tests.slipway.review.builders import CPU, H100, asked_for, change, cluster, facts, kept, pool, step
 
 VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 SMALL = cluster("cpu", pool("workers", CPU, 1, 4))
 
 
 def asked(id_: str = SMALL.id, *pools: dict[str, Any], **inputs: Any) -> dict[str, Any]:
-    usual = PoolSpec("workers", CPU, 1, 4, True, 1).request()
-    return {"name": id_, "project": PROJECT, "location": REGION, "resourcePools": list(pools) or [usual], **inputs}
+    return asked_for(SMALL, **{"name": id_, **({"resourcePools": list(pools)} if pools else {}), **inputs})
 
 
 def said(of: Change) -> list[Finding]:
     return list(unsaid_clusters(of))
 
 
-def made(inputs: dict[str, Any], **fields: Any) -> list[Finding]:
-    steps = [step("create", VERTEX, str(inputs["name"]), new=inputs)]
-    return said(change(facts(), facts(SMALL, **fields), steps=steps))
+def made(inputs: dict[str, Any], of: Cluster = SMALL, op: str = "create") -> list[Finding]:
+    steps = [step(op, VERTEX, str(inputs["name"]), new=inputs)]
+    return said(change(facts(), facts(of), steps=steps))
 
 
 def test_a_cluster_that_is_made_as_it_is_said_is_silent() -> None:
@@ -52,26 +53,69 @@ def test_one_whose_machines_nobody_can_tell(pools: Any) -> None:
     [
         (
             asked(SMALL.id, PoolSpec("workers", CPU, 1, 40, True, 1).request()),
-            "`workers` has 1–40, 1 at first, said to have",
+            "`pools.workers.replicas.max` is `40`, said to be `4`",
         ),
         (
             asked(SMALL.id, PoolSpec("workers", CPU, 1, 4, True, 9).request()),
-            "`workers` has 1–4, 9 at first, said to have",
+            "`pools.workers.replicas` is `more than 4`, said to be `1–4`",
         ),
-        (asked(SMALL.id, PoolSpec("workers", H100, 1, 4, True, 1).request()), "`workers` has `a3-highgpu-8g`"),
+        (
+            asked(SMALL.id, PoolSpec("workers", H100, 1, 4, True, 1).request()),
+            "`pools.workers.machine` is `a3-highgpu-8g`",
+        ),
         (
             asked(SMALL.id, PoolSpec("other", CPU, 1, 4, True, 1).request()),
-            "`workers` is not made and pool `other` is not",
+            "`pools.other` is `1–4 n1-standard-8`, said to be none and `pools.workers` is none",
         ),
         (asked(network="projects/1/global/networks/x"), "`network` is `projects/1/global/networks/x`, said to be none"),
         (asked(project="victim"), "`project` is `victim`, said to be `acme-prod`"),
-        (asked(resourcePools=[5]), "its pools can't be read"),
+        (asked(resourcePools=[5]), "its fields can't be read"),
+        (asked(labels="x"), "its fields can't be read"),
     ],
 )
 def test_one_that_is_made_otherwise_than_it_is_said(inputs: dict[str, Any], words: str) -> None:
     (one,) = made(inputs)
     assert (one.kind, one.grade) == ("cluster-unsaid", Grade.BLOCKING)
     assert words in one.sentence
+
+
+PEERED = replace(
+    cluster("cpu", network_attachment="psc", dns_peerings=("corp.example. net shared",), reserved_ip_ranges=("a", "b")),
+    labels={"team": "ml"},
+    generation=3,
+)
+PEERINGS = [{"domain": "corp.example.", "targetProject": "evil", "targetNetwork": "shared"}]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "key"),
+    [
+        (
+            {"pscInterfaceConfig": {"networkAttachment": "psc", "dnsPeeringConfigs": PEERINGS}},
+            "pscInterface.dnsPeeringConfigs",
+        ),
+        ({"pscInterfaceConfig": {"networkAttachment": "psc"}}, "pscInterface.dnsPeeringConfigs"),
+        ({"reservedIpRanges": ["a"]}, "reservedIpRanges"),
+        ({"labels": {**asked_for(PEERED)["labels"], "team": "others"}}, "labels.team"),
+        ({"labels": {**asked_for(PEERED)["labels"], STACK_LABEL: "dev"}}, f"labels.{STACK_LABEL}"),
+        ({"displayName": "another"}, "displayName"),
+        ({"resourceRuntimeSpec": {}}, "serviceAccount.custom"),
+        ({"encryptionSpec": {"kmsKeyName": "k"}}, "encryption.kmsKey"),
+    ],
+)
+def test_each_field_that_is_made_otherwise_is_named(inputs: dict[str, Any], key: str) -> None:
+    assert made(asked_for(PEERED), PEERED) == []
+    (one,) = made(asked_for(PEERED, **inputs), PEERED)
+    assert (one.kind, one.grade) == ("cluster-unsaid", Grade.BLOCKING)
+    assert f"`{key}` is " in one.sentence and one.sentence.count("said to be") == 1
+
+
+def test_what_the_engine_takes_over_keeps_its_names_whatever_the_program_says() -> None:
+    """It leaves labels and display name as they live."""
+    lives = asked_for(PEERED, displayName="renamed by hand", labels={"team": "x", "goog-managed": "y"})
+    assert made(lives, PEERED, "import") == []
+    (one,) = made({**lives, "reservedIpRanges": []}, PEERED, "import")
+    assert "`reservedIpRanges` is none" in one.sentence
 
 
 def test_an_old_generation_that_stays_is_told_elsewhere() -> None:

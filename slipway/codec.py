@@ -1,14 +1,16 @@
 """Frozen dataclasses as JSON objects and back: one definition that writer and reader share.
 
-A field's key is its name in camelCase. One without a default must be there, and null stands for a default. What is
-None is not written; keys that are not known are passed over. What differs from that is said where the field is
-defined, by `Annotated`: `KEY_OF_ENTRY`, `NOT_WRITTEN`, `At`, `Else`, `Form`, `Across`.
+A field's key is its name in camelCase. A field without a default must be there; null stands for the default. `write`
+leaves out what is None, `document` writes it as null; `read` passes over keys that it does not know. `Annotated` says
+where a field differs: `KEY_OF_ENTRY`, `NOT_WRITTEN`, `MaybeText`, `At`, `Else`, `Form`, `Across`, `As`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
 from functools import cache, partial, reduce
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -46,6 +48,9 @@ KEY_OF_ENTRY = object()
 """The field is the object's key in the mapping that holds it."""
 NOT_WRITTEN = object()
 """The field is not part of the document; it has a default."""
+_MAYBE = object()
+MaybeText = Annotated[str, _MAYBE]
+"""Text that may be empty, which JSON tells by null, or by no key at all."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +84,20 @@ class Across:
 
 
 @dataclass(frozen=True)
-class _Codec:
-    """How values of a type are read and written; `expected` says in words what is read."""
+class As:
+    """A value with a JSON form of its own. `read` raises LookupError, TypeError, ValueError or ArithmeticError for what
+    is not `expected`."""
 
     read: Callable[[Any], Any]
     write: Callable[[Any], Any]
+    expected: str
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How values of a type are read; `expected` says in words what is."""
+
+    read: Callable[[Any], Any]
     expected: str
 
 
@@ -92,9 +106,11 @@ class _Field:
     name: str
     path: tuple[str, ...]
     default: Any
-    codec: _Codec
+    reader: _Reader
     across: Across | None
+    own: As | None
     is_key: bool
+    maybe: bool
 
 
 def read(kind: type[T], body: Any, key: str = "") -> T:
@@ -104,31 +120,60 @@ def read(kind: type[T], body: Any, key: str = "") -> T:
     values: dict[str, Any] = {}
     for field in _fields(kind):
         if field.is_key:
-            values[field.name] = field.codec.read(key)
+            values[field.name] = field.reader.read(key)
         elif field.across:
             values[field.name] = field.across.read(body)
         elif (found := _find(body, field.path)) is not MISSING and (found is not None or field.default is MISSING):
-            values[field.name] = _under(".".join(field.path), field.codec.read, found)
+            values[field.name] = _under(".".join(field.path), field.reader.read, found)
         elif field.default is not MISSING:
             values[field.name] = field.default
         else:
-            raise malformed(MISSING, field.codec.expected, ".".join(field.path))
+            raise malformed(MISSING, field.reader.expected, ".".join(field.path))
     return kind(**values)
 
 
 def write(value: Any) -> dict[str, Any]:
     """The JSON of a dataclass that `read` reads."""
+    return _object(value, document=False)
+
+
+def document(value: Any) -> Any:
+    """The JSON of a value for other programs. Objects have every key: null where nothing is known."""
+    return _json(value, document=True)
+
+
+def _object(value: Any, *, document: bool) -> dict[str, Any]:
     body: dict[str, Any] = {}
     for field in _fields(type(value)):
         held = getattr(value, field.name)
+        if field.maybe and not held:
+            held = None
         if field.across:
             body |= field.across.write(held)
-        elif held is not None and not field.is_key:
+        elif document or not (held is None or field.is_key):
             inner = body
             for key in field.path[:-1]:
                 inner = inner.setdefault(key, {})
-            inner[field.path[-1]] = field.codec.write(held)
+            own = field.own if held is not None else None
+            inner[field.path[-1]] = own.write(held) if own else _json(held, document=document)
     return body
+
+
+def _json(value: Any, *, document: bool) -> Any:
+    if is_dataclass(value):
+        return _object(value, document=document)
+    if isinstance(value, Mapping):
+        return {key: _json(one, document=document) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [_json(one, document=document) for one in value]
+    if isinstance(value, Enum):
+        return _word(value)
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _word(value: Enum) -> str:
+    """An enumeration of texts by its value, any other by its name."""
+    return value.value if isinstance(value.value, str) else value.name.lower()
 
 
 def _under(part: str, read: Callable[[Any], Any], value: Any) -> Any:
@@ -161,8 +206,10 @@ def _resolved(kind: Any) -> tuple[_Field, ...]:
         across = next((one for one in told if isinstance(one, Across)), None)
         default = field.default if field.default_factory is MISSING else field.default_factory()
         default = next((one.value for one in told if isinstance(one, Else)), default)
-        codec = _ANYTHING if across else _codec(hint)
-        found.append(_Field(field.name, tuple(key.split(".")), default, codec, across, KEY_OF_ENTRY in told))
+        own = next((one for one in told if isinstance(one, As)), None)
+        reader = _ANYTHING if across else _own(own) if own else _reader(hint)
+        is_key, maybe = KEY_OF_ENTRY in told, _MAYBE in told
+        found.append(_Field(field.name, tuple(key.split(".")), default, reader, across, own, is_key, maybe))
     return tuple(found)
 
 
@@ -174,28 +221,31 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def _codec(hint: Any) -> _Codec:
+def _reader(hint: Any) -> _Reader:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         forms = [one for one in arguments[1:] if isinstance(one, Form)]
-        return reduce(_formed, forms, _codec(arguments[0]))
+        return reduce(_formed, forms, _reader(arguments[0]))
     if origin in (Union, UnionType):
         kinds = tuple(one for one in arguments if one is not NoneType)
-        return _codec(kinds[0]) if len(kinds) == 1 else _plain(kinds, "a value")
+        return _reader(kinds[0]) if len(kinds) == 1 else _plain(kinds, "a value")
     if origin is Literal:
         return _formed(_plain((str,), "a string"), Form(arguments.__contains__, one_of(arguments)))
     if origin is tuple:
-        return _list(_codec(arguments[0]))
-    if origin is not None and issubclass(origin, Mapping):
+        return _list(_reader(arguments[0]))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(arguments[1])
     if hint is Any:
         return _ANYTHING
     if hint in _WORDS:
         return _plain((hint,), _WORDS[hint])
-    return _Codec(lambda value: read(hint, value), write, "an object")
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        words = {_word(one): one for one in hint}
+        return _own(As(words.__getitem__, _word, one_of(words)))
+    return _Reader(lambda value: read(hint, value), "an object")
 
 
-_ANYTHING = _Codec(lambda value: value, lambda value: value, "a value")
+_ANYTHING = _Reader(lambda value: value, "a value")
 _WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -204,7 +254,7 @@ def one_of(names: Iterable[str]) -> str:
     return f"one of {', '.join(names)}"
 
 
-def _plain(kinds: tuple[type, ...], expected: str) -> _Codec:
+def _plain(kinds: tuple[type, ...], expected: str) -> _Reader:
     """JSON's own types: a whole number is a number too, and true is neither."""
     allowed = (*kinds, int) if float in kinds else kinds
 
@@ -213,31 +263,41 @@ def _plain(kinds: tuple[type, ...], expected: str) -> _Codec:
             raise malformed(value, expected)
         return value
 
-    return _Codec(read_plain, lambda value: value, expected)
+    return _Reader(read_plain, expected)
 
 
-def _formed(inner: _Codec, form: Form) -> _Codec:
+def _own(form: As) -> _Reader:
+    def read_own(value: Any) -> Any:
+        try:
+            return form.read(value)
+        except (LookupError, TypeError, ValueError, ArithmeticError):
+            raise malformed(value, form.expected) from None
+
+    return _Reader(read_own, form.expected)
+
+
+def _formed(inner: _Reader, form: Form) -> _Reader:
     def read_formed(value: Any) -> Any:
         found = inner.read(value)
         if not form.fits(found):
             raise malformed(value, form.expected)
         return found
 
-    return _Codec(read_formed, inner.write, form.expected)
+    return _Reader(read_formed, inner.expected)
 
 
-def _list(inner: _Codec) -> _Codec:
+def _list(inner: _Reader) -> _Reader:
     def read_list(value: Any) -> Any:
         if not isinstance(value, list):
             raise malformed(value, "a list")
         return tuple(_under(f"[{index}]", inner.read, one) for index, one in enumerate(value))
 
-    return _Codec(read_list, lambda values: [inner.write(one) for one in values], "a list")
+    return _Reader(read_list, "a list")
 
 
-def _mapping(held: Any) -> _Codec:
+def _mapping(held: Any) -> _Reader:
     """Of anything, by text. An object that has a field for its key is told it."""
-    inner, is_object = _codec(held), is_dataclass(held)
+    inner, is_object = _reader(held), is_dataclass(held)
 
     def read_mapping(value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -247,4 +307,4 @@ def _mapping(held: Any) -> _Codec:
             for key, one in value.items()
         }
 
-    return _Codec(read_mapping, lambda values: {key: inner.write(one) for key, one in values.items()}, "an object")
+    return _Reader(read_mapping, "an object")

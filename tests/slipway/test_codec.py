@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.catalog.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, MalformedError, read, write
+from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, At, Else, Form, MalformedError, read, write
 
 
 @dataclass(frozen=True)

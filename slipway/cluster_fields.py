@@ -1,0 +1,193 @@
+"""The fields of a cluster and of its pools: one table, and the one comparison of two clusters.
+
+Whoever holds a cluster against another asks `compare`, which takes every form of one as a `ClusterSpec`: what the stack
+file asks for, what the catalog publishes (`slipway.generations.published_clusters.declared`), what lives and what the
+engine is asked for (`slipway.cloud.clusters.PersistentResource.spec`). Every field here is part of a cluster's
+fingerprint: none can change on a living cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
+
+Of = TypeVar("Of", ClusterSpec, PoolSpec)
+GOOGLES = ("goog-", "pulumi-")
+"""How labels begin that nobody wrote."""
+NAMES = ("displayName", "labels.")
+"""How the keys begin of what people call a cluster, which jobs never see."""
+
+
+@dataclass(frozen=True)
+class Field(Generic[Of]):
+    """`key`: as the stack file spells it, below the cluster or the pool. `words`: its value, empty for none; `written`:
+    the same as a stack file has it, where that is not how people say it."""
+
+    key: str
+    words: Callable[[Of], str]
+    written: Callable[[Of], str] = lambda _: ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field of a cluster from one value to another, each in words and empty for none. `key`: below the cluster's
+    entry in the stack file; `written`: `after` as that has it."""
+
+    key: str
+    before: str
+    after: str
+    written: str = ""
+
+    @property
+    def of_pools(self) -> bool:
+        return self.key.startswith("pools.")
+
+    @property
+    def of_machines(self) -> bool:
+        """Whether machines differ, and not their number alone."""
+        return self.of_pools and self.key.split(".")[2:3] != ["replicas"]
+
+
+def size(pool: PoolSpec) -> str:
+    """`1–4`, of a pool that grows by itself; `2`"""
+    return f"{pool.min}–{pool.max}" if pool.autoscaled else str(pool.replicas)
+
+
+def machines_in_words(pool: PoolSpec | None) -> str:
+    """`1–4 a3-highgpu-8g`; empty for none."""
+    return f"{size(pool)} {pool.machine}" if pool else ""
+
+
+def _size_written(pool: PoolSpec) -> str:
+    return f"{{min: {pool.min}, max: {pool.max}}}" if pool.autoscaled else str(pool.replicas)
+
+
+def _attached(pool: PoolSpec) -> bool:
+    """Whether its machines are given their accelerators: the names of all others tell theirs."""
+    return bool(pool.machine.accelerator) and pool.machine.type.startswith("n1-")
+
+
+def _list(items: Iterable[str]) -> str:
+    return f"[{', '.join(items)}]"
+
+
+def _psc(spec: ClusterSpec) -> PscInterface:
+    return spec.psc or PscInterface()
+
+
+CLUSTER: tuple[Field[ClusterSpec], ...] = (
+    Field("displayName", lambda spec: spec.display_name),
+    Field("network", lambda spec: spec.network or ""),
+    Field("encryption.kmsKey", lambda spec: spec.kms_key or ""),
+    Field("pscInterface.networkAttachment", lambda spec: _psc(spec).network_attachment or ""),
+    Field("generation", lambda spec: str(spec.generation)),
+    Field(
+        "reservedIpRanges", lambda spec: ", ".join(spec.reserved_ip_ranges), lambda spec: _list(spec.reserved_ip_ranges)
+    ),
+    Field(
+        "pscInterface.dnsPeeringConfigs",
+        lambda spec: ", ".join(map(str, _psc(spec).dns_peerings)),
+        lambda spec: _list(one.written for one in _psc(spec).dns_peerings),
+    ),
+    Field("serviceAccount.custom", lambda spec: str(spec.custom_service_account).lower()),
+)
+POOL: tuple[Field[PoolSpec], ...] = (
+    Field("machine", lambda pool: pool.machine.type),
+    Field(
+        "accelerator",
+        lambda pool: f"{pool.machine.accelerator_count} {pool.machine.accelerator}" if _attached(pool) else "",
+        lambda pool: f"{{type: {pool.machine.accelerator}, count: {pool.machine.accelerator_count}}}",
+    ),
+    Field("disk.type", lambda pool: pool.machine.disk.type),
+    Field("disk.sizeGb", lambda pool: str(pool.machine.disk.size_gb)),
+    Field("replicas", size, _size_written),
+    Field("replicas.min", lambda pool: str(pool.min)),
+    Field("replicas.max", lambda pool: str(pool.max)),
+)
+
+
+def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[Difference, ...]:
+    """Every field in which two clusters differ, in the order of the table; pools by their names."""
+    pools = sorted({*(pool.name for pool in before.pools), *(pool.name for pool in after.pools)})
+    return (
+        *_differing(CLUSTER, before, after),
+        *(
+            Difference(f"labels.{key}", was, now)
+            for key in sorted({*before.labels, *after.labels})
+            if (was := before.labels.get(key, "")) != (now := after.labels.get(key, ""))
+        ),
+        *(one for name in pools for one in compare_pools(name, before.pool(name), after.pool(name))),
+    )
+
+
+def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) -> tuple[Difference, ...]:
+    """The same of one pool, whatever it is called; None for one that is not there."""
+    if before is None or after is None:
+        return (Difference(f"pools.{name}", machines_in_words(before), machines_in_words(after), _written(after)),)
+    other = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")
+    fields = (field for field in POOL if field.key not in other)
+    return tuple(replace(one, key=f"pools.{name}.{one.key}") for one in _differing(fields, before, after))
+
+
+def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
+    """What lives, spelled as it was asked for where both mean the same: the order of lists, the short name of a network
+    attachment, what no request has (`generation`), labels of Google's.
+
+    `steady`: its machines do not come or go now; else their number in a pool of a fixed size means nothing. Display
+    name and labels of one that is adopted are its owner's.
+    """
+    there, psc = _psc(found), _psc(asked)
+    short = (there.network_attachment or "").rpartition("/")[2]
+    attachment = psc.network_attachment if short == psc.network_attachment else there.network_attachment
+    labels = {key: one for key, one in found.labels.items() if key in asked.labels or not key.startswith(GOOGLES)}
+    return replace(
+        found,
+        generation=asked.generation,
+        reserved_ip_ranges=_in_order(found.reserved_ip_ranges, asked.reserved_ip_ranges),
+        psc=PscInterface(attachment, _in_order(there.dns_peerings, psc.dns_peerings)),
+        display_name=asked.display_name if asked.adopted else found.display_name,
+        labels=asked.labels if asked.adopted else labels,
+        pools=tuple(
+            pool if steady or (was := asked.pool(pool.name)) is None else replace(pool, replicas=was.replicas)
+            for pool in found.pools
+        ),
+    )
+
+
+def strays(asked: ClusterSpec, found: ClusterSpec) -> Iterator[Difference]:
+    """Pools that grow by themselves and are beyond their bounds; no number is told, as it moves."""
+    for pool in found.pools:
+        if pool.autoscaled and asked.pool(pool.name) and not pool.min <= pool.replicas <= pool.max:
+            beyond = f"fewer than {pool.min}" if pool.replicas < pool.min else f"more than {pool.max}"
+            yield Difference(f"pools.{pool.name}.replicas", size(pool), beyond)
+
+
+def _differing(fields: Iterable[Field[Of]], before: Of, after: Of) -> Iterator[Difference]:
+    for field in fields:
+        was, now = field.words(before), field.words(after)
+        if was != now:
+            yield Difference(field.key, was, now, field.written(after) if now else "")
+
+
+Item = TypeVar("Item")
+
+
+def _in_order(found: tuple[Item, ...], asked: tuple[Item, ...]) -> tuple[Item, ...]:
+    ordered = tuple(sorted(found, key=str))
+    return asked if ordered == tuple(sorted(asked, key=str)) else ordered
+
+
+def _written(pool: PoolSpec | None) -> str:
+    """A whole pool as the stack file has it."""
+    if pool is None:
+        return ""
+    values = {field.key: field.written(pool) or field.words(pool) for field in POOL if field.words(pool)}
+    below: dict[str, list[str]] = {}
+    for key, value in values.items():
+        top, _, last = key.partition(".")
+        below.setdefault(top, []).append(f"{last}: {value}")
+    told = (f"{top}: {values.get(top) or '{' + ', '.join(parts) + '}'}" for top, parts in below.items())
+    return f"{{{', '.join(told)}}}"

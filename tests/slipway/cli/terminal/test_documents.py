@@ -1,0 +1,361 @@
+"""The documents of `--output json`, as fixed values make them: keys, their order and their forms are an interface. # N4
+
+`recorded/NAME.json` has each as it was first printed; one that is to change is deleted and recorded anew:
+`SLIPWAY_RECORD=1 python -m pytest tests/slipway/cli/terminal/test_documents.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+import pytest
+
+from slipway import codec
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool
+from slipway.catalog.model import Catalog, Offer, Parameter, Study, Template
+from slipway.cli.check import Checked, _json
+from slipway.cli.doctor import document as doctor
+from slipway.cli.drift import document as drift
+from slipway.cli.jobs.download import _document as download
+from slipway.cli.jobs.show import JobDetails, _document
+from slipway.cli.pools import _document as pool_document
+from slipway.cli.quota import document as quota
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.documents import (
+    catalog_document,
+    dormant_document,
+    due_document,
+    template_document,
+)
+from slipway.cli.terminal.pool_rows import rows
+from slipway.cli.terminal.submission import document as submission
+from slipway.cli.terminal.sweep_outcome import document as sweep
+from slipway.cli.terminal.sweep_outcome import forecast_document
+from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.failures import Call, CloudError
+from slipway.cloud.jobs import VertexJob, WorkerPool
+from slipway.cloud.monitoring import Point, Series
+from slipway.cloud.storage import Location, StoredObject
+from slipway.cloud.trials import Trial
+from slipway.context import Clock, Context
+from slipway.deployment.schedule import Due
+from slipway.doctor.drift import Then
+from slipway.doctor.drift import drift as drift_of
+from slipway.doctor.drift_reading import Drifted
+from slipway.findings.finding import Finding, Grade, Section, Subject
+from slipway.findings.kinds import KINDS
+from slipway.jobs.description import describe
+from slipway.jobs.download import Download
+from slipway.jobs.failure import Failure
+from slipway.jobs.log import JobEvent, JobEvents
+from slipway.jobs.outputs import LeftOut, OutputFile
+from slipway.jobs.run_times import RunTimes
+from slipway.jobs.utilization import Row, Utilization
+from slipway.jobs.verdict import Outcome, Verdict
+from slipway.kinds import CUSTOM_JOB
+from slipway.labels import (
+    CODE_COMMIT_LABEL,
+    CODE_DIRTY_LABEL,
+    CODE_LABEL,
+    COMMIT_LABEL,
+    DIRTY_LABEL,
+    REQUEST_LABEL,
+    ROLES_LABEL,
+    TEMPLATE_LABEL,
+    USER_LABEL,
+)
+from slipway.live import Live, Unknown
+from slipway.machines.spec import Disk, MachineSpec
+from slipway.notices.notice import Notice, Notices, line
+from slipway.prices import UNKNOWN, Price
+from slipway.quota.report import Line, QuotaReport
+from slipway.quota.request import Requested
+from slipway.review.money import Amount, Money
+from slipway.review.rendering.document import read_all, write_all
+from slipway.review.review import Review
+from slipway.season import Season
+from slipway.stack.stack import parse
+from slipway.stack.yaml_file import FileFinding, from_text
+from slipway.submission.candidates import Candidate
+from slipway.submission.choice import Choice, JudgedCandidate
+from slipway.submission.ending import Suggestion
+from slipway.submission.request import Request
+from slipway.submission.sender import Attempt
+from slipway.submission.submitter import SubmissionResult
+from slipway.sweeps.forecast import Forecast, Share
+from slipway.sweeps.runs import RemainingRuns, Run
+from slipway.sweeps.sending import SendingResult
+from slipway.sweeps.sweep_end import EndedRuns
+from slipway.sweeps.sweep_submitter import SubmittedSweep
+from tests.slipway.doctor.picture import picture
+
+RECORDED = Path(__file__).with_name("recorded")
+NOW = datetime(2026, 12, 1, 12, 0, 0, 250000, tzinfo=UTC)
+H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500))
+CPU = MachineSpec("n1-standard-8")
+POOL = Pool("workers", H100, 1, 4, True, Price(Decimal("101.008")))
+CLUSTER = Cluster("h100", "h100-1a2b3c4", {"workers": POOL})
+OFFERS = (
+    Offer("pool", True, "", "h100", ("", "workers"), Price(Decimal("101.008")), {}, wait=1800.0),
+    Offer(
+        "spot", False, "quota: short", "", (), Price(Decimal("0.5"), at_most=True), {}, when={"rank": (8, 16)}, note="n"
+    ),
+    Offer("reservation", False, "", "", (), UNKNOWN, {}),
+)
+PARAMETERS = (
+    Parameter("rank", "int", 8, 1, 64, (8, 16), "how much"),
+    Parameter("data", "str"),
+)
+LORA = Template(
+    "lora",
+    "Tunes",
+    "custom-job",
+    ("chief", "workers"),
+    PARAMETERS,
+    OFFERS,
+    code_flag=True,
+    study=Study(8, "${parallel}", "", (("loss", "MINIMIZE"),), ("lr",)),
+    source="templates/lora.py:5",
+)
+DIGITS = Template("digits", "", "custom-job", (), (), (), code_why="forbidden by prod")
+CATALOG = Catalog(
+    "dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", {"h100": CLUSTER}, (), {"lora": LORA, "digits": DIGITS}
+)
+STACK = """config:
+  gcp:project: acme-ml-dev
+  gcp:region: us-central1
+  gcp:addPulumiAttributionLabel: "false"
+  slipway:persistentResources:
+    cpu:
+      pools:
+        workers: { machine: n1-standard-8, replicas: { min: 1, max: 4 } }
+      alternatives: [{ region: us-east4 }]
+  slipway:templates: [lora]
+"""
+PLACE = "projects/1/locations/us-central1"
+LABELS = {
+    TEMPLATE_LABEL: "lora",
+    USER_LABEL: "ada",
+    REQUEST_LABEL: "r1",
+    COMMIT_LABEL: "3f9c2e1",
+    DIRTY_LABEL: "false",
+    CODE_LABEL: "abc123",
+    CODE_COMMIT_LABEL: "77",
+    CODE_DIRTY_LABEL: "true",
+    ROLES_LABEL: "chief_workers",
+}
+TRIALS = (
+    Trial("1", "SUCCEEDED", {"lr": "0.1"}, {"loss": 0.25}, f"{PLACE}/customJobs/7", NOW - timedelta(hours=1), NOW),
+    Trial("2", "ACTIVE", {"lr": "0.2"}, {}, ""),
+)
+FULL = VertexJob(
+    f"{PLACE}/customJobs/42",
+    "lora-1",
+    "JOB_STATE_FAILED",
+    LABELS,
+    (WorkerPool(CPU, 0), WorkerPool(H100, 2, "img:1", "m", ("--rank=8",), ("gs://w/p.tar.gz",))),
+    "h100-1a2b3c4",
+    output="gs://w/out",
+    create_time=NOW - timedelta(hours=3),
+    start_time=NOW - timedelta(hours=2),
+    end_time=NOW - timedelta(minutes=1),
+    error="The replica workerpool0-0 exited",
+    trials=2,
+    model="models/1@2",
+    tried=TRIALS,
+    goals={"loss": "MINIMIZE"},
+    experiment_run="runs/1",
+    experiment="experiments/1",
+    tuned=("lr",),
+    shells={"workerpool1-0": "shell.google/1"},
+)
+BARE = VertexJob(f"{PLACE}/customJobs/43", "", "JOB_STATE_QUEUED")
+SPOT = replace(
+    FULL, labels={}, persistent_resource_id="", strategy="SPOT", end_time=None, state="JOB_STATE_RUNNING", tried=()
+)
+EVENTS = JobEvents(
+    (
+        JobEvent("preemption", NOW - timedelta(hours=1), "workerpool1-0", "2", "was preempted"),
+        JobEvent("running", None, "", "", "Job is running"),
+    )
+)
+SERIES = Series("cpu/utilization", "42", "workerpool1-0", "", (Point(NOW, 0.5), Point(NOW + timedelta(minutes=1), 0.7)))
+USAGE = Utilization(
+    (Row("workers-0", "CPU", SERIES), Row("workers-0", "GPU", replace(SERIES, accelerator="0"))), 60, "no samples"
+)
+
+
+def context() -> Context:
+    found = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, clock=Clock(now=lambda: NOW))
+    found.__dict__["catalog"] = CATALOG
+    return found
+
+
+def details(**fields: Any) -> Mapping[str, Any]:
+    known = JobDetails(FULL, "quota is full", EVENTS, USAGE, None, (Suggestion("look", "slipway jobs logs"),), SPOT)
+    return {"job": _document(context(), replace(known, **fields))}
+
+
+def pools() -> Mapping[str, Any]:
+    living = ResourcePool("workers", H100, 2, 1, 1, 4)
+    there = PersistentResource(f"{PLACE}/persistentResources/h100-1a2b3c4", "RUNNING", {}, (living,))
+    gone = replace(CATALOG, clusters={"h100": CLUSTER, "cpu": Cluster("cpu", "cpu-0000000", {"w": POOL})})
+    priceless = replace(rows(CATALOG, [there], [], [])[0], per_machine=UNKNOWN, idle_since=NOW)
+    return {"pools": [pool_document(one) for one in (*rows(gone, [there], [FULL], []), priceless)]}
+
+
+def dates() -> Mapping[str, Any]:
+    due = (
+        Due("h100", "h100-1a2b3c4", "season-ends", "", NOW + timedelta(hours=3), per_hour=Price(Decimal("1.5"))),
+        Due("cpu", "cpu-1", "retire", "two jobs", now=True, overdue=True, per_hour=UNKNOWN),
+    )
+    asleep = DormantCluster("h100", "h100-1a2b3c4", {}, season=Season(NOW + timedelta(days=2)))
+    dormant = (asleep, replace(asleep, lacks=("gpus",)), replace(asleep, why="idle", since=NOW))
+    return {
+        "due": [due_document(one, NOW) for one in due],
+        "dormant": [dormant_document(one, NOW) for one in dormant],
+    }
+
+
+def quotas() -> Mapping[str, Any]:
+    line = Line("gpus", "us-central1", "custom", "H100", "cpu/workers", 8, 32, 16, None, "short", "ask", 8)
+    asked = Requested("partly", 48, 32, "scarce")
+    lines = (line, replace(line, now=None, increase="", requested=asked), replace(line, requested=Requested("new", 4)))
+    found = (("e", Grade.BLOCKING), ("w", Grade.BLOCKING), ("w", Grade.WARNING))
+    live = Live(clusters=(), jobs=(), limits=Unknown("403 denied", "quotas", "a role"), catalog=None)
+    return quota(
+        CATALOG,
+        live,
+        QuotaReport(
+            lines, tuple(KINDS["quota-short-now"].of(Subject("quota"), words, grade=grade) for words, grade in found)
+        ),
+    )
+
+
+def sent() -> Mapping[str, Any]:
+    pool, spot = (Candidate(one, CUSTOM_JOB, lambda: Request("r1-1", "dev", "t", {})) for one in OFFERS[:2])
+    passed = JudgedCandidate(replace(spot, region="us-east4"), Verdict(Outcome.NEVER, "never", why=("no", "way")))
+    choice = Choice(JudgedCandidate(pool, Verdict(Outcome.STARTS, "starts now")), (passed,))
+    attempt = Attempt(BARE, True, (f"{PLACE}/customJobs/44",))
+    made = SubmissionResult(Request("r1-1", "dev", "t", {}), attempt, choice, context())
+    found = [submission(context(), one, BARE, "r1") for one in (made, replace(made, choice=None))]
+    return {"submissions": found}
+
+
+def sweeps() -> Mapping[str, Any]:
+    price, times = Price(Decimal("2")), RunTimes(60.0, 120.0, 5)
+    forecast = Forecast(4, (Share(4, price, False, None, times),), 3.0)
+    result = SendingResult(
+        {Run(1): "j1", Run(0, 1): "j0"}, {Run(2): CloudError("send", "refused", call=Call("send"))}, [Run(3)]
+    )
+    whole = SubmittedSweep("s1", 4, RemainingRuns((), {}, 1, 2, 3, 4, gone=(7,)), result, cast(Any, None), forecast)
+    untimed = replace(forecast, shares=(Share(4, UNKNOWN, True, 2, None),))
+    return {
+        "sweeps": [
+            sweep(whole),
+            sweep(replace(whole, forecast=None), EndedRuns({0: FULL}, (1,))),
+        ],
+        "forecast": forecast_document(untimed),
+    }
+
+
+def checks() -> Mapping[str, Any]:
+    finding = FileFinding("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
+    bad = Checked("prod", "stacks/Pulumi.prod.yaml", None, (finding,), (replace(finding, line=4),))
+    return _json([bad, Checked("dev", "stacks/Pulumi.dev.yaml", parse(from_text(STACK, "stacks/Pulumi.dev.yaml")), ())])
+
+
+def reviews() -> Mapping[str, Any]:
+    one = Finding(
+        Section.CLUSTERS, "jobs-cancelled", Subject("cluster", "h100"), Grade.BLOCKING, "Two", ("a", "b"), "k", 1.5
+    )
+    amount = Amount(Price(Decimal("1.50"), complete=False), Price(Decimal(3)))
+    whole = Review(
+        "dev",
+        (one, Finding(Section.PEOPLE, "x", Subject("y"), Grade.NOTE, "Z")),
+        ("all of it",),
+        Money(amount, replace(amount, before=UNKNOWN), Price()),
+        "fits",
+        "holds",
+        ("s",),
+        ("p",),
+        ("n",),
+        on_main=frozenset({("b", "2"), ("a", "1")}),
+    )
+    document = write_all([whole, Review("prod")])
+    assert read_all(document["reviews"], "it") == (whole, Review("prod"))
+    return document
+
+
+CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "job": lambda: details(failure=Failure("chief", ("Traceback", "Oops"), None, "", "")),
+    "job-without": lambda: details(
+        job=BARE, events=JobEvents(why="403"), usage=Utilization(why="none"), next=None, why="", steps=()
+    ),
+    "job-memory": lambda: details(job=SPOT, failure=Failure("", (), 0.93, "n1", "")),
+    "jobs": lambda: {"jobs": [describe(one, context()).document for one in (FULL, BARE, SPOT)]},
+    "templates": lambda: {
+        "catalog": {**catalog_document(selected()), "address": ""},
+        "templates": [template_document(one) for one in CATALOG.templates.values()],
+    },
+    "pools": pools,
+    "schedule": dates,
+    "quota": quotas,
+    "quota-request": lambda: {"request": Requested("pending", None)},
+    "doctor": lambda: doctor(
+        replace(picture(), now=NOW, other_regions=("us-east4",), unseen=("x",)),
+        (
+            KINDS["unread"].of(Subject("jobs"), "can't", "ask", "then"),
+            KINDS["unread-part"].of(Subject("p"), "s"),
+        ),
+    ),
+    "drift": lambda: drift(
+        "dev",
+        Drifted(
+            (
+                drift_of(Subject("bucket", "b"), "", "gone", Then.MADE_ANEW),
+                drift_of(Subject("b"), "f", "s", Then.STAYS, "undo"),
+            ),
+            ("x",),
+        ),
+    ),
+    "notices": lambda: codec.document(
+        Notices(
+            (Notice("drift", "dev", "stack", "abc", "T", (line("s"), line("t", "m", "w"))),),
+            frozenset({("drift", "dev"), ("doctor", "dev")}),
+        )
+    ),
+    "download": lambda: download(
+        FULL.name,
+        Download("gs://w/out", Path("lora-1"), (stored("a"),), (stored("d/b"),), (LeftOut("out//", "no name"),)),
+    ),
+    "submission": sent,
+    "sweep": sweeps,
+    "check": checks,
+    "reviews": reviews,
+}
+
+
+def stored(name: str) -> OutputFile:
+    return OutputFile(StoredObject(Location("w", f"out/{name}"), 12, "1", "", None), PurePosixPath(name))
+
+
+def selected() -> Context:
+    found = context()
+    found.__dict__["selected"] = cast(Any, type("Selected", (), {"location": "gs://dev/catalog.json"}))
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_document_stays_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    screen.out_json(name, CASES[name]())
+    printed, file = capsys.readouterr().out, RECORDED / f"{name}.json"
+    if os.environ.get("SLIPWAY_RECORD") and not file.exists():
+        file.write_text(printed, encoding="utf-8")
+    assert printed == file.read_text(encoding="utf-8")

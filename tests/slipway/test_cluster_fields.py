@@ -1,0 +1,121 @@
+"""Every field that makes another cluster of one is in the table, by which any two are compared. # N1 # N10 # N14"""
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
+from slipway.cluster_fields import CLUSTER, POOL, as_asked, compare, compare_pools, strays
+from slipway.fingerprint import fingerprint_of
+from slipway.machines.spec import Disk, MachineSpec
+
+T4 = MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)
+WORKERS = PoolSpec("workers", T4, 1, 4, autoscaled=True, replicas=1)
+FIXED = PoolSpec("fixed", T4, 2, 2, autoscaled=False, replicas=2)
+PEERED = (DnsPeering("a.", "p", "n"), DnsPeering("b.", "p", "n"))
+SPEC = ClusterSpec("cpu", (FIXED, WORKERS), reserved_ip_ranges=("s", "r"), psc=PscInterface("training", PEERED))
+NO_OTHER_CLUSTER = {
+    *("replacement", "retire_within", "deletion_policy", "season", "create_within"),
+    *("alternatives", "alternative", "adopted"),
+}
+NOT_OF_ITSELF = {"name", "region"}
+"""Whoever compares two looks at those of one name, in one region."""
+
+OF_CLUSTER: dict[str, Any] = {
+    "pools": (WORKERS,),
+    "display_name": "another",
+    "network": "n",
+    "reserved_ip_ranges": ("r",),
+    "kms_key": "k",
+    "psc": None,
+    "custom_service_account": False,
+    "labels": {"team": "a"},
+    "generation": 2,
+}
+OF_POOL: dict[str, Any] = {"machine": MachineSpec("n1-standard-4"), "min": 2, "max": 9, "autoscaled": False}
+OF_MACHINE: dict[str, Any] = {
+    "type": "n1-standard-16",
+    "accelerator": "NVIDIA_TESLA_V100",
+    "accelerator_count": 4,
+    "disk": Disk("pd-standard", 100),
+}
+
+
+def of_pool(**changed: Any) -> ClusterSpec:
+    return replace(SPEC, pools=(FIXED, replace(WORKERS, **changed)))
+
+
+def test_no_field_is_forgotten() -> None:
+    assert {one.name for one in fields(ClusterSpec)} == {*OF_CLUSTER, *NO_OTHER_CLUSTER, *NOT_OF_ITSELF}
+    # A pool that grows by itself has as many machines as it needs.
+    assert {one.name for one in fields(PoolSpec)} == {*OF_POOL, "name", "replicas"}
+    assert {one.name for one in fields(MachineSpec)} == {*OF_MACHINE}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(replace(SPEC, **{key: value}) for key, value in OF_CLUSTER.items()),
+        *(of_pool(**{key: value}) for key, value in OF_POOL.items()),
+        *(of_pool(machine=replace(T4, **{key: value})) for key, value in OF_MACHINE.items()),
+        of_pool(machine=replace(T4, disk=Disk("pd-ssd", 200))),
+        of_pool(name="others"),
+        replace(SPEC, psc=PscInterface("another", PEERED)),
+        replace(SPEC, psc=PscInterface("training", PEERED[:1])),
+        replace(SPEC, pools=(replace(FIXED, replicas=3, min=3, max=3), WORKERS)),
+    ],
+)
+def test_what_makes_another_cluster_is_named_with_a_key_of_the_table(other: ClusterSpec) -> None:
+    hashed = [fingerprint_of("prod", "acme", "us-central1", one) for one in (SPEC, other)]
+    found = compare(SPEC, other)
+    assert found and hashed[0] != hashed[1]
+    keys = {*(one.key for one in CLUSTER), *(f"pools.workers.{one.key}" for one in POOL)}
+    keys |= {f"pools.{name}" for name in ("fixed", "workers", "others")} | {"labels.team", "pools.fixed.replicas"}
+    assert {one.key for one in found} <= keys
+    assert [(one.key, one.before, one.after) for one in compare(other, SPEC)] == [
+        (one.key, one.after, one.before) for one in found
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SPEC, replacement="protect", retire_within=timedelta(days=1)),
+        replace(SPEC, pools=(WORKERS, FIXED)),
+        of_pool(replicas=3),
+    ],
+)
+def test_what_makes_no_other_cluster_is_no_difference(other: ClusterSpec) -> None:
+    assert compare(SPEC, other) == ()
+
+
+def test_what_lives_is_told_as_it_was_asked_for() -> None:
+    full = PscInterface("projects/p/regions/r/networkAttachments/training", PEERED[::-1])
+    lives = replace(SPEC, psc=full, reserved_ip_ranges=("r", "s"), labels={"goog-managed": "x"})
+    assert compare(SPEC, lives) and compare(SPEC, as_asked(lives, SPEC)) == ()
+    elsewhere = replace(lives, psc=replace(full, network_attachment="projects/p/other"))
+    (one,) = compare(SPEC, as_asked(elsewhere, SPEC))
+    assert (one.key, one.after) == ("pscInterface.networkAttachment", "projects/p/other")
+    labelled = replace(SPEC, labels={"goog-own": "x"})
+    assert [one.key for one in compare(labelled, as_asked(SPEC, labelled))] == ["labels.goog-own"]
+
+
+def test_numbers_that_move_mean_nothing_and_bounds_do() -> None:
+    moving = replace(SPEC, pools=(replace(FIXED, replicas=1), replace(WORKERS, replicas=9)))
+    assert [one.key for one in compare(SPEC, as_asked(moving, SPEC))] == ["pools.fixed.replicas"]
+    assert compare(SPEC, as_asked(moving, SPEC, steady=False)) == ()
+    assert [(one.key, one.after) for one in strays(SPEC, moving)] == [("pools.workers.replicas", "more than 4")]
+    assert list(strays(SPEC, SPEC)) == []
+
+
+def test_a_pool_under_another_name_is_the_same_pool() -> None:
+    assert compare_pools("", WORKERS, replace(WORKERS, name="others")) == ()
+    (gone,) = compare_pools("workers", WORKERS, None)
+    assert (gone.key, gone.before, gone.after) == ("pools.workers", "1–4 n1-standard-8 with 2 NVIDIA_TESLA_T4", "")
+    (come,) = compare_pools("workers", None, WORKERS)
+    assert come.written == (
+        "{machine: n1-standard-8, accelerator: {type: NVIDIA_TESLA_T4, count: 2}, disk: {type: pd-ssd, sizeGb: 100}, "
+        "replicas: {min: 1, max: 4}}"
+    )
