@@ -87,12 +87,12 @@ def main() -> None:
         )
         from components.deployment import declare
         from slipway.catalog.document import PublishedCatalog
-        from slipway.creation.interim_catalog import Offers
         from slipway.creation.parallel_creation import creator
         from slipway.deployment.alternatives import as_made, told
         from slipway.deployment.checkout import checkout_revision
         from slipway.deployment.deployment import build_packages, plan_deployment
         from slipway.deployment.interim import interim
+        from slipway.deployment.interim_catalog import Offers
         from slipway.generations.dormant import brought_by_season
         from slipway.review.preview_text import preview_text
 

@@ -9,16 +9,14 @@ cloud's resource in `up` alone. Those of a component it calls in `refresh` and `
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import copy_context
 from datetime import datetime
 
 import pulumi
 
 from components.gcp import storage
+from components.thread import in_thread
 
 HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it
@@ -75,26 +73,4 @@ class Creation:
         return pulumi.ResourceOptions(depends_on=[self.object], transforms=[transform])
 
     async def _before(self, _: pulumi.ResourceHookArgs) -> None:
-        self._made = frozenset((await _in_thread(lambda: self._make(self._ids))).values())
-
-
-async def _in_thread(work: Callable[[], Mapping[str, str]]) -> Mapping[str, str]:
-    """Blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Mapping[str, str]] = loop.create_future()
-
-    def end(made: Mapping[str, str], error: BaseException | None) -> None:
-        if not done.cancelled():
-            done.set_result(made) if error is None else done.set_exception(error)
-
-    def run() -> None:
-        made: Mapping[str, str] = {}
-        error: Exception | None = None
-        try:
-            made = work()
-        except Exception as problem:
-            error = problem
-        loop.call_soon_threadsafe(end, made, error)
-
-    threading.Thread(target=copy_context().run, args=(run,), name="creation", daemon=True).start()
-    return await done
+        self._made = frozenset((await in_thread(lambda: self._make(self._ids))).values())

@@ -11,19 +11,18 @@ asked for, and what it reboots: that is waited for. What is gone then is as good
 
 from __future__ import annotations
 
-import asyncio
-import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from textwrap import indent
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pulumi
 
-from slipway.formatting import join, span
-from slipway.generations.retiring import Why
+from components.thread import in_thread
+from slipway.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
+from slipway.errors import SlipwayError
 from slipway.live import Unknown, Use
-from slipway.unfinished_jobs import cancelled, losses_of_stack, ways_out
+from slipway.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
 
 NAME = "slipway-guard-v1"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -43,9 +42,6 @@ deleted."""
 
 Moved = Callable[[str], bool]
 """Whether this deployment has another bucket to publish in, or another account, than the one of this name."""
-
-_LOOK_EVERY_S = 10.0
-_UNREADY_S = 2 * 3600.0  # It takes minutes. Of one that hangs the cloud's refusal tells more.
 
 
 def guard(
@@ -68,9 +64,10 @@ def guard(
         known = args.old_outputs or {}
         last = ends_stack(args.type, known, moved)
         if last:
-            await asyncio.to_thread(ends)
+            await in_thread(ends)
         if args.type != _OBJECT or last:
-            await hold(subject_of(args.type, args.id, known), use_of, left, once)
+            subject = subject_of(args.type, args.id, known)
+            await in_thread(lambda: hold(subject, use_of, left, once))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
@@ -104,71 +101,45 @@ def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> str | None:
     return None
 
 
-async def hold(
+def hold(
     subject: str | None,
     use_of: UseOf,
     left: Left,
     say: Callable[[str], None],
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    pause: Callable[[float], object] = time.sleep,
 ) -> None:
     """Comes back when the deletion may begin. Raises what `check` raises, as soon as it does."""
-    use, state, waited = await asyncio.to_thread(check, subject, use_of), "", 0.0
-    while subject is not None and use.unready and waited < _UNREADY_S:
+    use, state, waited, what = check(subject, use_of), "", 0.0, _words(subject)
+    while subject is not None and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
-        what = _words(subject)
-        going, rebooted = f"{what} is being deleted already: waiting until it is gone", f"{what} is being rebooted"
-        say(going if state == "STOPPING" else f"{rebooted}: waiting until it can be deleted")
-        await sleep(_LOOK_EVERY_S)
-        waited += _LOOK_EVERY_S
-        use = await asyncio.to_thread(check, subject, use_of)
+        going = f"{what} is being deleted already: waiting until it is gone"
+        say(going if state == "STOPPING" else f"{what} is being rebooted: waiting until it can be deleted")
+        pause(LOOK_EVERY_S)
+        waited += LOOK_EVERY_S
+        use = check(subject, use_of)
     if state == "STOPPING":
         return
     names = [re.split("[/:]", word)[-1] for word in (subject or "").split()]
-    wait = min(map(left, names), default=0.0)
-    if wait:
-        say(
-            f"{_words(subject)} is deleted in {span(math.ceil(wait))}: a job that was sent while it was still offered "
-            "may not be listed yet (SLIPWAY_GRACE sets the time)"
-        )
-    while wait:
-        await sleep(min(wait, _LOOK_EVERY_S))
-        await asyncio.to_thread(check, subject, use_of)
-        wait = min(map(left, names))
+    let_time_pass(
+        f"{what} is deleted", lambda: min(map(left, names), default=0.0), lambda: check(subject, use_of), say, pause
+    )
 
 
 def check(subject: str | None, use_of: UseOf) -> Use:
     """What lives of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when one
     does or when that can't be told."""
-    found, what = use_of(subject), _words(subject)
-    if isinstance(found, Unknown):
-        raise RuntimeError(
-            f"{what} is not deleted: can't tell whether jobs run on it\n"
-            f"  why: {found.api}: {found.why}\n"
-            f"  fix: give the deploying identity {found.role}, then try again"
-        )
-    if found.jobs:
-        jobs = found.jobs
-        raise RuntimeError(
-            f"{what} is not deleted: {len(jobs)} {'job has' if len(jobs) == 1 else 'jobs have'} not ended\n"
-            f"  why: {_losses(subject, found)}\n"
-            f"  fix: {indent(ways_out(jobs), ' ' * 7).lstrip()}"
-        )
-    if found.unlisted:
-        raise RuntimeError(
-            f"{what} is not deleted: {Why.IN_USE.words}\n"
-            f"  why: the service says so of {join(found.unlisted)}; deleting it would cancel what runs on it\n"
-            "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long"
-        )
-    return found
 
+    def losses(use: Use) -> str:
+        if subject is None:
+            return losses_of_stack(use)
+        if subject.startswith(("gs:", "serviceAccount:")):
+            return f"{', '.join(job.display_name for job in use.jobs)}: deleting it would take away what they need"
+        return losses_of_cluster(use)
 
-def _losses(subject: str | None, use: Use) -> str:
-    if subject is None:
-        return losses_of_stack(use)
-    names = [job.display_name for job in use.jobs]
-    if subject.startswith(("gs:", "serviceAccount:")):
-        return f"{', '.join(names)}: deleting it would take away what they need"
-    return cancelled(names)
+    try:
+        return must_be_idle(use_of(subject), f"{_words(subject)} is not deleted", losses)
+    except SlipwayError as refusal:
+        raise RuntimeError(str(refusal)) from refusal
 
 
 def _words(subject: str | None) -> str:

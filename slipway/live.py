@@ -72,8 +72,9 @@ class Live:
     `service_accounts`: display names by address. `beside` is what is published in the bucket that is asked for, where
     the stack has its catalog in another one yet.
     `skipped` says that nothing was read on purpose (SLIPWAY_LIVE=skip). `last_ends`: when the last job on a cluster
-    ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does. `time` is the cloud's
-    own at the end of the reading; None where no answer told. `by_hand`: those of `buckets` that look as if somebody
+    ended, by the cluster's id, as far back as some `idleLimit` needs it; empty where none does. `recent` are the newest
+    jobs, ended ones too, where somebody wants them. `time` is this machine's when it was read, or the cloud's own where
+    that is wrong; None where nobody told. `by_hand`: those of `buckets` that look as if somebody
     else had made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags.
     """
 
@@ -91,6 +92,7 @@ class Live:
     preferences: Mapping[str, QuotaPreference] | Unknown = field(default_factory=dict)
     time: datetime | None = None
     limits_elsewhere: Mapping[str, Mapping[str, QuotaLimit] | Unknown] = field(default_factory=dict)
+    recent: tuple[VertexJob, ...] | Unknown = ()
 
     def without(self, ids: Iterable[str]) -> Live:
         """As it is when these clusters are gone."""

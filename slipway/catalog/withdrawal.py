@@ -1,5 +1,5 @@
-"""A catalog that no longer offers some clusters, so that nobody is sent to them: they are being replaced in place, are
-dormant from now on, or have come to the end of their season since it was published."""
+"""A catalog that no longer offers some clusters, so that nobody is sent to them: they are being replaced in place, go
+with their stack, are dormant from now on, or have come to the end of their season since it was published."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalo
     return _resting(catalog, going)
 
 
+def taken_down(catalog: Catalog, ids: Collection[str], _: datetime) -> Catalog:
+    """The same without the clusters of these ids, which retire: they are deleted as their stack is taken down."""
+    why = f"its cluster is being deleted, as stack {catalog.stack} is taken down"
+    going = {name: one.id for name, one in catalog.clusters.items() if one.id in ids}
+    without = _without(catalog, dict.fromkeys(going, why))
+    return replace(without, retiring=tuple(dict.fromkeys((*catalog.retiring, *going.values()))))
+
+
 def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
     """The same with its clusters of these names dormant, as they are here, and retiring: nobody is sent to them."""
     going = {name: dormant[name] for name, one in catalog.clusters.items() if name in dormant and not one.adopted}
@@ -55,12 +63,23 @@ def ended_between(then: Catalog, now: Catalog) -> tuple[str, ...]:
 
 
 def _resting(catalog: Catalog, going: Mapping[str, DormantCluster]) -> Catalog:
-    templates = {
-        name: replace(one, offers=tuple(_offer(offer, going) for offer in one.offers))
-        for name, one in catalog.templates.items()
-    }
-    clusters = {name: one for name, one in catalog.clusters.items() if name not in going}
-    return replace(catalog, clusters=clusters, templates=templates, dormant={**catalog.dormant, **going})
+    without = _without(catalog, {name: one.words for name, one in going.items()}, rest=True)
+    return replace(without, dormant={**catalog.dormant, **going})
+
+
+def _without(catalog: Catalog, why: Mapping[str, str], *, rest: bool = False) -> Catalog:
+    """The same without some clusters, by name, and why their offers are none now. `rest`: they may come again."""
+
+    def offer(one: Offer) -> Offer:
+        name = one.cluster
+        if name not in why:
+            return one
+        dormant = name if rest else ""
+        return replace(one, available=False, why=why[name], cluster="", pools=(), lacks_quota=False, dormant=dormant)
+
+    templates = {name: replace(one, offers=tuple(map(offer, one.offers))) for name, one in catalog.templates.items()}
+    clusters = {name: one for name, one in catalog.clusters.items() if name not in why}
+    return replace(catalog, clusters=clusters, templates=templates)
 
 
 def before_withdrawal(catalog: Catalog) -> Catalog:
@@ -74,13 +93,6 @@ def before_withdrawal(catalog: Catalog) -> Catalog:
 def replacing(catalog: Catalog) -> frozenset[str]:
     """The names of clusters that a deployment which did not finish was replacing in place."""
     return frozenset(name for name, one in catalog.dormant.items() if one.why == "in-place")
-
-
-def _offer(offer: Offer, going: Mapping[str, DormantCluster]) -> Offer:
-    if offer.cluster not in going:
-        return offer
-    name = offer.cluster
-    return replace(offer, available=False, why=going[name].words, cluster="", pools=(), lacks_quota=False, dormant=name)
 
 
 def _fields(cluster: Cluster) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.cloud.quotas import preference_body
 from slipway.context import Context
-from slipway.deployment.live_reader import LiveScope, read
+from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.snapshot import read
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import join
 from slipway.jobs.demand import Demand
@@ -155,8 +156,6 @@ def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
         project=catalog.project,
         region=catalog.region,
         catalog_bucket=context.selected.location.bucket,
-        work_bucket=catalog.work_bucket,
-        service_account=catalog.trainer,
         catalog=context.selected.location.name,
         metrics=metrics(catalog, draws) | frozenset(also),
         # Where a cluster is; where it is not, nothing of it draws anything.

@@ -6,7 +6,7 @@ what lives now. Edits that were merged since the last deployment are not in it.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 
 import click
@@ -20,15 +20,16 @@ from slipway.cli.terminal.documents import dormant_document, due_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time, wrong_clock
 from slipway.context import Context
-from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, jobs
+from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import plan
 from slipway.deployment.schedule import Due, schedule
+from slipway.deployment.snapshot import read
 from slipway.errors import ConfigError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
-from slipway.generations.dormant import made_since
+from slipway.generations.dormant import ends_within
 from slipway.generations.published_clusters import declared
-from slipway.live import Live, Unknown
+from slipway.live import Live
 from slipway.prices import MORE, Price, dollars
 from slipway.season import moment_in_words
 
@@ -107,32 +108,24 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
 def _live(context: Context) -> Live:
     catalog = context.catalog
     clusters = (*catalog.clusters.values(), *catalog.dormant.values())
-    since = made_since(map(declared, clusters), context.now)
-    scope = LiveScope(catalog.project, catalog.region, jobs_since=since, elsewhere=catalog.other_regions or ())
-    reader = Reader(context.connection, scope)
-    places = {catalog.region: reader, **{one: reader.elsewhere(one) for one in catalog.regions_ever[1:]}}
-    with ThreadPoolExecutor(2 * len(places) + 1) as threads:
-        asked = {at: (threads.submit(place.clusters), threads.submit(jobs, place)) for at, place in places.items()}
-        ends = threads.submit(reader.last_ends)
-        read = {at: (there.result(), active.result()) for at, (there, active) in asked.items()}
-        for region in catalog.regions_without_clusters:
-            unread = next((one for one in read[region] if isinstance(one, Unknown)), None)
-            if unread:
-                screen.note(f"! not looked at {region}, where stack {catalog.stack} offers no cluster: {unread.why}")
-                del read[region]
-        return Live(
-            clusters=all_or_unknown(there for there, _ in read.values()),
-            jobs=all_or_unknown(active for _, active in read.values()),
-            limits={},
-            catalog=PublishedCatalog(
-                {name: one.id for name, one in catalog.clusters.items()},
-                catalog.retiring,
-                whole=catalog,
-                adopted=frozenset(one.id for one in catalog.clusters.values() if one.adopted),
-            ),
-            last_ends=ends.result(),
-            time=context.connection.session.time,
-        )
+    scope = LiveScope(
+        catalog.project,
+        catalog.region,
+        now=context.now,
+        ends_within=ends_within(map(declared, clusters)),
+        elsewhere=catalog.regions_ever[1:],
+        spared=dict.fromkeys(catalog.regions_without_clusters, f"where stack {catalog.stack} offers no cluster"),
+    )
+    live, warnings = read(context.connection, scope, off_is_empty=False)
+    for warning in warnings:
+        screen.note(f"! {warning}")
+    published = PublishedCatalog(
+        {name: one.id for name, one in catalog.clusters.items()},
+        catalog.retiring,
+        whole=catalog,
+        adopted=frozenset(one.id for one in catalog.clusters.values() if one.adopted),
+    )
+    return replace(live, catalog=published)
 
 
 def _cells(due: Due, now: datetime) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from math import inf
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.cloud.vertex import Vertex
-from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster, clear_failed
+from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
 from slipway.creation.creation_trouble import FAILED, NEXT_RUN, AgainError, given_up
 from slipway.errors import ResourceError, SlipwayError, Timeout
 from slipway.formatting import join, span
@@ -223,7 +223,7 @@ class ClusterCreation:
         return AgainError(FAILED, why)
 
     def _clear(self, name: str) -> None:
-        self.left[name] = clear_failed(name, self.cluster.known_by, self.cloud, self.policy.first, self.policy.cleared)
+        self.left[name] = self.cloud.clear(name, self.cluster.known_by, self.policy.cleared)
 
     def _times(self, spent: float) -> str:
         return f"{self.tries} tries in {span(spent)}" if self.tries > 1 else "one try"

@@ -1,21 +1,21 @@
-"""What making a cluster needs: what is to be made, of the world, and patience; and how a failed one is cleared away."""
+"""What making a cluster needs: what is to be made, of the world, and patience; and how others are removed for it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from slipway import unfinished_jobs
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.vertex import Vertex
-from slipway.errors import ResourceError
-from slipway.formatting import span
+from slipway.deployment.removal import Removal
+from slipway.errors import ResourceError, SlipwayError
 from slipway.labels import HASH_LABEL
 from slipway.live import Unknown, Use
-from slipway.polling import poll
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,40 +76,37 @@ class CreationContext:
     pause: Callable[[float], object] = time.sleep
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
+    def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
+        """Of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""
 
-def clear_failed(name: str, known_by: Mapping[str, str], cloud: CreationContext, every: float, within: float) -> str:
-    """Deletes it (its id or full name) and looks `every` so many seconds until it is gone, for `within` at most. Only
-    one of ours, in ERROR, without jobs; else it says what stays, and why.
+        def must_be_idle(names: Sequence[str]) -> None:
+            for name in names:
+                stays = f"cluster {name.rsplit('/', 1)[-1]} is not deleted"
+                unfinished_jobs.must_be_idle(self.use(name), stays, then="then pulumi up again", instead=instead)
 
-    It may be of another generation than `known_by` tells, not of another stack or name.
-    """
-    id_ = name.rsplit("/", 1)[-1]
-    try:
-        found = cloud.vertex.persistent_resource(name)
-        if found.state == "ERROR":
-            _may_go(found, known_by, cloud)
-            cloud.vertex.delete_persistent_resource(name)
-            cloud.say(f"cluster {id_} failed ({found.error or 'for no reason given'}) and is deleted: it holds nothing")
-        state = found.state
-        for _ in poll(cloud.pause, every, within=within, now=cloud.now):
-            if (state := cloud.vertex.persistent_resource(name).state) not in ("STOPPING", "ERROR"):
+        names = tuple(one.name for one in clusters)
+        return Removal(names, lambda _: self.vertex, must_be_idle, self.say, self.warn, self.now, self.pause, **how)
+
+    def clear(self, name: str, known_by: Mapping[str, str], within: float) -> str:
+        """Removes a failed cluster (its id or full name), within so many seconds. Only one of ours, in ERROR, without
+        jobs; else it says what stays, and why.
+
+        It may be of another generation than `known_by` tells, not of another stack or name.
+        """
+        try:
+            found = self.vertex.persistent_resource(name)
+            if found.state not in ("ERROR", "STOPPING"):
                 return ""
-        raise ResourceError(f"it was deleted {span(within)} ago and is {state.lower()}")
-    except NotFound:
-        pass
-    except (CloudError, ResourceError) as error:
-        why = error.why if isinstance(error, CloudError) else error.what
-        left = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
-        cloud.warn(f"{left}; the next pulumi up makes another and clears it")
-        return left
-    return ""
-
-
-def _may_go(found: PersistentResource, known_by: Mapping[str, str], cloud: CreationContext) -> None:
-    if any(found.labels.get(key) != value for key, value in known_by.items() if key != HASH_LABEL):
-        raise ResourceError("it lacks the labels of this stack")
-    use = cloud.use(found.name)
-    if isinstance(use, Unknown):
-        raise ResourceError(f"its jobs can't be read: {use.why}")
-    if use.jobs or use.unlisted:
-        raise ResourceError(f"{use.jobs[0].display_name if use.jobs else 'a job'} is on it")
+            if any(found.labels.get(key) != value for key, value in known_by.items() if key != HASH_LABEL):
+                raise ResourceError("it lacks the labels of this stack")
+            why = f"it failed ({found.error or 'for no reason given'}) and holds nothing"
+            self.removal([found], why=why, within=within, deletable=frozenset({"ERROR"})).run()
+        except NotFound:
+            pass
+        except SlipwayError as error:
+            why = error.why if isinstance(error, CloudError) else error.what
+            id_ = name.rsplit("/", 1)[-1]
+            left = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
+            self.warn(f"{left}; the next pulumi up makes another and clears it")
+            return left
+        return ""

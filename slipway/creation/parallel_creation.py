@@ -9,17 +9,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
 from pathlib import Path
 
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
-from slipway.creation.ahead import Ahead
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
-from slipway.creation.in_place import InPlace
-from slipway.creation.interim_catalog import InterimCatalog, Offers
 from slipway.creation.quota_grant import WITHIN_S, await_grant
 from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.plan import Plan
-from slipway.errors import ConfigError, ResourceError, SlipwayError
+from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.files import write_atomically
 from slipway.findings import document
 from slipway.findings.finding import Finding
@@ -28,6 +27,7 @@ from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
 from slipway.quota.usage import drawn
 
+_AHEAD_S = 30 * 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """How long a refused creation is tried again, as in 15m; quota is waited for no longer than that either."""
 
@@ -81,10 +81,12 @@ def creator(
             limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
             await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
             name = cluster.known_by[NAME_LABEL]
-            InPlace([one for one in plan.replaced if one.labels[NAME_LABEL] == name], catalog, grace, cloud).run()
+            replaced = [one for one in plan.replaced if one.labels[NAME_LABEL] == name]
+            why = "it is replaced in place, and its successor is made when it is gone"
+            cloud.removal(replaced, why=why, grace=grace, offers=catalog).run()
 
         catalog.publish()
-        Ahead(plan.ahead, catalog, grace, cloud).run()
+        remove_ahead(plan.ahead, cloud, grace)
         try:
             made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
         except SlipwayError as error:
@@ -96,6 +98,17 @@ def creator(
         return made
 
     return create
+
+
+def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext, grace: GracePeriod) -> None:
+    """Removes what nobody needs any more, before others are made: those may not be had for days, and the engine deletes
+    last, and nothing when one could not be made. The interim catalog does not offer it."""
+    why = "it is not asked for any more, and nothing is made before it is gone"
+    instead = "pulumi up again: it keeps the cluster until nothing runs on it"
+    try:
+        cloud.removal(clusters, why=why, instead=instead, grace=grace, within=_AHEAD_S).run()
+    except Timeout as slow:
+        cloud.warn(f"{slow.what}; what is to be made is asked for all the same")
 
 
 def create_all(

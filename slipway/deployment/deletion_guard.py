@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.live_reader import LiveScope, Reader, jobs
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
 from slipway.generations.retiring import CATALOG
+from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown, Use
 from slipway.state import State
@@ -21,7 +22,7 @@ _NOTHING = State()
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
-    reader = _reader(connection, project, region)
+    reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
     return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
 
 
@@ -38,7 +39,7 @@ def use_of_stack(
 
     With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
     """
-    reader = _reader(connection, project, region)
+    reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
     listed = reader.clusters()
     if isinstance(listed, Unknown):
         return listed
@@ -48,18 +49,11 @@ def use_of_stack(
     return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
 
 
-def _reader(connection: Connection, project: str, region: str) -> Reader:
-    """Which names the region where something there can't be read: a stack may have several."""
-    reader = Reader(connection, LiveScope(project, region))
-    reader.where = f" in {region}"
-    return reader
-
-
 def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:
     """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
         clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
-        found = jobs(reader)
+        found = all_or_unknown(map(reader.jobs, KINDS.values()))
         read = [future.result() for future in clusters]
     if isinstance(found, Unknown):
         return found

@@ -11,14 +11,15 @@ from slipway.clock import right_time, wrong_clock
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.cloud.quotas import QuotaInfo
-from slipway.deployment.live_reader import LiveScope, read, skipped
+from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.season_quota import wait_for_quota
+from slipway.deployment.snapshot import read, skipped
 from slipway.deployment.workspace_plan import other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
-from slipway.generations.dormant import made_since
+from slipway.generations.dormant import ends_within
 from slipway.generations.protection import Refusal
 from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.labels import STACK_LABEL
@@ -68,7 +69,6 @@ def read_and_plan(
     if wrong := wrong_clock(now, first[0].time):
         warn(wrong)
         now = right_time(now, first[0].time)
-        first = [live(now)]  # How far back the jobs were looked at depends on the time.
 
     def planned(found: Live, waits: Waits = _NONE) -> Plan:
         return plan(
@@ -158,7 +158,8 @@ def _live(
         # Both read alike; the official type is imported where something is deployed, and no preview waits for that.
         read_quota=QuotaInfo.read if preview else quota_info,
         published=known.catalog_bucket,
-        jobs_since=made_since(stack.clusters, now),
+        now=now,
+        ends_within=ends_within(stack.clusters),
         elsewhere=regions,
     )
     live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)

@@ -1,4 +1,4 @@
-"""Everything a deployment decides on, read at once. What can't be read is `Unknown` with a reason, never empty.
+"""One question for each part of what lives. What can't be read is `Unknown` with a reason, never empty.
 
 Only an API that is switched off counts as empty, and only where the caller says so (in preview): nothing can live
 behind it. A new project begins like that.
@@ -7,9 +7,9 @@ behind it. A new project begins like that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog, published
@@ -20,22 +20,45 @@ from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
-from slipway.deployment.adopted_buckets import lacks, made_by_us
 from slipway.deployment.quota_limits import limits
 from slipway.generations.dormant import last_ends
-from slipway.kinds import CUSTOM_JOB, KINDS, Kind
-from slipway.live import Live, QuotaLimit, Unknown
+from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.labels import STACK_LABEL
+from slipway.live import QuotaLimit, Unknown
 from slipway.season import moment_text
 
 Found = TypeVar("Found")
 
-# No answer of one API, in one region, may depend on how many others are asked: a list of jobs for each kind, one of
-# clusters, one of limits, one of what was asked for, two catalogs, two buckets, an account and the ended jobs.
-_AT_ONCE = len(KINDS) + 9
 _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
 _ACCOUNTS = "roles/iam.serviceAccountViewer"
+_LATEST = datetime.max.replace(tzinfo=UTC)
 _SWITCHED_OFF = ("has not been used in project", "is disabled")
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The newest jobs of the last `days`, ended ones too: `most` of them, and of a `stack` alone where one is named.
+
+    A list is read page by page, so several `windows` of the time are read at once.
+    """
+
+    days: int
+    most: int
+    stack: str = ""
+    windows: int = 1
+
+    def filter(self, window: int, now: datetime) -> str:
+        """The API's, for jobs of one part of the time; the first is the latest."""
+        step = timedelta(days=self.days) / self.windows
+        parts = [f'labels.{STACK_LABEL}="{self.stack}"'] if self.stack else []
+        parts.append(f'create_time>="{moment_text(now - (window + 1) * step)}"')
+        if window:
+            parts.append(f'create_time<"{moment_text(now - window * step)}"')
+        return " AND ".join(parts)
+
+    def newest(self, found: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+        return tuple(sorted(found, key=lambda job: job.create_time or _LATEST, reverse=True)[: self.most])
 
 
 @dataclass(frozen=True)
@@ -43,9 +66,10 @@ class LiveScope:
     """Where to look. `service_account` and `trainers` are addresses, `catalog` the catalog object's name, `published`
     the bucket that has it now, where that is another one than it will be in.
 
-    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. Ended jobs are
-    looked at where they were made after `jobs_since`; None for none. `elsewhere`: other regions to look for clusters
-    and jobs in.
+    `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. `now` is this
+    machine's time. Ended jobs are looked at where they were made within `ends_within` before, and the newest ones as
+    `recent` tells; None for none. `elsewhere`: other regions to look for clusters and jobs in. `spared`: regions that
+    are left out where they can't be read, and why that does no harm.
     """
 
     project: str
@@ -58,88 +82,51 @@ class LiveScope:
     metrics: frozenset[str] = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
     published: str = ""
-    jobs_since: datetime | None = None
+    now: datetime | None = None
+    ends_within: timedelta | None = None
+    recent: Recent | None = None
     elsewhere: tuple[str, ...] = ()
+    spared: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """Those to look at; none without a `work_bucket`."""
+        return (self.catalog_bucket, self.work_bucket) if self.work_bucket else ()
 
-def skipped() -> Live:
-    """Nothing was read, on purpose. For preview alone."""
-    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
-    return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
-
-
-def read(
-    connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
-) -> tuple[Live, list[str]]:
-    """What lives, and warnings. With `off_is_empty` an API that is switched off has nothing in it, with a warning.
-
-    Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
-    """
-    reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
-    places = [reader, *(reader.elsewhere(region) for region in wanted.elsewhere)]
-    at_once = _AT_ONCE + len(wanted.trainers) + (len(KINDS) + 2) * len(wanted.elsewhere)
-    with ThreadPoolExecutor(at_once, thread_name_prefix="live") as threads:
-        clusters = [threads.submit(place.clusters) for place in places]
-        found = [threads.submit(place.jobs, kind) for place in places for kind in KINDS.values()]
-        limits = [threads.submit(place.limits) for place in places]
-        preferences = threads.submit(reader.preferences)
-        catalog = threads.submit(reader.catalog)
-        beside = threads.submit(reader.catalog_beside)
-        buckets = [threads.submit(reader.bucket, name) for name in (wanted.catalog_bucket, wanted.work_bucket)]
-        accounts = [threads.submit(reader.service_account, one) for one in (wanted.service_account, *wanted.trainers)]
-        ends = threads.submit(reader.last_ends)
-        adopted = merged(future.result() for future in buckets)
-        live = Live(
-            clusters=all_or_unknown(future.result() for future in clusters),
-            jobs=all_or_unknown(future.result() for future in found),
-            limits=limits[0].result(),
-            limits_elsewhere={region: one.result() for region, one in zip(wanted.elsewhere, limits[1:], strict=True)},
-            catalog=catalog.result(),
-            buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
-            by_hand=frozenset()
-            if isinstance(adopted, Unknown)
-            else frozenset(
-                name for name, body in adopted.items() if not made_by_us(body, catalog=name == wanted.catalog_bucket)
-            ),
-            lacking={}
-            if isinstance(adopted, Unknown)
-            else {name: lacks(body, catalog=name == wanted.catalog_bucket) for name, body in adopted.items()},
-            service_accounts=merged(future.result() for future in accounts),
-            beside=beside.result(),
-            last_ends=ends.result(),
-            preferences=preferences.result(),
-            time=connection.session.time,
-        )
-    return live, reader.warnings
-
-
-def jobs(reader: Reader) -> tuple[VertexJob, ...] | Unknown:
-    """The jobs of every kind that have not ended."""
-    return all_or_unknown(reader.jobs(kind) for kind in KINDS.values())
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        return (self.service_account, *self.trainers) if self.service_account else ()
 
 
 class Reader:
-    """One method per list, each of which may run in a thread of its own."""
+    """One method per list, each of which may run in a thread of its own. `where`: the region that is named in words
+    where something can't be read."""
 
     def __init__(
-        self, connection: Connection, wanted: LiveScope, identity: str = "", *, off_is_empty: bool = False
+        self,
+        connection: Connection,
+        wanted: LiveScope,
+        identity: str = "",
+        *,
+        off_is_empty: bool = False,
+        where: str = "",
     ) -> None:
-        self.connection, self.wanted = connection, wanted
+        self.connection, self.wanted, self.where = connection, wanted, where
         self.identity, self.off_is_empty = identity, off_is_empty
         self.vertex = connection.vertex(wanted.project, wanted.region)
         self.warnings: list[str] = []
-        self.where = ""
 
-    def elsewhere(self, region: str) -> Reader:
-        """The same in another region."""
-        other = Reader(
-            self.connection, replace(self.wanted, region=region), self.identity, off_is_empty=self.off_is_empty
-        )
-        other.warnings, other.where = self.warnings, f" in {region}"
+    def at(self, region: str) -> Reader:
+        """The same in one region, which it names where something can't be read, if that is another one."""
+        if region == self.wanted.region:
+            return self
+        wanted = replace(self.wanted, region=region)
+        other = Reader(self.connection, wanted, self.identity, off_is_empty=self.off_is_empty, where=f" in {region}")
+        other.warnings = self.warnings
         return other
 
     def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
-        return self._read(
+        return self.asked(
             f"aiplatform.googleapis.com persistentResources.list{self.where}",
             _VERTEX,
             self.vertex.persistent_resources,
@@ -149,31 +136,35 @@ class Reader:
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
         """One cluster by its own word; None when it is not there."""
         api = f"aiplatform.googleapis.com persistentResources.get{self.where}"
-        return self._read(api, _VERTEX, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
+        return self.asked(api, _VERTEX, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:
         """Those that have not ended."""
         api = f"aiplatform.googleapis.com {kind.collection}.list{self.where}"
-        return self._read(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())
+        return self.asked(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())
 
-    def last_ends(self) -> Mapping[str, datetime] | Unknown:
-        """When the last job on each cluster ended, by the cluster's id, of the jobs made since `jobs_since`."""
-        since = self.wanted.jobs_since
-        if since is None:
-            return {}
+    def last_ends(self, since: datetime) -> Mapping[str, datetime] | Unknown:
+        """When the last job on each cluster ended, by the cluster's id, of the jobs made since then."""
 
         def ended() -> Mapping[str, datetime]:
-            places = self.connection.vertex(self.wanted.project, self.wanted.region, self.wanted.elsewhere)
-            return last_ends(places.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
+            return last_ends(self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
 
-        return self._read(f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list", _VERTEX, ended, {})
+        return self.asked(f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list{self.where}", _VERTEX, ended, {})
 
-    def limits(self) -> Mapping[str, QuotaLimit] | Unknown:
+    def recent(self, kind: Kind, recent: Recent, window: int, now: datetime) -> tuple[VertexJob, ...] | Unknown:
+        """The newest of one kind, of one part of the time before `now`."""
+
+        def listed() -> tuple[VertexJob, ...]:
+            return tuple(islice(self.vertex.jobs(kind, recent.filter(window, now)), recent.most))
+
+        return self.asked(f"aiplatform.googleapis.com {kind.collection}.list{self.where}", _VERTEX, listed, ())
+
+    def limits(self, metrics: frozenset[str]) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)
-        return self._read(
+        return self.asked(
             "cloudquotas.googleapis.com quotaInfos.list",
             _QUOTAS,
-            lambda: limits(quotas.infos(self.wanted.metrics, self.wanted.read_quota), self.wanted.region),
+            lambda: limits(quotas.infos(metrics, self.wanted.read_quota), self.wanted.region),
             {},
         )
 
@@ -199,7 +190,7 @@ class Reader:
         def existing() -> PublishedCatalog:
             return replace(published(storage.read(at), str(at)), age=storage.age(at))
 
-        return self._read(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
+        return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
 
     def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
         """What the service says of it, by its name; empty when it is not there."""
@@ -208,7 +199,7 @@ class Reader:
             return {name: self.connection.storage.bucket(name)}
 
         api = f"storage.googleapis.com buckets.get {name}"
-        return self._read(api, _BUCKETS, existing, {}, may_lack=True)
+        return self.asked(api, _BUCKETS, existing, {}, may_lack=True)
 
     def service_account(self, address: str) -> Mapping[str, str] | Unknown:
         """Its display name by its address; empty when it is not there."""
@@ -219,12 +210,14 @@ class Reader:
         def existing() -> Mapping[str, str]:
             return {address: str(self.connection.session.get(url, call).get("displayName", ""))}
 
-        return self._read("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {}, may_lack=True)
+        return self.asked("iam.googleapis.com serviceAccounts.get", _ACCOUNTS, existing, {}, may_lack=True)
 
-    def _read(
+    def asked(
         self, api: str, role: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
     ) -> Found | Unknown:
-        """With `may_lack`, what is not there is empty; a list is never taken to be so."""
+        """What an API gives. With `may_lack`, what is not there is empty; a list is never taken to be so.
+
+        `role` is what whoever asks lacks where that is refused, "" for the one that the refusal names."""
         try:
             return get()
         except CloudError as error:
@@ -234,7 +227,7 @@ class Reader:
             if off and any(words in error.message for words in _SWITCHED_OFF):
                 self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
                 return empty
-            return unanswered(error, api, role, self.identity)
+            return unanswered(error, api, role or error.role, self.identity)
 
 
 def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from itertools import chain
 
+from slipway import unfinished_jobs
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import NAME
+from slipway.catalog.withdrawal import taken_down
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
-from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
+from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location
+from slipway.cloud.vertex import Vertex
 from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.live_reader import LiveScope, Reader
 from slipway.deployment.orphans import (
+    NOT_DOWN,
     Orphan,
     announced,
+    insist,
     leaving,
     left,
     orphans,
-    refuse,
     unasked,
-    unready,
     untold,
-    unwilling,
 )
-from slipway.deployment.published_offers import PublishedOffers
+from slipway.deployment.removal import WITHIN_S, Removal
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.formatting import join, span
+from slipway.formatting import join
 from slipway.generations.protection import undeletable
-from slipway.live import Unknown, Use
-from slipway.polling import poll
+from slipway.live import Unknown
 from slipway.stack.stack import Stack
 from slipway.state import State, stack_locations
-
-WITHIN_S = 2 * 3600.0
-_FIRST_S, _LONGEST_S = 0.5, 10.0
-_TRIES = 5
+from slipway.unfinished_jobs import losses_of_stack
 
 Say = Callable[[str], None]
 
@@ -58,11 +58,13 @@ class OrphanCleanup:
         file: Stack | None,
         say: Say,
         warn: Say,
+        now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Raises AuthError without credentials, ConfigError for an invalid variable."""
         self._insists, self._known, self._stack = left(environ), known, stack
-        self._grace, self._say, self._warn, self._sleep = GracePeriod.of(environ), say, warn, sleep
+        self._grace, self._say, self._warn = GracePeriod.of(environ), say, warn
+        self._now, self._sleep = now, sleep
         self._connection = connect(environ)
         self._specs = declared = file.clusters if file else ()
         options = (option for spec in declared for option in spec.options)
@@ -77,14 +79,10 @@ class OrphanCleanup:
         wanted = LiveScope(*self.where[0], catalog_bucket=self._bucket)
         self._here = Reader(self._connection, wanted, identity(environ))
         self._readers = {self.where[0]: self._here, **{place: self._reader(*place) for place in self.where[1:]}}
-        self._offers = PublishedOffers(self._connection.storage, Location(self._bucket, NAME), stack, warn)
-        self._going: set[str] = set()
 
     def _reader(self, project: str, region: str) -> Reader:
         """Of a place besides the stack's own, which it names where something can't be read."""
-        reader = Reader(self._connection, LiveScope(project, region), self._here.identity)
-        reader.where = f" in {region}"
-        return reader
+        return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
         """Deletes the clusters that the stack made and the engine does not know; a preview names them.
@@ -101,9 +99,11 @@ class OrphanCleanup:
             return frozenset(one.id for one in found)
         if found:
             self._warn(announced(found))
-            self._refuse(found)
+            removal = self._removal(found, within_s)
+            removal.must_be_idle(removal.names)
             if not preview:
-                self._delete(found, within_s)
+                removal.offers = self._withdrawn([one.id for one in found])
+                removal.run()
         return frozenset()
 
     def must_leave_none(self) -> None:
@@ -122,15 +122,12 @@ class OrphanCleanup:
         if refusal := undeletable(self._specs, catalog, self._stack, known):
             raise PolicyError(refusal.what, why=refusal.why, fix=refusal.fix)
         whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+        # There too: a stack file that was edited, and a state that was lost, do not tell it.
         for region in whole.regions if whole and whole.stack == self._stack else ():
-            self._look_in(region)
-
-    def _look_in(self, region: str) -> None:
-        """There too: a stack file that was edited, and a state that was lost, do not tell it."""
-        place = (self.where[0][0], region)
-        if place not in self._readers:
-            self._readers[place] = self._reader(*place)
-            self.where = (*self.where, place)
+            place = (self.where[0][0], region)
+            if place not in self._readers:
+                self._readers[place] = self._reader(*place)
+                self.where = (*self.where, place)
 
     def _orphans(self) -> tuple[Orphan, ...]:
         if isinstance(self._known, Unknown):
@@ -168,85 +165,55 @@ class OrphanCleanup:
                 found.append(Orphan(*place, cluster))
         return found
 
-    def _refuse(self, found: tuple[Orphan, ...]) -> None:
-        refuse(found, self._uses(found))
+    def _removal(self, found: tuple[Orphan, ...], within_s: float) -> Removal:
+        def vertex(name: str) -> Vertex:
+            _, project, _, region, *_ = name.split("/")
+            return self._connection.vertex(project, region)
 
-    def _uses(self, found: tuple[Orphan, ...]) -> Iterator[Use | Unknown]:
-        """Of the whole stack, and of each of these, which a list may lack."""
-        for project, region in self.where:
-            yield use_of_stack(self._connection, project, region, self._stack)
-        for one in found:
-            yield use_of_cluster(self._connection, one.name)
+        def must_be_idle(_: object) -> None:
+            """No cluster of the whole stack is in use, nor one of these, which a list may lack."""
+            uses = (use_of_stack(self._connection, *place, self._stack) for place in self.where)
+            for use in chain(uses, (use_of_cluster(self._connection, one.name) for one in found)):
+                unfinished_jobs.must_be_idle(use, NOT_DOWN, losses_of_stack, rest=insist(found))
 
-    def _delete(self, found: tuple[Orphan, ...], within_s: float) -> None:
-        """Waits until all of them can be deleted, asks for jobs again, and deletes them. After an error the catalog
-        offers again what was not deleted; after a kill it does not, and the same command goes on from there."""
-        try:
-            self._try_to_delete(found, within_s)
-        except Exception:
-            self._offers.restore(self._going)
-            raise
+        names = [one.name for one in found]
+        return Removal(
+            names,
+            vertex,
+            must_be_idle,
+            self._say,
+            self._warn,
+            self._now,
+            self._sleep,
+            grace=self._grace,
+            stays=f"{NOT_DOWN}: ",
+            again=f"run it again later\n{insist(found)}",
+            within=within_s,
+        )
 
-    def _try_to_delete(self, found: tuple[Orphan, ...], within_s: float) -> None:
-        for attempt in range(_TRIES):
-            found = self._settled(found, within_s)
-            if not found:
-                return
-            self._going -= {one.id for one in found}
-            self._refuse(found)
-            self._let_time_pass(found)
-            for one in found:
-                self._say(f"deleting cluster {one.id}")
-                self._ask_for_its_end(one)
-            self._sleep(min(_FIRST_S * 2**attempt, _LONGEST_S))
-        found = self._settled(found, within_s)
-        if found:
-            raise unwilling(found)
-
-    def _let_time_pass(self, found: tuple[Orphan, ...]) -> None:
-        """Until the catalog has not offered one for so long that its jobs would be known. One that is not there may
-        have been until a moment ago."""
-        ids, said = tuple(one.id for one in found), False
-        self._grace.began_with(self._here.catalog() if self._bucket else None)
-        self._offers.withdraw(ids)
-        while wait := max(map(self._grace.left, ids)):
-            if not said:
-                self._say(f"deleting {join(ids)} in {span(math.ceil(wait))}: a job may not be listed yet")
-                said = True
-            self._sleep(min(wait, _LONGEST_S))
-            self._refuse(found)
-
-    def _settled(self, found: tuple[Orphan, ...], within_s: float) -> tuple[Orphan, ...]:
-        """Those that are there when none is being made or deleted any more."""
-        busy: tuple[Orphan, ...] = ()
-        said = ""
-        for _ in poll(self._sleep, _FIRST_S, _LONGEST_S, within=within_s):
-            found = tuple(now for one in found if (now := self._now(one)))
-            busy = tuple(one for one in found if not one.deletable)
-            if not busy:
-                return found
-            words = f"waiting for cluster {join(map(str, busy))}"
-            if words != said:
-                self._say(words)
-                said = words
-        raise unready(busy, within_s / 3600)
-
-    def _now(self, one: Orphan) -> Orphan | None:
-        cluster = self._readers[one.project, one.region].cluster(one.id)
-        if isinstance(cluster, Unknown):
-            raise untold(f"whether cluster {one.id} is there", cluster)
-        if cluster is None:
-            self._say(f"cluster {one.id} is deleted")
-            return None
-        return Orphan(one.project, one.region, cluster)
-
-    def _ask_for_its_end(self, one: Orphan) -> None:
-        self._going.add(one.id)
-        try:
-            self._connection.vertex(one.project, one.region).delete_persistent_resource(one.id)
-        except (NotFound, Refused, Conflict):
-            return  # It is gone, or going: its state tells which, and is asked for next.
-        except CloudError as error:
-            if error.not_accepted:
-                self._going.discard(one.id)
-            raise
+    def _withdrawn(self, ids: Collection[str]) -> InterimCatalog | None:
+        """The catalog, without these clusters. Where it can't be withdrawn from that is said, and the destruction goes
+        on: it asks for jobs before it deletes anything."""
+        catalog, at, why = None, "a catalog", "the stack file can't be read, and the state names no bucket"
+        if self._bucket:
+            catalog, at, why = self._here.catalog(), f"the catalog {Location(self._bucket, NAME)}", ""
+        if isinstance(catalog, Unknown):
+            why = catalog.why
+        elif catalog is not None and catalog.stack in ("", self._stack):
+            self._grace.began_with(catalog)
+            why = catalog.damage or "another version published it"
+            if (whole := catalog.whole) is not None:
+                now, bucket = datetime.now(UTC), self._bucket
+                offers = Offers(whole, lambda _: whole, lambda _: whole, bucket, (), None, now, taken_down)
+                published = InterimCatalog(offers, self._connection.storage, self._warn)
+                try:
+                    published.withdraw(ids)
+                    return published
+                except CloudError as error:
+                    why = error.why
+        if why:
+            self._warn(
+                f"{at} may go on offering {join(ids)} until it is deleted itself: {why}; "
+                "a job that is sent there right before the deletion may be cancelled by it"
+            )
+        return None

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from slipway.cloud.clusters import PersistentResource
-from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
+from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.formatting import join
 from slipway.generations.current_generation import is_ours
-from slipway.generations.old_generations import DELETABLE_STATES
-from slipway.live import Unknown, Use
+from slipway.live import Unknown
 from slipway.state import State
-from slipway.unfinished_jobs import cancelled, ways_out
 
 VARIABLE, LEAVE = "SLIPWAY_ORPHANS", "leave"
-_NOT_DOWN = "the stack is not taken down"
+NOT_DOWN = "the stack is not taken down"
 
 
 @dataclass(frozen=True)
@@ -34,10 +32,6 @@ class Orphan:
     def name(self) -> str:
         """The full one."""
         return f"projects/{self.project}/locations/{self.region}/persistentResources/{self.id}"
-
-    @property
-    def deletable(self) -> bool:
-        return self.cluster.state in DELETABLE_STATES
 
     def __str__(self) -> str:
         return f"{self.id} ({self.cluster.state.lower()})"
@@ -73,65 +67,29 @@ def leaving(found: tuple[Orphan, ...]) -> str:
     return "\n  ".join([f"{VARIABLE}={LEAVE}: {_clusters(found)} of this stack {goes_on}, until", *commands])
 
 
-def refuse(found: tuple[Orphan, ...], uses: Iterable[Use | Unknown]) -> None:
-    """Raises PolicyError when jobs are on any cluster of the stack, ResourceError when that can't be told."""
-    for use in uses:
-        if isinstance(use, Unknown):
-            raise untold(f"whether jobs run on {join(one.id for one in found)}", use)
-        if use.jobs:
-            raise PolicyError(
-                f"{_NOT_DOWN}: {len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended",
-                why=cancelled(f"{job.display_name} on {job.persistent_resource_id}" for job in use.jobs),
-                fix=f"{ways_out(use.jobs)}\n{_insist(found)}",
-            )
-        if use.unlisted:
-            raise PolicyError(
-                f"{_NOT_DOWN}: machines of {join(use.unlisted)} are in use, by a job that no list shows yet",
-                why="deleting the cluster would cancel it",
-                fix=f"try again when slipway pools shows no machine in use\n{_insist(found)}",
-            )
-
-
 def unasked(found: tuple[Orphan, ...]) -> PolicyError:
     """The error for a destruction of which the program was not told: it has no way to delete them then."""
     return PolicyError(
-        f"{_NOT_DOWN}: {_clusters(found)} would be left",
+        f"{NOT_DOWN}: {_clusters(found)} would be left",
         why=f"made by this stack, and unknown to its state because an up was killed or failed; "
         f"{'it is' if len(found) == 1 else 'they are'} billed, and the engine deletes only what the state has",
         fix=f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which deletes {_them(found)} as well\n"
-        f"or pulumi up, which takes {_them(found)} over\n{_insist(found)}",
+        f"or pulumi up, which takes {_them(found)} over\n{insist(found)}",
     )
 
 
 def untold(what: str, part: Unknown) -> ResourceError:
     """The error for what must be known before anything is deleted."""
     return ResourceError(
-        f"{_NOT_DOWN}: can't tell {what}",
+        f"{NOT_DOWN}: can't tell {what}",
         why=str(part),
         fix=f"correct that and run it again\n{VARIABLE}={LEAVE} takes down what the state has; clusters that it "
         "lacks are left and go on being billed",
     )
 
 
-def unready(found: tuple[Orphan, ...], hours: float) -> Timeout:
-    """The error for clusters that could not be deleted in time."""
-    return Timeout(
-        f"{_NOT_DOWN}: {_clusters(found)} could not be deleted within {hours:g} hours",
-        why="the service deletes a cluster only when it has been made or has failed",
-        fix=f"run it again later; slipway pools shows its state\n{_insist(found)}",
-    )
-
-
-def unwilling(found: tuple[Orphan, ...]) -> ResourceError:
-    """The error for clusters that live on, however often they are deleted."""
-    return ResourceError(
-        f"{_NOT_DOWN}: {_clusters(found)} could not be deleted",
-        why="; ".join(f"{one.id}: {one.cluster.error or 'the service gives no reason'}" for one in found),
-        fix=f"run it again later\n{_insist(found)}",
-    )
-
-
-def _insist(found: tuple[Orphan, ...]) -> str:
+def insist(found: tuple[Orphan, ...]) -> str:
+    """How to leave them, for good or for now."""
     stay = "stays and goes" if len(found) == 1 else "stay and go"
     return f"{VARIABLE}={LEAVE} takes down the rest; {join(one.id for one in found)} {stay} on being billed"
 

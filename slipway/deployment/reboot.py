@@ -13,7 +13,6 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
-from slipway.kinds import KINDS
 from slipway.polling import poll
 from slipway.unfinished_jobs import ways_out
 
@@ -52,11 +51,6 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
 def going_on(cluster: PersistentResource) -> bool:
     """Whether a reboot that was asked for before is not over: it is waited for, and none asked for beside it."""
     return cluster.state in _BUSY
-
-
-def jobs_of_region(vertex: Vertex) -> tuple[VertexJob, ...]:
-    """All of every kind that have not ended. Raises CloudError."""
-    return tuple(job for kind in KINDS.values() for job in vertex.active_jobs(kind))
 
 
 @dataclass(frozen=True)

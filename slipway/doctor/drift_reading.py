@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
-from slipway.cloud.failures import CloudError
-from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
 from slipway.doctor import policies
 from slipway.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
 from slipway.doctor.picture import Policy
@@ -60,7 +59,7 @@ def _live(preview: Preview, connection: Connection, whole: Catalog, identity: st
         clusters = [threads.submit(reader.clusters) for reader in readers]
         asked = policies.read(threads, connection, whole, identity)
         buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
-        labels = [threads.submit(_labels, connection, name, identity) for name in buckets]
+        labels = [threads.submit(_labels, readers[0], name) for name in buckets]
         there = all_or_unknown(one.result() for one in clusters)
         who, labelled = asked(), [one.result() for one in labels]
     unread = [f"clusters: {there}"] if isinstance(there, Unknown) else []
@@ -73,9 +72,9 @@ def _live(preview: Preview, connection: Connection, whole: Catalog, identity: st
     return [*found, *of_policies(preview, read)], unread
 
 
-def _labels(connection: Connection, bucket: str, identity: str) -> Mapping[str, str] | Unknown:
-    try:
-        found = connection.storage.bucket(bucket).get("labels")
-    except CloudError as error:
-        return unanswered(error, f"storage.googleapis.com gs://{bucket}", error.role, identity)
-    return found if isinstance(found, Mapping) else {}
+def _labels(reader: Reader, bucket: str) -> Mapping[str, str] | Unknown:
+    found = reader.bucket(bucket)
+    if isinstance(found, Unknown):
+        return found
+    labels = found[bucket].get("labels") if bucket in found else Unknown(f"bucket {bucket} is not there", "", "")
+    return labels if isinstance(labels, (Mapping, Unknown)) else {}

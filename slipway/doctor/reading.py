@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.clock import right_time, wrong_clock
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.credentials import identity
-from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import Series
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
-from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, unanswered
+from slipway.deployment.live_reader import LiveScope, Reader, Recent
+from slipway.deployment.snapshot import AT_ONCE, CATALOG, Snapshot
 from slipway.doctor import policies
 from slipway.doctor.backend_reading import look
 from slipway.doctor.commands import submitted
@@ -32,17 +30,15 @@ from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
 from slipway.doctor.place import Place
 from slipway.errors import SlipwayError
 from slipway.formatting import join
-from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.live import Live, Unknown
+from slipway.kinds import KINDS
+from slipway.live import Unknown
 from slipway.quota.published import judge, metrics
 from slipway.quota.report import QuotaReport
-from slipway.season import moment_text
 from slipway.state import State
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 
 DAYS = 30
 _MOST_RECENT = 1000
-_CLUSTERS, _RECENT = "clusters", f"the jobs of the last {DAYS} days"
 _PATIENCE_S = 1.0
 _DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
 Found = TypeVar("Found")
@@ -63,62 +59,41 @@ class _Reading:
         self.connection = context.connection
 
     def read(self, say: Callable[[str], None], patience: float) -> Picture:
-        place, since = self.place, self.now - timedelta(days=DAYS)
-        with ThreadPoolExecutor(len(KINDS) + 8, thread_name_prefix="doctor") as threads:
-            reader = self._reader()
-            first: dict[str, Future[Any]] = {
-                "the catalog": threads.submit(reader.catalog),
-                "the state": threads.submit(self._backend),
-                **self._of_region(threads, reader, since),
-            }
-            awaited(first, say, patience)
-            if self._right_the_clock():
-                since = self.now - timedelta(days=DAYS)
-                first[_RECENT] = threads.submit(self._recent, place.region, since)
-            published: PublishedCatalog | Unknown | None = first["the catalog"].result()
-            backend = first["the state"].result()
+        place = self.place
+        scope = LiveScope(
+            place.project,
+            place.region,
+            place.catalog.bucket,
+            catalog=place.catalog.name,
+            now=self.now,
+            recent=Recent(DAYS, _MOST_RECENT),
+        )
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="doctor") as threads:
+            snapshot = Snapshot(self.connection, scope, threads, self.who)
+            snapshot.ask(CATALOG, snapshot.reader.catalog)
+            snapshot.look_in((place.region,))
+            snapshot.ask("the state", self._backend)
+            awaited(snapshot.parts, say, patience)
+            backend: Backend | str = snapshot.found("the state")
+            published: PublishedCatalog | Unknown | None = snapshot.found(CATALOG)
             catalog = published.whole if isinstance(published, PublishedCatalog) else None
-            second: dict[str, Future[Any]] = {"roles": threads.submit(self._gaps, catalog)}
             others = self._elsewhere(catalog, backend)
-            second |= {
-                f"{what} in {region}": part
-                for region in others
-                for what, part in self._of_region(threads, reader.elsewhere(region), since).items()
-            }
+            snapshot.look_in(others)
+            snapshot.ask("roles", partial(self._gaps, snapshot.reader, catalog))
             if catalog is not None:
-                scoped = self._reader(metrics(catalog))
-                second["quota"] = threads.submit(scoped.limits)
-                second |= {f"quota in {region}": threads.submit(scoped.elsewhere(region).limits) for region in others}
-                second["requests for quota"] = threads.submit(scoped.preferences)
-                second["packages"] = threads.submit(self._packages)
-                second["who may do what"] = threads.submit(policies.read(threads, self.connection, catalog, self.who))
-            awaited(second, say, patience)
-
-            def everywhere(*parts: str) -> tuple[Any, ...] | Unknown:
-                here = (first[part].result() for part in parts)
-                there = (second[f"{part} in {region}"].result() for region in others for part in parts)
-                return all_or_unknown((*here, *there))
-
-            clusters: tuple[PersistentResource, ...] | Unknown = everywhere(_CLUSTERS)
-            jobs: tuple[VertexJob, ...] | Unknown = everywhere(*(f"{kind.words}s" for kind in KINDS.values()))
-            recent: tuple[VertexJob, ...] | Unknown = everywhere(_RECENT)
+                snapshot.look_at_quota(metrics(catalog))
+                snapshot.ask("packages", partial(self._packages, snapshot.reader))
+                snapshot.ask("who may do what", policies.read(threads, self.connection, catalog, self.who))
+            awaited(snapshot.parts, say, patience)
+            live, here = snapshot.live(), self.now
+            self.now, self.clock = right_time(here, live.time), wrong_clock(here, live.time)
+            since, recent = self.now - timedelta(days=DAYS), live.recent
             if not isinstance(recent, Unknown) and len(recent) >= _MOST_RECENT:
-                # Whatever is older was not looked at.
-                recent = tuple(sorted(recent, key=lambda job: job.create_time or since, reverse=True)[:_MOST_RECENT])
-                since = recent[-1].create_time or since
+                since = recent[-1].create_time or since  # Whatever is older was not looked at.
             quota: QuotaReport | Unknown | None = None
             if catalog is not None:
-                limits = second["quota"].result()
-                live = Live(
-                    clusters,
-                    jobs,
-                    limits,
-                    None,
-                    preferences=second["requests for quota"].result(),
-                    limits_elsewhere={region: second[f"quota in {region}"].result() for region in others},
-                )
-                unread = [part for part in live.limits_elsewhere.values() if isinstance(part, Unknown)]
-                quota = limits if isinstance(limits, Unknown) else unread[0] if unread else judge(catalog, live)
+                unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
+                quota = unread[0] if unread else judge(catalog, live)
             return Picture(
                 stack=place.stack,
                 project=place.project,
@@ -126,24 +101,24 @@ class _Reading:
                 now=self.now,
                 clock=self.clock,
                 published=published,
-                clusters=clusters,
-                jobs=jobs,
+                clusters=live.clusters,
+                jobs=live.jobs,
                 recent=recent,
                 recent_since=since,
                 quota=quota,
                 backend=self._dated(backend) if isinstance(backend, Backend) else None,
                 submissions=tuple(self._submissions(catalog)),
-                packages=second["packages"].result() if catalog is not None else (),
-                gaps=second["roles"].result(),
+                packages=snapshot.found("packages", ()),
+                gaps=snapshot.found("roles"),
                 stacks=place.stacks,
                 spoken_for=place.spoken_for,
                 document=place.document,
                 commits=self._commits(catalog),
-                policies=second["who may do what"].result() if catalog is not None else (),
+                policies=snapshot.found("who may do what", ()),
                 of_catalog=place.of_catalog,
                 unseen=tuple(self._unseen(backend, catalog)),
                 other_regions=others,
-                use=self._use(jobs),
+                use=self._use(snapshot.reader, live.jobs),
             )
 
     def _elsewhere(self, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
@@ -156,58 +131,24 @@ class _Reading:
         every = dict.fromkeys((*self.place.other_regions, *of_catalog, *of_state))
         return tuple(one for one in every if one != self.place.region)
 
-    def _of_region(self, threads: Executor, reader: Reader, since: datetime) -> dict[str, Future[Any]]:
-        return {
-            _CLUSTERS: threads.submit(reader.clusters),
-            _RECENT: threads.submit(self._recent, reader.wanted.region, since),
-            **{f"{kind.words}s": threads.submit(reader.jobs, kind) for kind in KINDS.values()},
-        }
-
-    def _right_the_clock(self) -> bool:
-        """By the answers that came. Whether this machine's was wrong, and jobs were asked for of other days."""
-        here, cloud = self.context.now, self.connection.session.time
-        self.now, self.clock = right_time(here, cloud), wrong_clock(here, cloud)
-        return bool(self.clock)
-
-    def _reader(self, wanted: frozenset[str] = frozenset()) -> Reader:
-        place = self.place
-        scope = LiveScope(place.project, place.region, place.catalog.bucket, catalog=place.catalog.name, metrics=wanted)
-        return Reader(self.connection, scope, self.who)
-
-    def _recent(self, region: str, since: datetime) -> tuple[VertexJob, ...] | Unknown:
-        def listed() -> tuple[VertexJob, ...]:
-            vertex = self.connection.vertex(self.place.project, region)
-            found = vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"')
-            return tuple(islice(found, _MOST_RECENT))
-
-        api = f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list"
-        return self._asked(api, "roles/aiplatform.viewer", listed)
-
-    def _use(self, jobs: tuple[VertexJob, ...] | Unknown) -> tuple[Series, ...] | Unknown:
+    def _use(self, reader: Reader, jobs: tuple[VertexJob, ...] | Unknown) -> tuple[Series, ...] | Unknown:
         ids = sampled(jobs, self.place.stack, self.now)
         read = partial(use_of, self.connection.monitoring(self.place.project), ids, self.now)
-        return self._asked("monitoring.googleapis.com timeSeries.list", "roles/monitoring.viewer", read) if ids else ()
+        api = "monitoring.googleapis.com timeSeries.list"
+        return reader.asked(api, "roles/monitoring.viewer", read, ()) if ids else ()
 
-    def _packages(self) -> tuple[Package, ...] | Unknown:
+    def _packages(self, reader: Reader) -> tuple[Package, ...] | Unknown:
         bucket = self.place.catalog.bucket
 
         def listed() -> tuple[Package, ...]:
             found = self.connection.storage.objects(Location(bucket, "packages/"))
             return tuple(Package(str(one.at), one.size, one.updated) for one in found)
 
-        return self._asked(f"storage.googleapis.com gs://{bucket}", "roles/storage.objectViewer", listed)
+        return reader.asked(f"storage.googleapis.com gs://{bucket}", "roles/storage.objectViewer", listed, ())
 
-    def _gaps(self, catalog: Catalog | None) -> tuple[Gap, ...] | Unknown:
-        def asked() -> tuple[Gap, ...]:
-            return gaps(self.connection.permissions, self.place.project, self.place.catalog.bucket, catalog)
-
-        return self._asked("cloudresourcemanager.googleapis.com projects.testIamPermissions", "", asked)
-
-    def _asked(self, api: str, role: str, ask: Callable[[], Found]) -> Found | Unknown:
-        try:
-            return ask()
-        except CloudError as error:
-            return unanswered(error, api, role or error.role, self.who)
+    def _gaps(self, reader: Reader, catalog: Catalog | None) -> tuple[Gap, ...] | Unknown:
+        asked = partial(gaps, self.connection.permissions, self.place.project, self.place.catalog.bucket, catalog)
+        return reader.asked("cloudresourcemanager.googleapis.com projects.testIamPermissions", "", asked, ())
 
     def _backend(self) -> Backend | str:
         checkout = self.place.checkout

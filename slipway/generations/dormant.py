@@ -54,10 +54,10 @@ class DormantCluster:
         )
 
 
-def made_since(clusters: Iterable[ClusterSpec], now: datetime) -> datetime | None:
+def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
     """How old the jobs are that have to be looked at for their end; None where no cluster has an `idleLimit`."""
     longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
-    return None if longest is None else now - longest - _SLOWEST
+    return None if longest is None else longest + _SLOWEST
 
 
 def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:

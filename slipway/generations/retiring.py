@@ -9,6 +9,7 @@ from enum import StrEnum
 from slipway.catalog.forms import Removed
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.unfinished_jobs import UNLISTED
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 """What a bucket or an account is to a stack."""
@@ -32,7 +33,7 @@ class Why(StrEnum):
 
 _WORDS = {
     Why.JOBS: "jobs on it",
-    Why.IN_USE: "machines are in use by a job that the lists do not show yet",
+    Why.IN_USE: UNLISTED,
     Why.UNREAD: "the jobs were not read",
     Why.UNPUBLISHED: "the published catalog does not list it yet",
     Why.DAMAGED: "the published catalog is damaged",

@@ -1,6 +1,5 @@
 """The last defence of running jobs: its words and its choice. That the engine calls it: journeys. # N1 # B3"""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -95,7 +94,7 @@ def test_machines_in_use_are_a_job_that_no_list_shows_yet(cluster: str | None, w
     assert str(refusal.value).splitlines() == [
         f"{what} is not deleted: machines are in use by a job that the lists do not show yet",
         "  why: the service says so of cpu-1a2b3c4; deleting it would cancel what runs on it",
-        "  fix: try again when slipway pools shows no machine in use; slipway jobs shows the job before long",
+        "  fix: wait until slipway pools shows no machine in use, then again; slipway jobs shows the job before long",
     ]
 
 
@@ -165,13 +164,11 @@ class Waiting:
         assert cluster == "cpu-1a2b3c4"
         return max(0.0, self.wait - self.slept)
 
-    async def sleep(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         self.slept += seconds
 
     def hold(self, cluster: str | None = CLUSTER) -> None:
-        loop = asyncio.new_event_loop()  # asyncio.run would leave the other tests of the process without theirs
-        loop.run_until_complete(hold(cluster, self.use_of, self.left, self.said.append, self.sleep))
-        loop.close()
+        hold(cluster, self.use_of, self.left, self.said.append, self.pause)
 
 
 def test_a_cluster_waits_until_it_was_not_offered_for_a_while_and_all_is_asked_again() -> None:

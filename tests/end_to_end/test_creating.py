@@ -54,7 +54,7 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(  # N2
     settings(create_error="")
     assert up.process.wait() == 0, up.said
     for failed in (id_, f"{id_}-2"):
-        assert re.search(rf"cluster {failed} failed \(.*\) and is deleted: it holds nothing", up.said), up.said
+        assert re.search(rf"deleting cluster {failed}: it failed \(.*\) and holds nothing", up.said), up.said
     assert checkout.clusters() == {f"{id_}-2": "RUNNING"}
     unchanged(checkout)
 

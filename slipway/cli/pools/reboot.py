@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import chain
 
 import click
 
@@ -17,9 +18,10 @@ from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.cloud.failures import NotFound
 from slipway.context import Context
-from slipway.deployment.reboot import Watching, going_on, jobs_of_region, reboot, refuse
+from slipway.deployment.reboot import Watching, going_on, reboot, refuse
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import nearest, quoted, seconds, span
+from slipway.kinds import KINDS
 
 
 @click.command()
@@ -48,7 +50,7 @@ def command(cluster: str, yes: bool, timeout: str | None, catalog: str | None, o
             why=f"the service has no {one.id}{context.elsewhere(region)}",
             fix=f"pulumi up --stack {context.catalog.stack} makes it again",
         ) from error
-    refuse(one.name, found, jobs_of_region(vertex))
+    refuse(one.name, found, chain.from_iterable(map(vertex.active_jobs, KINDS.values())))
     if not yes and not going_on(found):
         _ask(one)
     with screen.interruptible(f"cluster {one.name} may be rebooting, which goes on", "slipway pools"):

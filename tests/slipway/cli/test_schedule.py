@@ -14,7 +14,7 @@ from slipway.catalog.model import Catalog
 from slipway.cli.schedule import upcoming
 from slipway.cloud.connection import connect
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.live_reader import jobs
+from slipway.deployment.live_reader import Reader
 from slipway.doctor.drift_reading import drifted
 from slipway.errors import ConfigError, ResourceError
 from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Facts
@@ -98,7 +98,8 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     assert (again["what"], again["clusterId"]) == ("season-ends", id_)
     with monkeypatch.context() as left:
         denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer")
-        left.setattr("slipway.cli.schedule.jobs", lambda one: denied if one.wanted.region == "us-east4" else jobs(one))
+        jobs = Reader.jobs
+        left.setattr(Reader, "jobs", lambda one, kind: denied if one.wanted.region == "us-east4" else jobs(one, kind))
         without = stack.run("schedule")
     assert without.code == 0
     assert f"! not looked at us-east4, where stack {stack.name} offers no cluster: denied\n" in without.err

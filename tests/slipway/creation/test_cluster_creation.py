@@ -165,10 +165,10 @@ def test_a_name_that_somebody_else_took_ends_at_once() -> None:
 
 
 def test_a_stock_out_is_cleared_away_and_tried_again() -> None:
-    looks: list[Step] = [cluster("PROVISIONING"), failed(), failed(), cluster("STOPPING"), gone(), RUNS]
+    looks: list[Step] = [cluster("PROVISIONING"), failed(), failed(), failed(), cluster("STOPPING"), gone(), RUNS]
     story = Story([OPERATION], looks).make()
     assert story.vertex.sent == [f"POST {ID}", f"DELETE {ID}", f"POST {ID}"]
-    assert f"cluster {ID} failed ({STOCK_OUT}) and is deleted: it holds nothing" in story.said
+    assert f"deleting cluster {ID}: it failed ({STOCK_OUT}) and holds nothing" in story.said
     assert story.warned == [f"cluster {ID} ended in ERROR: {STOCK_OUT}; trying again, for up to 2 min"]
 
 
@@ -245,8 +245,11 @@ def test_what_may_have_been_made_is_never_left_for_an_alternative() -> None:
 @pytest.mark.parametrize(
     ("use", "why"),
     [
-        (Use((JOB,)), "tune is on it"),
-        (Unknown("denied", "customJobs.list", "roles/aiplatform.viewer"), "its jobs can't be read: denied"),
+        (Use((JOB,)), f"cluster {ID} is not deleted: 1 job has not ended"),
+        (
+            Unknown("denied", "customJobs.list", "roles/aiplatform.viewer"),
+            f"cluster {ID} is not deleted: can't tell whether jobs run on it",
+        ),
     ],
 )
 def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: Use | Unknown, why: str) -> None:
@@ -259,14 +262,14 @@ def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: Use | Unknown,
 
 def test_a_failure_that_no_second_try_mends_is_cleared_and_said() -> None:
     denied = cluster("ERROR", "The key can't be used.", 7)
-    story = Story([OPERATION], [denied, denied, gone()])
+    story = Story([OPERATION], [denied, denied, denied, gone()])
     assert story.fails().why == "The key can't be used."
     assert story.vertex.sent == [f"POST {ID}", f"DELETE {ID}"]
 
 
 def test_failed_ones_of_earlier_runs_are_cleared_first() -> None:
     second = NewCluster(f"{ID}-2", {}, LABELS, failed=(ID,))
-    story = Story([OPERATION], [failed(), gone(), cluster("RUNNING", id_=f"{ID}-2")]).make(second)
+    story = Story([OPERATION], [failed(), failed(), gone(), cluster("RUNNING", id_=f"{ID}-2")]).make(second)
     assert story.vertex.sent == [f"DELETE {ID}", f"POST {ID}-2"]
 
 
@@ -275,7 +278,10 @@ def test_a_failed_one_that_outlives_its_deletion_is_not_waited_for_for_ever() ->
     story = Story([OPERATION, taken()], [failed()])
     error = story.fails(refused=0, cleared=30)
     assert story.waits.now() <= 40
-    assert f"the failed cluster {ID} stays, holds its name and no machines (it was deleted 30 s ago" in error.fix
+    assert (
+        f"the failed cluster {ID} stays, holds its name and no machines (cluster {ID} (error) could not be deleted"
+        in error.fix
+    )
 
 
 def test_one_that_came_back_to_life_is_left_alone() -> None:

@@ -10,7 +10,7 @@ import pytest
 from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import UNCOMMITTED, begun
-from slipway.creation.interim_catalog import InterimCatalog, Offers
+from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.doctor.drift import Then, by_hand, drift
 from slipway.findings.finding import Subject
 from slipway.labels import Revision

@@ -10,8 +10,9 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
-from slipway.deployment.live_reader import read
+from slipway.deployment.live_reader import Recent
 from slipway.deployment.quota_limits import quota_info
+from slipway.deployment.snapshot import read
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.machines.spec import MachineGroup, MachineSpec
 
@@ -383,9 +384,23 @@ def test_the_last_end_of_a_job_on_each_cluster_is_read_where_a_limit_needs_it(
         ]
     }
     assert live(connection).last_ends == {}
-    since = datetime(2026, 10, 20, 12, tzinfo=UTC)
-    found, _ = read(connection, replace(WANTED, jobs_since=since), off_is_empty=False)
+    wanted = replace(WANTED, now=datetime(2026, 11, 21, tzinfo=UTC), ends_within=timedelta(days=32))
+    found, _ = read(connection, wanted, off_is_empty=False)
     assert found.last_ends == {"cpu-1a2b3c4": datetime(2026, 11, 3, tzinfo=UTC)}
     service["tuning"] = (403, {"error": {"code": 403, "message": "no such luck"}})
-    found, _ = read(connection, replace(WANTED, jobs_since=since), off_is_empty=False)
+    found, _ = read(connection, wanted, off_is_empty=False)
     assert isinstance(found.last_ends, Unknown)
+
+
+def test_what_was_looked_for_by_a_clock_that_is_wrong_is_looked_for_again(
+    connection: Connection, service: Service
+) -> None:  # B6
+    """Ended jobs and the newest ones are those of the days before the cloud's own time."""
+    service.date = "Fri, 20 Nov 2026 12:00:00 GMT"
+    cloud = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    wanted = replace(WANTED, ends_within=timedelta(days=3), recent=Recent(3, 10, "dev"))
+    found, _ = read(connection, replace(wanted, now=cloud + timedelta(days=9)), off_is_empty=False)
+    (last,) = service.asked[PATHS["tuning"]]["filter"]
+    assert found.time == cloud and "2026-11-17T12:00:00Z" in last
+    near = cloud + timedelta(minutes=1)
+    assert read(connection, replace(wanted, now=near), off_is_empty=False)[0].time == near

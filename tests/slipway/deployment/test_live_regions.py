@@ -9,7 +9,8 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cluster import Alternative
 from slipway.deployment.live_plan import read_and_plan
-from slipway.deployment.live_reader import LiveScope, read
+from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.snapshot import read
 from slipway.live import Live, Unknown
 from slipway.state import State, StateResource
 

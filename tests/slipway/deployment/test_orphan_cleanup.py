@@ -124,6 +124,7 @@ class Vertex:
             file=self.file,
             say=self.said.append,
             warn=self.said.append,
+            now=lambda: self.slept,
             sleep=sleep,
         )
         return clearing.run(preview=preview, within_s=within_s)

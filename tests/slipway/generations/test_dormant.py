@@ -13,7 +13,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec
 from slipway.deployment.plan import Plan
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.dormant import DormantCluster, made_since
+from slipway.generations.dormant import DormantCluster, ends_within
 from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
@@ -213,5 +213,5 @@ def test_one_that_stays_too_long_after_its_season_is_late() -> None:
 
 
 def test_ended_jobs_are_looked_at_where_a_limit_needs_them() -> None:
-    assert made_since((CPU, in_season(1)), NOW) is None
-    assert made_since((CPU, LIMITED), NOW) == NOW - 4 * HOUR - timedelta(days=30)
+    assert ends_within((CPU, in_season(1))) is None
+    assert ends_within((CPU, LIMITED)) == 4 * HOUR + timedelta(days=30)

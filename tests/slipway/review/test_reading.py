@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from slipway.deployment.live_reader import LiveScope
 from slipway.facts import CATALOG, WORKSPACE
 from slipway.live import Live
 from slipway.review import reading
 from slipway.review.preview import Preview, Resource, Step
 from tests.slipway.review.builders import NOW, REGION, STACK, facts
 
+NOBODY: Any = object()
 
-def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Any] = []
 
-    class Looking:
-        def __init__(self, _connection: object, place: object, *_rest: object) -> None:
-            looked.append(place)
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[LiveScope]:
+    """What was to be read of a cloud in which nothing lives, and whose clock says NOW."""
+    scopes: list[LiveScope] = []
 
-        def read(self) -> tuple[Live, tuple[()]]:
-            return Live((), (), {}, None), ()
+    def read(_: object, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
+        scopes.append(wanted)
+        return Live((), (), {}, None, time=NOW), []
 
-    monkeypatch.setattr(reading, "_Reading", Looking)
+    monkeypatch.setattr(reading, "read", read)
+    return scopes
+
+
+def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(asked: list[LiveScope]) -> None:
     was = facts()
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
     sides = {CATALOG: (was.published, says.published), WORKSPACE: (was.workspace, says.workspace)}
@@ -33,38 +39,19 @@ def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(mon
         Step("update", f"urn:{type_}", type_, "x", old=Resource(old), new=Resource(new), component=True)
         for type_, (old, new) in sides.items()
     ]
-    connection: Any = object()
-    reading.change(Preview(tuple(steps)), connection, NOW, stack=STACK)
-    assert looked == [(was.catalog.project, REGION)]
+    reading.change(Preview(tuple(steps)), NOBODY, NOW, stack=STACK)
+    assert [(one.project, one.region) for one in asked] == [(was.catalog.project, REGION)]
 
 
-def test_dates_are_judged_by_the_cloud_s_clock_and_jobs_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    @dataclass(frozen=True)
-    class Reading:
-        _connection: object
-        _place: object
-        _bucket: object
-        _after: object
-        _stack: object
-        _identity: object
-        now: datetime
-        _elsewhere: object
-
-        def read(self) -> tuple[Live, tuple[()]]:
-            asked.append(self.now)
-            return Live((), (), {}, None, time=NOW), ()
-
-    asked: list[datetime] = []
-    monkeypatch.setattr(reading, "_Reading", Reading)
+def test_dates_are_judged_by_the_cloud_s_clock(asked: list[LiveScope]) -> None:
     was = facts()
     sides = {CATALOG: was.published, WORKSPACE: was.workspace}
     steps = [
         Step("same", f"urn:{t}", t, "x", old=Resource(s), new=Resource(s), component=True) for t, s in sides.items()
     ]
-    connection: Any = object()
     ahead = NOW + timedelta(days=3)
-    change = reading.change(Preview(tuple(steps)), connection, ahead, stack=STACK)
-    assert (change.now, asked) == (NOW, [ahead, NOW]) and "3 days ahead of the cloud's" in change.notes[0]
-    asked.clear()
-    change = reading.change(Preview(tuple(steps)), connection, NOW, stack=STACK)
-    assert (change.now, asked, change.notes) == (NOW, [NOW], ())
+    change = reading.change(Preview(tuple(steps)), NOBODY, ahead, stack=STACK)
+    assert change.now == NOW and "3 days ahead of the cloud's" in change.notes[0]
+    change = reading.change(Preview(tuple(steps)), NOBODY, NOW, stack=STACK)
+    assert (change.now, change.notes) == (NOW, ())
+    assert [one.now for one in asked] == [ahead, NOW]

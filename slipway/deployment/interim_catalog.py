@@ -1,7 +1,7 @@
-"""The catalog while clusters are being made: all else that is deployed goes first, as that may take days.
+"""The catalog while clusters are being made or removed, which Slipway publishes itself: the engine's comes last.
 
-Slipway publishes it itself, for the engine's catalog comes last. It says which commit is under way, so that the next
-deployment goes on where this one does not come to its end, that of the schedule too.
+All else that is deployed goes before clusters that are made, as that may take days. The catalog says which commit is
+under way then, so that the next deployment goes on where this one does not come to its end, that of the schedule too.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ CatalogOf = Callable[[Mapping[str, str]], Catalog]
 @dataclass(frozen=True)
 class Offers:
     """What is published: `before`, as the deployment began, in `bucket`; `interim`, while clusters are being made;
-    `final`, by the engine. `packages` are what the interim's templates need."""
+    `final`, by the engine. `packages` are what the interim's templates need. Without `revision` no commit is under way.
+    `withdrawn` gives a catalog without clusters of some ids, as of a time."""
 
     before: Catalog | None
     interim: CatalogOf
     final: CatalogOf
     bucket: str
     packages: tuple[SourcePackage, ...]
-    revision: Revision
+    revision: Revision | None
     now: datetime
+    withdrawn: Callable[[Catalog, Collection[str], datetime], Catalog] = withdrawn
 
 
 class InterimCatalog:
@@ -57,7 +59,7 @@ class InterimCatalog:
             self._publish()
 
     def withdraw(self, ids: Collection[str]) -> None:
-        """Nobody is sent to these clusters any more: they are being replaced in place."""
+        """Nobody is sent to these clusters any more. Raises CloudError."""
         with self._lock:
             self._withdrawn |= frozenset(ids)
             self._publish()
@@ -78,7 +80,7 @@ class InterimCatalog:
 
     def _publish(self) -> None:
         offers = self._offers
-        catalog = withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
+        catalog = offers.withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
         as_before = replace(catalog, under_way=offers.before.under_way if offers.before else None)
         if document.write(as_before) == self._before:
             self._write(self._before)
@@ -86,8 +88,10 @@ class InterimCatalog:
         for one in self._packages:
             self._storage.create(Location(catalog.catalog_bucket, one.path), one.content, "application/gzip")
         self._packages = ()
-        known = not offers.revision.dirty and offers.revision.commit != UNKNOWN  # Else nobody has it, so as to go on.
-        self._write(document.write(begun(catalog, offers.revision.commit if known else "")))
+        if revision := offers.revision:
+            known = not revision.dirty and revision.commit != UNKNOWN  # Else nobody has it, so as to go on.
+            catalog = begun(catalog, revision.commit if known else "")
+        self._write(document.write(catalog))
 
     def _write(self, text: str) -> None:
         if text != self._published:

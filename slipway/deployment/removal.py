@@ -1,0 +1,181 @@
+"""The one way in which Slipway removes clusters: withdraw them from the catalog, let time pass, ask who uses them,
+delete them and see them gone, or offer again what stays.
+
+The engine deletes what it has by itself, behind the guard, which lets time pass in the same way. What is killed in
+between goes on with the next run: the catalog has the withdrawal, and the cloud what was deleted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
+from slipway.cloud.vertex import Vertex
+from slipway.deployment.grace_period import GracePeriod
+from slipway.errors import ResourceError, Timeout
+from slipway.formatting import join, span
+from slipway.generations.old_generations import DELETABLE_STATES
+from slipway.polling import poll
+
+if TYPE_CHECKING:
+    from slipway.deployment.interim_catalog import InterimCatalog  # which the guard does not need
+
+WITHIN_S = 2 * 3600.0
+LOOK_EVERY_S = 10.0
+_FIRST_S, _TRIES = 0.5, 5
+
+
+@dataclass
+class Removal:
+    """`names` are full names of clusters, `vertex` gives the client for one. `must_be_idle` raises when one of these is
+    in use, or when that can't be told.
+
+    `grace` and `offers` are None where no catalog offers them. `deletable`: the states in which one is deleted; others
+    are waited for, up to `within` seconds. `why` they go, what `stays` when they do not, as in `the stack stays: `, and
+    what to do `again` then are for people.
+    """
+
+    names: Sequence[str]
+    vertex: Callable[[str], Vertex]
+    must_be_idle: Callable[[Sequence[str]], object]
+    say: Callable[[str], None]
+    warn: Callable[[str], None]
+    now: Callable[[], float]
+    pause: Callable[[float], object]
+    grace: GracePeriod | None = None
+    offers: InterimCatalog | None = None
+    why: str = ""
+    stays: str = ""
+    again: str = "run pulumi up again: it goes on from there"
+    within: float = WITHIN_S
+    deletable: frozenset[str] = DELETABLE_STATES
+    _going: set[str] = field(default_factory=set)
+
+    def run(self) -> None:
+        """Returns when all are gone. After an error what was not deleted is offered again.
+
+        Raises what `must_be_idle` raises, Timeout, ResourceError when one lives on, CloudError.
+        """
+        if not self.names:
+            return
+        ids = [_id(name) for name in self.names]
+        try:
+            self.must_be_idle(self.names)
+            if self.offers:
+                self.offers.withdraw(ids)
+            if grace := self.grace:
+                grace.withdraw(ids)
+                let_time_pass(
+                    f"{_clusters(ids)} {'is' if len(ids) == 1 else 'are'} deleted",
+                    lambda: max(map(grace.left, ids)),
+                    lambda: self.must_be_idle(self.names),
+                    self.say,
+                    self.pause,
+                )
+            self._delete_all()
+        except Exception:
+            self._offer_again([id_ for id_ in ids if id_ not in self._going])
+            raise
+
+    def _offer_again(self, ids: Sequence[str]) -> None:
+        if self.grace:
+            self.grace.offer_again(ids)
+        if self.offers:
+            self.offers.offer_again(ids)
+        if ids and self._going:
+            self.warn(f"{_clusters(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
+
+    def _delete_all(self) -> None:
+        for attempt in range(_TRIES):
+            found = self._settled()
+            if not found:
+                return
+            for name in found:
+                self._going.discard(_id(name))
+            for name in found:
+                self.must_be_idle((name,))
+                self._delete(name)
+            self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
+        if found := self._settled():
+            raise ResourceError(
+                f"{self.stays}{_told(found.values())} could not be deleted",
+                why="; ".join(f"{one.id}: {one.error or 'the service gives no reason'}" for one in found.values()),
+                fix=self.again,
+            )
+
+    def _settled(self) -> dict[str, PersistentResource]:
+        """Those that are there, by name, when none is being made or deleted any more."""
+        busy: list[PersistentResource] = []
+        said = ""
+        for _ in poll(self.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.now):
+            found = {name: one for name in self.names if (one := self._look(name))}
+            busy = [one for one in found.values() if one.state not in self.deletable]
+            if not busy:
+                return found
+            if (words := f"waiting for {_told(busy)}") != said:
+                self.say(words)
+                said = words
+        raise Timeout(
+            f"{self.stays}{_told(busy)} could not be deleted within {span(self.within)}",
+            why="the service takes its time, and deletes only what has been made or has failed",
+            fix=self.again,
+        )
+
+    def _look(self, name: str) -> PersistentResource | None:
+        """None when it is gone, which is said once."""
+        try:
+            return self.vertex(name).persistent_resource(name)
+        except NotFound:
+            self.names = [one for one in self.names if one != name]
+            self.say(f"cluster {_id(name)} is deleted")
+            return None
+
+    def _delete(self, name: str) -> None:
+        id_ = _id(name)
+        self.say(f"deleting cluster {id_}{self.why and f': {self.why}'}")
+        self._going.add(id_)
+        try:
+            self.vertex(name).delete_persistent_resource(name)
+        except (NotFound, Refused, Conflict):
+            return  # It is gone, or going: its state tells which, and is asked for next.
+        except CloudError as error:
+            if error.not_accepted:
+                self._going.discard(id_)
+            raise
+
+
+def let_time_pass(
+    what: str,
+    left: Callable[[], float],
+    ask: Callable[[], object],
+    say: Callable[[str], None],
+    pause: Callable[[float], object],
+) -> None:
+    """Waits for the seconds that are `left`, until a job that was sent by the catalog would be known, and asks again at
+    each look. `what` is about to happen, in words."""
+    wait = left()
+    if wait:
+        say(
+            f"{what} in {span(math.ceil(wait))}: a job that was sent while it was still offered may not be listed yet "
+            "(SLIPWAY_GRACE sets the time)"
+        )
+    while wait:
+        pause(min(wait, LOOK_EVERY_S))
+        ask()
+        wait = left()
+
+
+def _id(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def _clusters(words: Sequence[str]) -> str:
+    return f"cluster{'' if len(words) == 1 else 's'} {join(words)}"
+
+
+def _told(found: Iterable[PersistentResource]) -> str:
+    return _clusters([f"{one.id} ({one.state.lower()})" for one in found])

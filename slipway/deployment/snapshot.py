@@ -1,0 +1,169 @@
+"""What lives in a stack's regions, read at once for all that decide or tell: program, review, doctor, schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from slipway.clock import right_time
+from slipway.cloud.connection import Connection
+from slipway.deployment.adopted_buckets import lacks, made_by_us
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, merged
+from slipway.kinds import KINDS
+from slipway.live import Live, Unknown
+
+AT_ONCE = 256
+"""Threads at most, begun as needed: no answer of one API, in one region, may depend on how many others are asked."""
+CATALOG, _BESIDE, _CLUSTERS, _ENDS = "the catalog", "the catalog beside", "clusters", "ended jobs"
+_QUOTA, _REQUESTS = "quota", "requests for quota"
+_JOBS = {f"{kind.words}s": kind for kind in KINDS.values()}
+
+
+class Snapshot:
+    """Parts of what lives, each asked for by a thread as soon as somebody wants it.
+
+    Times are the cloud's where this machine's clock is wrong: what was looked for by a wrong one is looked for again.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        wanted: LiveScope,
+        threads: Executor,
+        identity: str = "",
+        *,
+        off_is_empty: bool = False,
+    ) -> None:
+        self.reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
+        self._wanted, self._threads = wanted, threads
+        self._places: dict[str, Reader] = {}
+        self._asked: dict[tuple[str, str], Future[Any]] = {}
+
+    @property
+    def parts(self) -> Mapping[str, Future[Any]]:
+        """All that was asked for, by what it is in words."""
+        home = self._wanted.region
+        return {f"{what} in {at}" if at not in ("", home) else what: part for (what, at), part in self._asked.items()}
+
+    def ask(self, what: str, read: Callable[[], object], region: str = "") -> None:
+        self._asked[what, region] = self._threads.submit(read)
+
+    def found(self, what: str, nothing: object = None, region: str = "") -> Any:
+        """Once it is there; `nothing` where nobody asked."""
+        part = self._asked.get((what, region))
+        return nothing if part is None else part.result()
+
+    def look_in(self, regions: Iterable[str]) -> None:
+        """At the clusters and jobs of these."""
+        for region in regions:
+            self._places[region] = place = self.reader.at(region)
+            self.ask(_CLUSTERS, place.clusters, region)
+            for words, kind in _JOBS.items():
+                self.ask(words, partial(place.jobs, kind), region)
+            self._look_back(region, self._wanted.now)
+
+    def look_at_quota(self, metrics: frozenset[str]) -> None:
+        """At the limits of these metrics in the regions that are looked in, and at requests for more."""
+        for region, place in self._places.items():
+            self.ask(_QUOTA, partial(place.limits, metrics), region)
+        self.ask(_REQUESTS, self.reader.preferences)
+
+    def live(self) -> Live:
+        """All that was asked for, when it is there."""
+        wanted, session = self._wanted, self.reader.connection.session
+        for part in tuple(self._asked.values()):
+            part.result()
+        time = right_time(wanted.now, session.time) if wanted.now else session.time
+        if time != wanted.now:
+            for region in self._places:
+                self._look_back(region, time)
+        regions = [region for region in self._places if not self._left_out(region)]
+
+        def everywhere(*parts: str) -> Any:
+            return all_or_unknown(self.found(part, (), region) for region in regions for part in parts)
+
+        limits = {region: self.found(_QUOTA, {}, region) for region in self._places}
+        adopted = merged(self.found(name, {}) for name in wanted.buckets)
+        bodies = {} if isinstance(adopted, Unknown) else adopted
+        of_catalog = wanted.catalog_bucket
+        recent = everywhere(*self._recent)
+        return Live(
+            clusters=everywhere(_CLUSTERS),
+            jobs=everywhere(*_JOBS),
+            limits=limits.pop(wanted.region, {}),
+            limits_elsewhere=limits,
+            catalog=self.found(CATALOG),
+            buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
+            by_hand=frozenset(
+                name for name, body in bodies.items() if not made_by_us(body, catalog=name == of_catalog)
+            ),
+            lacking={name: lacks(body, catalog=name == of_catalog) for name, body in bodies.items()},
+            service_accounts=merged(self.found(name, {}) for name in wanted.accounts),
+            beside=self.found(_BESIDE),
+            last_ends=merged(self.found(_ENDS, {}, region) for region in regions),
+            preferences=self.found(_REQUESTS, {}),
+            time=time,
+            recent=recent if isinstance(recent, Unknown) or not wanted.recent else wanted.recent.newest(recent),
+        )
+
+    @property
+    def _recent(self) -> Mapping[str, Any]:
+        recent = self._wanted.recent
+        if recent is None:
+            return {}
+        return {
+            f"{words} of the last {recent.days} days{f', part {n + 1}' if n else ''}": (kind, n)
+            for words, kind in _JOBS.items()
+            for n in range(recent.windows)
+        }
+
+    def _look_back(self, region: str, now: datetime | None) -> None:
+        wanted, place = self._wanted, self._places[region]
+        if now and wanted.ends_within:
+            self.ask(_ENDS, partial(place.last_ends, now - wanted.ends_within), region)
+        for words, (kind, n) in self._recent.items():
+            if now and wanted.recent:
+                self.ask(words, partial(place.recent, kind, wanted.recent, n, now), region)
+
+    def _left_out(self, region: str) -> bool:
+        """Whether something of a region that can be spared can't be read, which is said."""
+        if region not in self._wanted.spared:
+            return False
+        parts = (part.result() for (_, at), part in self._asked.items() if at == region)
+        unread = next((one for one in parts if isinstance(one, Unknown)), None)
+        if unread:
+            self.reader.warnings.append(f"not looked at {region}, {self._wanted.spared[region]}: {unread.why}")
+        return unread is not None
+
+
+def skipped() -> Live:
+    """Nothing was read, on purpose. For preview alone."""
+    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
+    return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
+
+
+def read(
+    connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
+) -> tuple[Live, list[str]]:
+    """What lives as far as it is wanted, and warnings. With `off_is_empty` an API that is switched off has nothing in
+    it, with a warning.
+
+    Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
+    """
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="live") as threads:
+        snapshot = Snapshot(connection, wanted, threads, identity, off_is_empty=off_is_empty)
+        reader = snapshot.reader
+        snapshot.look_in((wanted.region, *wanted.elsewhere))
+        if wanted.metrics:
+            snapshot.look_at_quota(wanted.metrics)
+        if wanted.catalog_bucket:
+            snapshot.ask(CATALOG, reader.catalog)
+            snapshot.ask(_BESIDE, reader.catalog_beside)
+        for name in wanted.buckets:
+            snapshot.ask(name, partial(reader.bucket, name))
+        for name in wanted.accounts:
+            snapshot.ask(name, partial(reader.service_account, name))
+        return snapshot.live(), reader.warnings
