@@ -28,12 +28,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from slipway.codec import MalformedError
 from slipway.facts import Fact, Facts, read
-from slipway.policy.rule import ADVISORY, MANDATORY, Violation
+from slipway.findings.finding import Finding, Grade
 from slipway.policy.rules import BY_KEY, RULES
 from slipway.policy.verdict import violations
 
 NAME = "slipway"
-_LEVELS = {MANDATORY: messages.MANDATORY, ADVISORY: messages.ADVISORY}
+_LEVELS = {Grade.BLOCKING: messages.MANDATORY, Grade.WARNING: messages.ADVISORY}
 _OURS = "slipway:components:"
 _NOBODYS = ("pulumi:pulumi:Stack", "pulumi:providers:")
 _LARGEST_MESSAGE = 400 * 1024 * 1024
@@ -103,14 +103,14 @@ def _whole(number: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _diagnostic(found: Violation) -> Any:
-    rule = BY_KEY.get(found.key)
+def _diagnostic(found: Finding) -> Any:
+    rule = BY_KEY.get(found.subject.name)
     return messages.AnalyzeDiagnostic(
-        policyName=found.key,
+        policyName=found.subject.name,
         policyPackName=NAME,
         description=rule.text if rule else "",
-        message=found.text,
-        enforcementLevel=_LEVELS[found.level],
+        message=found.sentence,
+        enforcementLevel=_LEVELS[found.grade],
     )
 
 

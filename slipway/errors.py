@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name: to be given in place of what was given."""
@@ -24,9 +24,11 @@ class SlipwayError(Exception):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, what: str, *, why: str = "", fix: Fix = "") -> None:
-        """Arguments in `fix` are spelled as in a call of Python, until whoever was not called so spells them anew."""
+    def __init__(self, what: str, *, why: str = "", fix: Fix = "", found: tuple[Any, ...] = ()) -> None:
+        """Arguments in `fix` are spelled as in a call of Python, until whoever was not called so spells them anew.
+        `found`: findings that say it as data, for other commands."""
         super().__init__(what)
+        self.found = found
         self.what = what
         self.why = why
         self._parts = () if isinstance(fix, str) else fix

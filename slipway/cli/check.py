@@ -17,7 +17,7 @@ from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, nearest, quoted, short
 from slipway.prices import Bounds, Price, price_in_words, total
-from slipway.stack.yaml_file import Document, DocumentPart, Finding, StackErrors, in_words, load
+from slipway.stack.yaml_file import Document, DocumentPart, FileFinding, StackErrors, in_words, load
 
 if TYPE_CHECKING:
     from slipway.stack.stack import Stack
@@ -32,8 +32,8 @@ class Checked:
     name: str
     file: str
     stack: Stack | None
-    findings: tuple[Finding, ...]
-    warnings: tuple[Finding, ...] = ()
+    findings: tuple[FileFinding, ...]
+    warnings: tuple[FileFinding, ...] = ()
 
 
 @click.command()
@@ -109,7 +109,7 @@ def _templates_of(path: Path) -> Path:
     return (folder.parent if folder.name == "stacks" else folder) / "templates"
 
 
-def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
+def _missing_templates(document: Document, folder: Path) -> tuple[FileFinding, ...]:
     from slipway.template.load import available
 
     names = DocumentPart(document)["config"]["slipway:templates"]
@@ -124,7 +124,7 @@ def _missing_templates(document: Document, folder: Path) -> tuple[Finding, ...]:
     return tuple(names.findings)
 
 
-def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
+def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[FileFinding, ...]:
     """Templates that can't be loaded, fit no pool, or break a rule of the service."""
     from slipway.deployment.publication import rehearse
     from slipway.template.load import load
@@ -139,7 +139,7 @@ def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[Finding, 
     return tuple(names.findings)
 
 
-def _closed(stack: Stack, document: Document) -> tuple[Finding, ...]:
+def _closed(stack: Stack, document: Document) -> tuple[FileFinding, ...]:
     entries = DocumentPart(document)["config"]["slipway:persistentResources"]
     for cluster in stack.clusters:
         if cluster.closed:
@@ -147,7 +147,7 @@ def _closed(stack: Stack, document: Document) -> tuple[Finding, ...]:
     return tuple(entries.findings)
 
 
-def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Finding, ...]:
+def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileFinding, ...]:
     """Templates that fit a cluster as asked for first and not as its alternatives, or the other way round."""
     if not any(cluster.alternatives for cluster in stack.clusters):
         return ()

@@ -10,21 +10,21 @@ warns (!).
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from slipway.cli.terminal import screen
+from slipway.cli.terminal.findings import show
 from slipway.cli.terminal.options import WORD, catalog_and_output
+from slipway.findings.finding import Finding, Grade, shape_of
 from slipway.formatting import counted, join
 
 if TYPE_CHECKING:
-    from slipway.doctor.finding import Finding
     from slipway.doctor.picture import Picture
 
 EXIT_BROKEN = 4
-_COLOURS = {"broken": "red", "warning": "yellow"}
 
 
 @click.command()
@@ -35,7 +35,6 @@ _COLOURS = {"broken": "red", "warning": "yellow"}
 def command(context: click.Context, stack: str | None, strict: bool, catalog: str | None, output: str) -> None:
     from slipway.context import Context
     from slipway.doctor.examination import examine
-    from slipway.doctor.finding import Grade
     from slipway.doctor.place import find
     from slipway.doctor.reading import picture
 
@@ -49,14 +48,12 @@ def command(context: click.Context, stack: str | None, strict: bool, catalog: st
     else:
         _show(seen, findings)
     grades = {one.grade for one in findings}
-    if Grade.BROKEN in grades or (strict and Grade.WARNING in grades):
+    if Grade.BLOCKING in grades or (strict and Grade.WARNING in grades):
         context.exit(EXIT_BROKEN)
 
 
 def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
     """What `--output json` prints. `shape` is the same until something comes, goes or becomes something else. Pure."""
-    from slipway.doctor.finding import shape_of
-
     return {
         "stack": seen.stack,
         "project": seen.project,
@@ -64,32 +61,28 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
         "otherRegions": seen.other_regions,
         "time": seen.now,
         "shape": shape_of(findings),
-        "findings": findings,
+        "findings": [
+            {
+                "id": one.kind,
+                "grade": one.grade.doctor_word,
+                "subject": one.subject,
+                "sentence": one.sentence,
+                "mend": one.fix or None,
+                "means": one.means or None,
+            }
+            for one in findings
+        ],
         "notLookedAt": seen.unseen,
     }
 
 
-def _mend(one: Finding, columns: int | None) -> list[str]:
-    """What it means stands behind the command where both fit, else below it: the command is to be copied alone."""
-    if not one.mend:
-        return []
-    both = f"    mend: {one.mend}     {one.means}".rstrip()
-    if columns is None or len(both) <= columns or not one.means:
-        return [both]
-    return [f"    mend: {one.mend}", f"          {one.means}"]
-
-
 def _show(seen: Picture, findings: tuple[Finding, ...]) -> None:
     for one in findings:
-        sign = screen.styled(one.grade.sign, sys.stdout, fg=_COLOURS.get(one.grade.value, "cyan"), bold=True)
-        screen.out(f"{sign} {one.sentence}")
-        for line in _mend(one, screen.columns()):
-            screen.out(line)
-    counts = {grade: sum(one.grade.value == grade for one in findings) for grade in ("broken", "warning", "note")}
+        show(one, one.sentence)
+    counts = Counter(one.grade for one in findings)
     said = [
-        *([f"{counts['broken']} broken"] if counts["broken"] else []),
-        *([counted(counts["warning"], "warning")] if counts["warning"] else []),
-        *([counted(counts["note"], "note")] if counts["note"] else []),
+        f"{counts[grade]} broken" if grade is Grade.BLOCKING else counted(counts[grade], grade.doctor_word)
+        for grade in sorted(counts, reverse=True)
     ]
     place = f"stack {seen.stack} in {seen.project}, {join((seen.region, *seen.other_regions))}"
     screen.note(f"{place}: {join(said)}" if said else f"✓ nothing found: {place}")

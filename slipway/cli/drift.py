@@ -13,12 +13,12 @@ within bounds is no drift. The exit code is 4 when there is any, or when somethi
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from slipway.cli.terminal import screen
+from slipway.cli.terminal.findings import show
 from slipway.cli.terminal.options import output_option
 from slipway.cli.terminal.sources import text_of
 from slipway.errors import ConfigError
@@ -67,11 +67,11 @@ def document(stack: str, told: Drifted) -> dict[str, Any]:
         "shape": shape_of(told.found, told.unread),
         "drift": [
             {
-                "on": one.on,
+                "on": one.subject,
                 "field": one.field or None,
                 "sentence": one.sentence,
-                "nextDeployment": one.then.name.lower(),
-                "mend": one.mend or None,
+                "nextDeployment": one.facts["then"].name.lower(),
+                "mend": one.fix or None,
             }
             for one in told.found
         ],
@@ -80,12 +80,8 @@ def document(stack: str, told: Drifted) -> dict[str, Any]:
 
 
 def _show(stack: str, told: Drifted) -> None:
-    sign = screen.styled("!", sys.stdout, fg="yellow", bold=True)
     for one in told.found:
-        screen.out(f"{sign} {one.on}: {one.sentence}")
-        screen.out(f"    the next deployment {one.then.value}")
-        if one.mend:
-            screen.out(f"    mend: {one.mend}")
+        show(one, f"{one.subject}: {one.sentence}")
     for what in told.unread:
         screen.note(f"could not compare {what}")
     if told.found:

@@ -27,13 +27,11 @@ _FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
 @output_option
 def command(file: str, output: str) -> None:
     from slipway.cloud.foreign_words import meanings
-    from slipway.notices.own_error import own_errors, without_own_errors
+    from slipway.notices.own_error import split
 
-    text = text_of(file, _FIX)
-    own = [(one.what, one.why, one.fix) for one in own_errors(text)]
+    own, lines = split(text_of(file, _FIX))
     known = {fix for _, _, fix in own}
-    others = meanings(without_own_errors(text), os.environ)
-    found = own + [(one.what, one.why, one.fix) for one in others if one.fix not in known]
+    found = own + [(one.what, one.why, one.fix) for one in meanings(lines, os.environ) if one.fix not in known]
     if output == "json":
         rows = [{"what": what, "why": why, "fix": fix} for what, why, fix in found]
         screen.out_json("explanation", {"meanings": rows})

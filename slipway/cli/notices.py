@@ -4,9 +4,10 @@
   slipway doctor --output json > doctor.json
   slipway schedule --output json > schedule.json
   slipway notices doctor.json schedule.json
-  pulumi up --stack prod --yes | tee up.txt; slipway notices --up up.txt --stack prod
+  SLIPWAY_FINDINGS=$PWD/up.json pulumi up --stack prod --yes; slipway notices up.json
 
-FILE is what `slipway doctor`, `schedule`, `drift` or this command printed with `--output json`. A notice keeps its
+FILE is what `slipway doctor`, `schedule`, `drift` or this command printed with `--output json`, or what `pulumi up`
+wrote of the clusters that it could not make, where SLIPWAY_FINDINGS names a file. A notice keeps its
 shape until it becomes something else, so whoever passes it on knows what has been said. With --issues, the JSON also
 has the requests that make a repository's issues tell it (docs/ci.md).
 """
@@ -22,6 +23,7 @@ import click
 
 from slipway import codec
 from slipway.cli.terminal import screen
+from slipway.cli.terminal.findings import below
 from slipway.cli.terminal.options import WORD, output_option
 from slipway.errors import ConfigError
 from slipway.formatting import join, quoted
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("--up", type=WORD, metavar="FILE", help="What `pulumi up` printed, for clusters that it could not make.")
-@click.option("--stack", type=WORD, metavar="NAME", help="The stack that --up is of.")
 @click.option(
     "--issues", type=WORD, metavar="FILE", help="The repository's issues, each a line of JSON as GitHub has it."
 )
@@ -42,19 +42,13 @@ if TYPE_CHECKING:
     "--run", type=WORD, metavar="FILE", help="The jobs of a scheduled deployment, each a line of JSON as GitHub has it."
 )
 @output_option
-def command(
-    files: tuple[str, ...], up: str | None, stack: str | None, issues: str | None, run: str | None, output: str
-) -> None:
+def command(files: tuple[str, ...], issues: str | None, run: str | None, output: str) -> None:
     from slipway.notices.issues import steps
-    from slipway.notices.notice import Notices, of_deployment, of_document
+    from slipway.notices.notice import Notices, of_document
 
-    if bool(up) is not bool(stack):
-        raise ConfigError("--up and --stack belong together", fix="slipway notices --up up.txt --stack prod")
     told = Notices()
     for file in files:
         told += of_document(_json(file), file)
-    if up and stack:
-        told += of_deployment(_text(up), stack)
     if run:
         told += _of_run(run, told)
     if output == "json":
@@ -64,7 +58,7 @@ def command(
         ]
         screen.out_json("notices", codec.document(told) | ({"steps": asked} if issues else {}))
     else:
-        _show(told, [*files, *filter(None, (up, run))])
+        _show(told, [*files, *filter(None, (run,))])
 
 
 def _show(told: Notices, named: list[str]) -> None:
@@ -73,10 +67,8 @@ def _show(told: Notices, named: list[str]) -> None:
         screen.out(f"{sign} {notice.title}")
         for line in notice.lines:
             screen.out(f"    {line.sentence}")
-            if line.mend:
-                screen.out(f"      mend: {line.mend}")
-                if line.means:
-                    screen.out(f"            {line.means}")
+            for shown in below(line, 0, "      "):
+                screen.out(shown)
     if told.notices:
         return
     if told.looked:

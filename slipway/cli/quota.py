@@ -175,7 +175,7 @@ def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
 def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
     """What an offer draws with the defaults, or the values that choose it; None where a required parameter decides."""
     row, label = CAPACITY_TYPES.get(offer.capacity_type), offer.label(template.kind)
-    if row is None or row.draws == "nothing" or (not offer.available and not offer.why.startswith("quota")):
+    if row is None or row.draws == "nothing" or not (offer.available or offer.lacks_quota):
         # Other reasons against it have nothing to do with quota.
         return OfferDraw(template.name, label, refusal="" if offer.available else offer.why, intended=True)
     values = {one.name: one.default for one in template.parameters if one.default is not None}

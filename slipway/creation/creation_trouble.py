@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from slipway.cloud.failures import CloudError
 from slipway.creation.creation_context import NewCluster
 from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.findings.finding import Subject
+from slipway.findings.kinds import KINDS
+from slipway.labels import NAME_LABEL
 
 FAILED = "ended in ERROR"
 NEXT_RUN = (
@@ -48,18 +51,23 @@ def given_up(
         )
     exhausted = all(one.exhausted for one in tried.values())
     ask = "slipway quota shows limits and use; then " if exhausted else ""
-    what, why = f"cluster {last.id} could not be made: it {trouble.what}", trouble.why
+    first = next(iter(tried))
+    how, why = f"it {trouble.what}", trouble.why
+    what = f"cluster {last.id} could not be made: {how}"
+    told = f"cluster `{first.id}` could not be made: {how} ({why})"
     if len(tried) > 1:
-        first, others = next(iter(tried)), len(tried) - 1
-        nor = "nor could its alternative" if others == 1 else f"nor could any of its {others} alternatives"
-        what = f"cluster {first.id} could not be made, {nor}"
-        why = "\n".join(
-            f"{option.called}, {option.machines}: it {one.what}: {one.why}" for option, one in tried.items()
-        )
+        others = len(tried) - 1
+        how = "nor could its alternative" if others == 1 else f"nor could any of its {others} alternatives"
+        what = f"cluster {first.id} could not be made, {how}"
+        options = [f"{option.called}, {option.machines}: it {one.what}: {one.why}" for option, one in tried.items()]
+        why = "\n".join(options)
+        told = f"cluster `{first.id}` could not be made, {how}: {'; '.join(one.rstrip('.') for one in options)}"
+    out = KINDS["stock-out"].of(Subject("cluster", first.known_by[NAME_LABEL]), told, id=first.id, how=how)
     return (PolicyError if exhausted else ResourceError)(
         f"{what} ({times})",
         why=why,
         fix=f"{ask}run pulumi up again, which tries again; or give it more time in the stack file (`createWithin`), or "
         f"other machines or another region (`alternatives`, or in the place of these); {rest}"
         + (f"\n{last.meanwhile}" if last.meanwhile else ""),
+        found=(out,) if trouble.settled else (),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
+from pathlib import Path
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import connect
@@ -16,6 +18,9 @@ from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.files import write_atomically
+from slipway.findings import document
+from slipway.findings.finding import Finding
 from slipway.formatting import join, seconds
 from slipway.generations.action import What
 from slipway.generations.retiring import Why
@@ -26,6 +31,9 @@ from slipway.quota.usage import drawn
 _AHEAD_S = 30 * 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
 """How long a refused creation is tried again, as in 15m; quota is waited for no longer than that either."""
+
+FINDINGS = "SLIPWAY_FINDINGS"
+"""A file that is written when clusters were made, or could not be for want of machines."""
 
 
 def creator(
@@ -54,6 +62,14 @@ def creator(
     needs = {id_: drawn([item.spec], ()) for id_, item in items.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
 
+    def told(found: tuple[Finding, ...] = ()) -> None:
+        """For `slipway notices`: what there were no machines for; none, where all clusters run."""
+        if file := environ.get(FINDINGS):
+            write_atomically(Path(file), json.dumps(document.write(stack, ["stock-out"], found)))
+
+    if not items:
+        told()
+
     def create(ids: Sequence[str]) -> Mapping[str, str]:
         if not ids:
             return {}
@@ -71,8 +87,14 @@ def creator(
 
         catalog.publish()
         remove_ahead(_living(plan, Why.IDLE), cloud, grace)
-        made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
+        try:
+            made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
+        except SlipwayError as error:
+            if error.found:
+                told(error.found)
+            raise
         catalog.end()
+        told()
         return made
 
     return create
@@ -141,6 +163,7 @@ def create_all(
             f"{len(errors)} clusters were not made or not waited for",
             why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors.items()),
             fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
+            found=tuple(one for error in errors.values() for one in getattr(error, "found", ())),
         )
     return made
 

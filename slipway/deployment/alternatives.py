@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
 from slipway.deployment.plan import Plan
+from slipway.findings.finding import Grade
 from slipway.formatting import join
 from slipway.generations.dormant import DormantCluster
 from slipway.live import Live
@@ -56,7 +57,7 @@ def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Itera
     """What it lacks is no error: what is asked for first may be had, and so may what comes after it."""
     current = tuple(other if one.spec.name == other.spec.name else one for one in plan.current)
     report = assess_regions(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
-    yield from (error.partition("\n")[0] for error in report.errors)
+    yield from (one.sentence for one in report.findings if one.grade is Grade.BLOCKING)
 
 
 def warnings(found: Mapping[str, tuple[MayBecome, ...]]) -> Iterator[str]:

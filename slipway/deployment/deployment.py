@@ -21,14 +21,15 @@ from slipway.deployment.season_quota import with_seasons
 from slipway.deployment.summary import neighbours, overdue
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
+from slipway.findings.finding import Finding, Grade
 from slipway.generations.action import Action
 from slipway.generations.retiring import RetiringWorkspaceResource
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
-from slipway.policy.rule import ADVISORY, LEVELS, Violation
+from slipway.policy.rule import LEVELS
 from slipway.policy.verdict import refuse as refuse_violations
-from slipway.policy.verdict import violations
+from slipway.policy.verdict import sentence, violations
 from slipway.quota.published import quota_ids
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage
@@ -103,7 +104,7 @@ class Deployment:
     packages: Packages
     trainer_roles: tuple[str, ...]
     facts: Facts
-    violations: tuple[Violation, ...]
+    violations: tuple[Finding, ...]
     warnings: tuple[str, ...]
     trainers: Mapping[str, Trainer] = field(default_factory=dict)
 
@@ -211,7 +212,7 @@ def plan_deployment(
             *lost(plan.workspace.lost),
             *kept_settings(plan.workspace.untouched, live.lacking),
             *open_to(stack.submitters),
-            *(str(one) for one in broken if one.level == ADVISORY),
+            *(sentence(one) for one in broken if one.grade is Grade.WARNING),
         ),
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.live import Unknown
 
 _OFF = re.compile(r"has not been used in project|is disabled", re.IGNORECASE)
@@ -46,7 +47,10 @@ def unread(picture: Picture) -> Iterator[Finding]:
 def _off(service: str, picture: Picture) -> Finding:
     words = f"the API {service} is switched off in {picture.project}"
     return KINDS["api-off"].of(
-        f"api {service}", words, f"gcloud services enable {service} --project={picture.project}", "takes a minute"
+        Subject("api", service),
+        words,
+        f"gcloud services enable {service} --project={picture.project}",
+        "takes a minute",
     )
 
 
@@ -58,7 +62,7 @@ def _unread(what: str, part: Unknown, kind: str, picture: Picture) -> Finding:
         mend, means = f"ask for {role[0]} on {_on(part, picture)}", ""
     else:
         mend, means = picture.doctor, f"again; it needs {part.role}" if part.role else "again"
-    return KINDS[kind].of(what, f"{what} can't be read: {asked}{part.why}", mend, means)
+    return KINDS[kind].of(Subject(what), f"{what} can't be read: {asked}{part.why}", mend, means)
 
 
 def _on(part: Unknown, picture: Picture) -> str:
@@ -72,4 +76,4 @@ def roles(picture: Picture) -> Iterator[Finding]:
         return
     for gap in picture.gaps:
         words = f"you don't have {gap.role} on {gap.on}, which {gap.verbs} needs"
-        yield KINDS["role-missing"].of(f"role {gap.role} {gap.on}", words, f"ask for {gap.role} on {gap.on}")
+        yield KINDS["role-missing"].of(Subject("role", gap.role, gap.on), words, f"ask for {gap.role} on {gap.on}")

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.doctor.commands import always_quoted, remove
-from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import WAITS, Backend, Damage, Lock, Picture
 from slipway.doctor.taking_down import ways
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join, size, span
 from slipway.live import Unknown
 
@@ -30,14 +31,16 @@ def backend(picture: Picture) -> Iterator[Finding]:
     if found.cut_off:
         words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
         mend = f"find {always_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
-        yield KINDS["state-damaged"].of("backend", words, mend, "while no pulumi runs; nothing in them is needed")
+        yield KINDS["state-damaged"].of(
+            Subject("backend"), words, mend, "while no pulumi runs; nothing in them is needed"
+        )
     if found.damage:
         yield _damage(found.damage, picture)
     if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
         words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
         does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
         mend = "set PULUMI_BACKEND_URL to where the stack was deployed from, and look again"
-        yield KINDS["state-missing"].of(f"stack {picture.stack}", words, mend, does)
+        yield KINDS["state-missing"].of(Subject("stack", picture.stack), words, mend, does)
     if not isinstance(found.locks, Unknown):
         for lock in found.locks:
             yield from _lock(lock, picture)
@@ -55,11 +58,11 @@ def _damage(damage: Damage, picture: Picture) -> Finding:
         mend = f"mv {file} {always_quoted(f'{damage.file}.damaged')}"
         does = f"no copy of it is whole: once there is room, then pulumi stack init {picture.stack}, "
         does += "and pulumi up adopts what lives"
-    return KINDS["state-damaged"].of(f"state {picture.stack}", words, mend, does)
+    return KINDS["state-damaged"].of(Subject("state", picture.stack), words, mend, does)
 
 
 def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
-    subject, cancel = f"lock {lock.file}", f"pulumi cancel {picture.stack} --yes"
+    subject, cancel = Subject("lock", lock.file), f"pulumi cancel {picture.stack} --yes"
     if lock.damaged:
         words = f"the lock {lock.file} was cut off in the writing, so every deployment is refused"
         yield KINDS["lock-stale"].of(subject, words, cancel, "when no deployment is under way")
@@ -78,7 +81,7 @@ def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
 
 def _pending(found: Backend, picture: Picture) -> Finding:
     names = join(_CALLED.get(one, one) for one in found.pending)
-    subject = f"state {picture.stack}"
+    subject = Subject("state", picture.stack)
     if found.deletes:
         words = f"a killed run was deleting {names}, and nobody knows whether it was done"
         return KINDS["operation-pending"].of(subject, words, *ways(picture))
@@ -106,7 +109,7 @@ def submissions(picture: Picture) -> Iterator[Finding]:
             mend = f"submit it with the --wait-for and --then that it had, besides: {mend}"
         if one.job:
             does = "it goes on: waits, and falls back where it was to"
-        yield KINDS["submission-abandoned"].of(f"submission {one.request_id}", words, mend, does)
+        yield KINDS["submission-abandoned"].of(Subject("submission", one.request_id), words, mend, does)
 
 
 def packages(picture: Picture) -> Iterator[Finding]:
@@ -129,4 +132,4 @@ def packages(picture: Picture) -> Iterator[Finding]:
             does = f"the oldest {_AT_ONCE}; slipway doctor then names the next; {does}"
         oldest = sorted(left, key=lambda one: (one.updated or picture.now, one.uri))[:_AT_ONCE]
         mend = remove(one.uri for one in oldest)
-        yield KINDS["package-left"].of(f"packages {picture.stack}", words, mend, does)
+        yield KINDS["package-left"].of(Subject("packages", picture.stack), words, mend, does)

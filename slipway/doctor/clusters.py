@@ -7,8 +7,9 @@ from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.doctor.finding import KINDS, Finding, Grade
 from slipway.doctor.picture import Picture
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join, short, span
 from slipway.generations.current_generation import is_ours
 from slipway.labels import NAME_LABEL, STACK_LABEL
@@ -30,10 +31,10 @@ def clusters(picture: Picture) -> Iterator[Finding]:
         if id_ not in there and id_ in picture.adopted:
             words = f"cluster {id_}, adopted as {name}, is not there any more: submissions to it fail"
             mend, does = picture.line(name, "id"), "name another id, or take the entry out; then pulumi up"
-            yield KINDS["cluster-gone"].of(f"cluster {id_}", words, mend, does)
+            yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, does)
         elif id_ not in there:
             words = f"cluster {id_} is not there, and the catalog offers it as {name}: submissions to it fail"
-            yield KINDS["cluster-gone"].of(f"cluster {id_}", words, picture.up, "it makes the cluster anew")
+            yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, picture.up, "it makes the cluster anew")
     for cluster in sorted(picture.clusters, key=lambda one: one.id):
         if is_ours(cluster, picture.stack):
             yield from _ours(cluster, picture, there)
@@ -53,11 +54,11 @@ def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
             picture.line(name, "id"),
             "name another id, or take the entry out; whoever made it mends the cluster",
         )
-        yield KINDS["cluster-failed"].of(f"cluster {cluster.id}", words, mend, does)
+        yield KINDS["cluster-failed"].of(Subject("cluster", cluster.id), words, mend, does)
 
 
 def _ours(cluster: PersistentResource, picture: Picture, there: Mapping[str, PersistentResource]) -> Iterator[Finding]:
-    name, subject = cluster.labels[NAME_LABEL], f"cluster {cluster.id}"
+    name, subject = cluster.labels[NAME_LABEL], Subject("cluster", cluster.id)
     if cluster.failed:
         yield _failed(cluster, picture, there)
         return
@@ -76,7 +77,7 @@ def _ours(cluster: PersistentResource, picture: Picture, there: Mapping[str, Per
 def _failed(cluster: PersistentResource, picture: Picture, there: Mapping[str, PersistentResource]) -> Finding:
     since = f" for {_span(picture.now - cluster.update_time)}" if cluster.update_time else ""
     why = f" ({short(cluster.error, 200)})" if cluster.error else ""
-    subject, name = f"cluster {cluster.id}", cluster.labels[NAME_LABEL]
+    subject, name = Subject("cluster", cluster.id), cluster.labels[NAME_LABEL]
     words = f"{picture.called(cluster)} has been in ERROR{since}{why} and holds its name"
     current = there.get(picture.current.get(name, ""))
     if current is not None and current.id != cluster.id and not current.failed:
@@ -87,7 +88,7 @@ def _failed(cluster: PersistentResource, picture: Picture, there: Mapping[str, P
 
 def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     """To the state, where that was read, else to the catalog."""
-    subject, called, costs = f"cluster {cluster.id}", picture.called(cluster), dollars(picture.per_hour(cluster))
+    subject, called, costs = Subject("cluster", cluster.id), picture.called(cluster), dollars(picture.per_hour(cluster))
     backend = picture.backend
     busy = Grade.NOTE if backend is not None and backend.busy else None
     under_way = "; a deployment seems to be under way, which may be making it" if busy else ""
@@ -114,7 +115,7 @@ def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[F
     if cluster.state in RUNNING_STATES and age is not None and age > ADVISED:
         words = f"{picture.called(cluster)} is {_span(age)} old; the cloud advises {ADVISED.days}"
         mend = f"raise `generation` of {name} in {picture.line(name)}"
-        yield KINDS["cluster-old"].of(f"cluster {cluster.id}", words, mend, "a new cluster, as after an edit")
+        yield KINDS["cluster-old"].of(Subject("cluster", cluster.id), words, mend, "a new cluster, as after an edit")
 
 
 def _retires(cluster: PersistentResource, picture: Picture, successor: PersistentResource | None) -> Iterator[Finding]:
@@ -122,7 +123,7 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
     from when that was deployed where it had a limit. Else it is known only that it retires since the catalog that says
     so was published at the latest: no alarm until that is too long, and told all the same, as a new commit publishes
     anew and it is paid for meanwhile."""
-    name, subject, called = cluster.labels[NAME_LABEL], f"cluster {cluster.id}", picture.called(cluster)
+    name, subject, called = cluster.labels[NAME_LABEL], Subject("cluster", cluster.id), picture.called(cluster)
     whole = picture.catalog
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
@@ -156,7 +157,7 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    stack, subject = cluster.labels.get(STACK_LABEL, ""), f"cluster {cluster.id}"
+    stack, subject = cluster.labels.get(STACK_LABEL, ""), Subject("cluster", cluster.id)
     region, called = cluster.region or picture.region, picture.called(cluster)
     delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
     busy, look = _at_work(cluster, picture)

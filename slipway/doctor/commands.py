@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.permissions import Bound
+from slipway.findings.finding import Subject
 from slipway.labels import CODE_LABEL
 from slipway.submission.ending import recover
 
@@ -18,12 +19,11 @@ _REVOKE = {
 }
 
 
-def revoke(on: str, bound: Bound, policy: Iterable[Bound]) -> str:
+def revoke(on: Subject, bound: Bound, policy: Iterable[Bound]) -> str:
     """Takes a grant away: `on` is `bucket acme-work`, `account ADDRESS` or `project acme`, `policy` all that is granted
     there. Where a policy has conditions, gcloud wants to be told which of them is meant."""
-    what, _, name = on.partition(" ")
     which = " --all" if bound.condition else " --condition=None" if any(one.condition for one in policy) else ""
-    return f"{_REVOKE[what]}{shlex.quote(name)} --member={shlex.quote(bound.member)} --role={bound.role}{which}"
+    return f"{_REVOKE[on.what]}{shlex.quote(on.name)} --member={shlex.quote(bound.member)} --role={bound.role}{which}"
 
 
 def unlabel(bucket: str, keys: Iterable[str]) -> str:

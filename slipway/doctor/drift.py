@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -20,9 +20,10 @@ from slipway.cloud.clusters import STEADY, PersistentResource
 from slipway.cloud.permissions import Bound
 from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
 from slipway.doctor.commands import revoke, unlabel
-from slipway.doctor.finding import shape
 from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
+from slipway.findings.finding import Finding, Subject, shape
+from slipway.findings.kinds import KINDS
 from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.review.clusters.deletions import CLUSTER_TYPE
@@ -48,31 +49,25 @@ class Then(StrEnum):
     REFUSES = "stops until the stack file says so too"
 
 
-@dataclass(frozen=True)
-class Drift:
-    """`on` is whose it is (`bucket acme-work`), `field` which of its fields, empty for all of it. `sentence` has no
-    amount that moves by itself. `mend`: a command that undoes what no deployment does; empty where there is none."""
-
-    on: str
-    field: str
-    sentence: str
-    then: Then
-    mend: str = ""
+def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "") -> Finding:
+    """`on` is whose it is, `field` which of its fields, empty for all of it. `sentence` has no amount that moves by
+    itself. `fix`: a command that undoes what no deployment does; empty where there is none."""
+    return KINDS["drift"].of(on, sentence, fix, f"the next deployment {then.value}", field=field, then=then)
 
 
-def shape_of(found: Iterable[Drift], unread: Iterable[str] = ()) -> str:
+def shape_of(found: Iterable[Finding], unread: Iterable[str] = ()) -> str:
     """The same until a person changes something else, or back."""
-    return shape([*((one.on, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
+    return shape([*((one.subject, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
 
 
-def together(engine: Iterable[Drift], live: Iterable[Drift]) -> tuple[Drift, ...]:
+def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each field once. What lives tells more: the successor of a deleted cluster is another resource to the engine,
     which takes the old one for gone for good."""
-    once = {(one.on, one.field): one for one in (*engine, *live)}
-    return tuple(sorted(once.values(), key=lambda one: (one.on, one.field)))
+    once = {(one.subject, one.field): one for one in (*engine, *live)}
+    return tuple(sorted(once.values(), key=lambda one: (one.subject, one.field)))
 
 
-def of_engine(preview: Preview) -> Iterator[Drift]:
+def of_engine(preview: Preview) -> Iterator[Finding]:
     """What the refresh found."""
     doing = {step.urn for step in preview.steps if step.op not in _DONE}
     for step in preview.standing.values():
@@ -85,40 +80,40 @@ def of_engine(preview: Preview) -> Iterator[Drift]:
         elif step.type == OBJECT:
             if overwritten(step.old, step.new):
                 words = "somebody overwrote it: it has other contents than were deployed"
-                yield Drift(_on(step, step.old), "content", words, Then.PUT_BACK)
+                yield drift(_on(step, step.old), "content", words, Then.PUT_BACK)
         elif step.type.startswith(CLUSTER_TYPE):
             yield from _of_cluster(step, step.old, step.new)
         elif not form(step.type):
             yield from _changed(step, step.old, step.new, Then.PUT_BACK if step.urn in doing else Then.STAYS)
 
 
-def by_hand(found: Iterable[Drift], published: Catalog) -> Iterator[Drift]:
+def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
     """Without what a deployment did that did not come to its end: it writes the catalog, and deletes what nobody needs,
     or what is replaced in place, before it makes others."""
     if not (published.under_way or replacing(published)):
         yield from found
         return
-    gone = {f"cluster {id_}" for id_ in (*published.retiring, *(one.id for one in published.dormant.values()))}
+    gone = {Subject("cluster", id_) for id_ in (*published.retiring, *(one.id for one in published.dormant.values()))}
     for one in found:
-        if one.on not in gone and not (one.on.startswith("catalog ") and one.field == "content"):
+        if one.subject not in gone and not (one.subject.what == "catalog" and one.field == "content"):
             yield one
 
 
-def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Drift]:
+def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
     """Of those that are offered, against what the catalog says was asked for. No deployment changes a living cluster:
     what differs stays until there is a new one, but for one that is gone. Of one that is adopted its owner's word
     counts."""
     there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
     for name, published in catalog.clusters.items():
-        on, live = f"cluster {published.id}", there.get((catalog.region_of(name), published.id))
+        on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
         if live is None:
-            yield Drift(on, "", "somebody deleted it", Then.REFUSES if published.adopted else Then.MADE_ANEW)
+            yield drift(on, "", "somebody deleted it", Then.REFUSES if published.adopted else Then.MADE_ANEW)
             continue
         found = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
         yield from _of_fields(on, found, Then.REFUSES if published.adopted else Then.STAYS)
 
 
-def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Drift]:
+def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
     """As its inputs tell, which may lack labels; whether it grows or shrinks now is not known."""
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
@@ -129,19 +124,19 @@ def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Drift]:
     yield from _of_fields(_on(step, old), found, Then.STAYS)
 
 
-def _of_fields(on: str, found: Iterable[Difference], then: Then) -> Iterator[Drift]:
+def _of_fields(on: Subject, found: Iterable[Difference], then: Then) -> Iterator[Finding]:
     for one in found:
         known = "; by it the cluster was known as the stack's" if one.key in _KNOWN_BY else ""
         words = f"{one.key} is {one.after or 'none'}, and was deployed with {one.before or 'none'}{known}"
-        yield Drift(on, one.key, words, then)
+        yield drift(on, one.key, words, then)
 
 
-def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]:
+def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
     """Grants beside those that the stack made: the engine knows its own alone. Who else may use an adopted bucket is
     its owner's to say."""
     granted = {key for step in preview.standing.values() if (key := _grant(step))}
     buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
-    theirs = {f"bucket {_name(step, step.old)}" for step in buckets if step.old}
+    theirs = {Subject("bucket", _name(step, step.old)) for step in buckets if step.old}
     for policy in policies:
         if policy.on in theirs:
             continue
@@ -152,10 +147,10 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Drift]
             under = f" under condition {one.condition}" if one.condition else ""
             words = f"{one.member} has {one.role}{under}, which the stack did not grant"
             mend = revoke(policy.on, one, policy.bound)
-            yield Drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, mend)
+            yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, mend)
 
 
-def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
+def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
     """Labels that somebody added to a bucket, by its name: the provider keeps those that it did not write to itself.
     Those of an adopted one are its owner's."""
     steps = [step for step in preview.standing.values() if step.old is not None]
@@ -168,7 +163,7 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
         for key in sorted(labels.get(name, {}).keys() - known):
             if not key.startswith(GOOGLES):
                 words = f"label {key} {labels[name][key]!r} was added"
-                yield Drift(f"bucket {name}", f"labels.{key}", words, Then.STAYS, unlabel(name, (key,)))
+                yield drift(Subject("bucket", name), f"labels.{key}", words, Then.STAYS, unlabel(name, (key,)))
 
 
 def _default_labels(provider: Resource) -> Iterable[str]:
@@ -185,7 +180,7 @@ def _googles(one: Bound) -> bool:
     return one.member.startswith(("projectOwner:", "projectEditor:", "projectViewer:")) or "@gcp-sa-" in one.member
 
 
-def _grant(step: Step) -> tuple[str, str, str] | None:
+def _grant(step: Step) -> tuple[Subject, str, str] | None:
     is_form = form(step.type)
     if is_form is None or step.old is None or "member" not in step.old.inputs:
         return None
@@ -193,35 +188,37 @@ def _grant(step: Step) -> tuple[str, str, str] | None:
     return on, str(step.old.inputs.get("role", "")), str(step.old.inputs["member"])
 
 
-def _on_of_grant(step: Step, resource: Resource) -> str:
+def _on_of_grant(step: Step, resource: Resource) -> Subject:
     is_form = form(step.type)
     assert is_form is not None
     _, name = place(is_form, resource.inputs)
-    return f"{is_form.what} {name}" if is_form.what else f"project {resource.inputs.get('project', '')}"
+    return Subject(is_form.what, name) if is_form.what else Subject("project", resource.inputs.get("project", ""))
 
 
-def _gone(step: Step, old: Resource, *, again: bool) -> Drift:
+def _gone(step: Step, old: Resource, *, again: bool) -> Finding:
     then = Then.MADE_ANEW if again else Then.STAYS
     if form(step.type):
         role, member = str(old.inputs.get("role", "")), str(old.inputs.get("member", ""))
         words = f"{member} does not have {role} any more, which the stack granted"
-        return Drift(_on_of_grant(step, old), f"{role} {member}", words, Then.PUT_BACK if again else then)
+        return drift(_on_of_grant(step, old), f"{role} {member}", words, Then.PUT_BACK if again else then)
     if step.type == OBJECT and step.parent == TEMPLATE:
-        return Drift(f"package {_name(step, old)}", "", "it is not there any more, deleted by hand or by its age", then)
+        return drift(
+            Subject("package", _name(step, old)), "", "it is not there any more, deleted by hand or by its age", then
+        )
     empty = ", and comes back empty" if step.type == BUCKET and again else ""
-    return Drift(_on(step, old), "", f"somebody deleted it{empty}", then)
+    return drift(_on(step, old), "", f"somebody deleted it{empty}", then)
 
 
-def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Drift]:
+def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
     on = _on(step, old)
     if step.type == BUCKET:
         for key, told in FIELDS.items():
             was, now = _value(old, key), _value(new, key)
             for _, words, _ in told(was, now) if was != now else ():
-                yield Drift(on, key, f"it {words}", then if key in old.inputs else Then.STAYS)
+                yield drift(on, key, f"it {words}", then if key in old.inputs else Then.STAYS)
     for one in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(one.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(one.path)):
-            yield Drift(on, one.path, str(one).replace("`", ""), then)
+            yield drift(on, one.path, str(one).replace("`", ""), then)
 
 
 def _value(resource: Resource, key: str) -> Any:
@@ -229,17 +226,17 @@ def _value(resource: Resource, key: str) -> Any:
     return resource.inputs.get(key, resource.outputs.get(key))
 
 
-def _on(step: Step, resource: Resource) -> str:
+def _on(step: Step, resource: Resource) -> Subject:
     if step.type == OBJECT:
         what = "catalog" if step.parent == CATALOG else "list of clusters" if step.parent == WORKSPACE else "object"
         bucket = resource.inputs.get("bucket") or resource.outputs.get("bucket") or ""
-        return f"{what} gs://{bucket}/{_name(step, resource)}"
+        return Subject(what, f"gs://{bucket}/{_name(step, resource)}")
     if step.type == BUCKET:
-        return f"bucket {_name(step, resource)}"
+        return Subject("bucket", _name(step, resource))
     if step.type == ACCOUNT:
-        return f"account {resource.outputs.get('email') or resource.inputs.get('accountId') or step.name}"
+        return Subject("account", resource.outputs.get("email") or resource.inputs.get("accountId") or step.name)
     kind = "cluster" if step.type.startswith(CLUSTER_TYPE) else step.type.rpartition(":")[2]
-    return f"{kind} {_name(step, resource)}"
+    return Subject(kind, _name(step, resource))
 
 
 def _name(step: Step, resource: Resource) -> str:

@@ -11,8 +11,9 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
 from slipway.doctor import policies
-from slipway.doctor.drift import Drift, by_hand, of_clusters, of_engine, of_labels, of_policies, together
+from slipway.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
 from slipway.doctor.picture import Policy
+from slipway.findings.finding import Finding
 from slipway.live import Unknown
 from slipway.review.deployed import published_in
 from slipway.review.preview import Preview
@@ -24,14 +25,14 @@ _NOT_READ = "clusters and policies: nothing but the engine's events was looked a
 class Drifted:
     """`unread`: what could not be compared, a sentence each."""
 
-    found: tuple[Drift, ...]
+    found: tuple[Finding, ...]
     unread: tuple[str, ...] = ()
 
 
 def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
     """Of one stack. Without a connection nothing but the events is looked at, which is said."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
-    live: list[Drift] = []
+    live: list[Finding] = []
     engine = tuple(of_engine(preview))
     bucket = published_in(preview)
     if connection is None:
@@ -50,7 +51,7 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
     return Drifted(together(engine, live), tuple(unread))
 
 
-def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Drift], list[str]]:
+def _live(preview: Preview, connection: Connection, whole: Catalog, identity: str) -> tuple[list[Finding], list[str]]:
     # An idle alternative elsewhere that nobody offers is no drift.
     regions = dict.fromkeys(map(whole.region_of, ("", *whole.clusters)))
     readers = [Reader(connection, LiveScope(whole.project, one), identity) for one in regions]

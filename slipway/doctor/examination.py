@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from slipway.doctor.access import roles, unread
 from slipway.doctor.backend import backend, packages, submissions
 from slipway.doctor.clusters import clusters
-from slipway.doctor.finding import WORST_FIRST, Finding
 from slipway.doctor.idle_jobs import idle_jobs
 from slipway.doctor.picture import Picture
 from slipway.doctor.policies import exposed
 from slipway.doctor.pools import jobs, pools
 from slipway.doctor.published import catalog, quota
+from slipway.findings.finding import Finding
 
 FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     unread,
@@ -34,4 +34,4 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
 def examine(picture: Picture) -> tuple[Finding, ...]:
     """Pure. What could not be read is among them, and hides nothing else."""
     found = [finding for family in FAMILIES for finding in family(picture)]
-    return tuple(sorted(found, key=lambda one: WORST_FIRST.index(one.grade)))
+    return tuple(sorted(found, key=lambda one: -one.grade))

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Monitoring, Series
-from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import span
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown
@@ -44,4 +45,4 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
         words = f"job {job.display_name} has used under 5 % of its machines for {span(_IDLE.total_seconds())}"
         mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"
         means = f"shows what it waits for; slipway jobs cancel {job.typed}{picture.of_catalog} ends it"
-        yield KINDS["job-idle"].of(f"job {job.name}", f"{words} ({dollars(picture.cost(job))})", mend, means)
+        yield KINDS["job-idle"].of(Subject("job", job.name), f"{words} ({dollars(picture.cost(job))})", mend, means)

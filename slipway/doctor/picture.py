@@ -15,6 +15,7 @@ from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
+from slipway.findings.finding import Subject
 from slipway.live import Unknown
 from slipway.prices import Price, hourly
 from slipway.quota.report import QuotaReport
@@ -101,12 +102,20 @@ class Gap:
 
 @dataclass(frozen=True)
 class Policy:
-    """Who has what on a resource now: `on` in words as drift has it (`bucket acme-work`). `ours`: a member for whom
-    alone it is looked at, as what others have there is not the stack's; empty for all."""
+    """Who has what on a resource now. `ours`: members for whom alone it is looked at, as what others have there is not
+    the stack's; empty for all."""
 
-    on: str
+    on: Subject
     bound: frozenset[Bound]
     ours: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class UnseenPolicy(Unknown):
+    """The policy `of` a resource could not be read; `gone`: the service does not have the resource any more."""
+
+    of: Subject = field(kw_only=True)
+    gone: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ class Picture:
     spoken_for: frozenset[str] = frozenset()
     document: Document | None = None
     commits: tuple[str, ...] = ()
-    policies: tuple[Policy | Unknown, ...] = ()
+    policies: tuple[Policy | UnseenPolicy, ...] = ()
     of_catalog: str = ""
     clock: str = ""
     unseen: tuple[str, ...] = field(default=())

@@ -11,8 +11,9 @@ from slipway.capacity import POOL
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.doctor.commands import submitted
-from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import WAITS, Picture, on
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import NAME_LABEL, STACK_LABEL
@@ -75,7 +76,7 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
         mend, means = picture.up, "the cluster's `idleLimit` has passed: it gives the cluster up"
     else:
         means = "" if limit or len(cluster.pools) > 1 else "an `idleLimit` on the cluster does that by itself"
-    yield KINDS["pool-idle"].of(f"pool {name}/{pool.id}", words, mend, means)
+    yield KINDS["pool-idle"].of(Subject("pool", f"{name}/{pool.id}"), words, mend, means)
 
 
 def _hours(picture: Picture, since: datetime) -> Decimal:
@@ -111,4 +112,4 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     else:
         mend = f"slipway templates{picture.of_catalog}"
         means = "shows what can be submitted to the pool, the next time"
-    return KINDS["job-beside-pool"].of(f"job {job.name}", words, mend, means)
+    return KINDS["job-beside-pool"].of(Subject("job", job.name), words, mend, means)

@@ -8,9 +8,10 @@ from datetime import timedelta
 from math import ceil
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.doctor.finding import KINDS, Finding
 from slipway.doctor.picture import Picture
 from slipway.doctor.taking_down import broke_off, destroys, ways
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join, short, span
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.quota.by_hand import by_gcloud
@@ -22,7 +23,7 @@ _LONGEST_RUN = timedelta(hours=3)
 
 
 def catalog(picture: Picture) -> Iterator[Finding]:
-    published, subject = picture.published, f"catalog {picture.stack}"
+    published, subject = picture.published, Subject("catalog", picture.stack)
     if isinstance(published, Unknown):
         return
     if published is None:
@@ -62,17 +63,21 @@ def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Findi
         if one.why == "in-place" and (since > _LONGEST_RUN or (backend is not None and not backend.busy)):
             words = f"a deployment that replaces {one.name} in place ended before it was done: no job can be sent to it"
             words += f" for {span(since.total_seconds())}"
-            yield KINDS["deployment-unfinished"].of(f"cluster {one.id}", words, picture.up, "it goes on from there")
+            yield KINDS["deployment-unfinished"].of(
+                Subject("cluster", one.id), words, picture.up, "it goes on from there"
+            )
         if one.awaited and backend is not None and not backend.busy:
             words = f"a deployment ended before it could make {one.name}: no job can be sent to it"
-            yield KINDS["deployment-unfinished"].of(f"cluster {one.id}", words, picture.up, "it tries again")
+            yield KINDS["deployment-unfinished"].of(Subject("cluster", one.id), words, picture.up, "it tries again")
     if backend is None or backend.busy or not isinstance(backend.state, State):
         return
     known = {one.name for one in backend.state.clusters}
     ahead = sorted(known - {*published.clusters.values(), *published.retiring})
     if ahead:
         words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
-        yield KINDS["deployment-unfinished"].of(f"state {picture.stack}", words, picture.up, "it goes on from there")
+        yield KINDS["deployment-unfinished"].of(
+            Subject("state", picture.stack), words, picture.up, "it goes on from there"
+        )
 
 
 def quota(picture: Picture) -> Iterator[Finding]:
@@ -94,7 +99,7 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
         mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
     else:
         mend, means = _ask_for_more(line, line.limit, picture), line.increase
-    yield KINDS["quota-nearly-used"].of(f"quota {line.key}", words, mend, means)
+    yield KINDS["quota-nearly-used"].of(Subject("quota", line.key), words, mend, means)
 
 
 def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:

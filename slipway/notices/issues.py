@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slipway.notices.notice import KINDS, Line, Notice, Notices
+from slipway.findings.finding import Finding
+from slipway.notices.notice import KINDS, Notice, Notices
 from slipway.review.rendering.markdown import code, text
 
 MOST = 10
@@ -64,9 +65,8 @@ def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
     for one in known.values():
         if one.key not in wanted and (one.key[0], one.key[1]) in told.looked:
             found += _over(one)
-    urgency = list(KINDS)
     opened = 0
-    for notice in sorted(told.notices, key=lambda one: (urgency.index(one.kind), one.key)):
+    for notice in sorted(told.notices, key=lambda one: (KINDS.index(one.kind), one.key)):
         there = known.get(notice.key)
         if there and there.shape == notice.shape:
             continue
@@ -134,10 +134,10 @@ def _lines(notice: Notice) -> str:
     return "\n".join([*shown, *([f"- and {left} more"] if left > 0 else [])])
 
 
-def _mend(line: Line) -> str:
+def _mend(line: Finding) -> str:
     """The command is to be copied alone; a deletion without its condition is not to be copied at all."""
     means = f" ({text(line.means)})" if line.means else ""
-    return f": {code(line.mend)}{means}" if line.mend else ""
+    return f": {code(line.fix)}{means}" if line.fix else ""
 
 
 def _title(notice: Notice) -> str:

@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from slipway import codec
-from slipway.codec import As, At, Form, MaybeText
-from slipway.doctor.finding import shape
+from slipway.codec import As, At, Form
 from slipway.errors import ConfigError
+from slipway.findings.document import KIND
+from slipway.findings.document import read as read_findings
+from slipway.findings.finding import Finding, Subject, shape
+from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.formatting import quoted
-from slipway.notices.own_error import own_errors
 from slipway.season import MACHINES, moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
 STOPPED, AWAITS = "deployment-stopped", "season-awaits-quota"
-KINDS: Mapping[str, str] = {
-    STOCK_OUT: "`pulumi up` gave up making a cluster: there are no machines, or there is no quota",
-    STOPPED: "the scheduled deployment stopped for another reason than machines",
-    AWAITS: "a season has begun and there is too little quota for its cluster, or there are no machines",
-    DOCTOR: "`slipway doctor` finds something else that is broken or warns",
-    RETIRING: "an old generation is there after `retireWithin`, or after a day",
-    DRIFT: "somebody changed by hand what a stack deployed",
-    SEASON: "a season ends within a week",
-}
-"""Each kind with when it is told, the most urgent first."""
+KINDS = (STOCK_OUT, STOPPED, AWAITS, DOCTOR, RETIRING, DRIFT, SEASON)
+"""The most urgent first."""
 
 SOON = timedelta(days=7)
 _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
 _NOT_TOLD = {_OVERDUE, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
 """Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
-_NOT_MADE = re.compile(
-    r"cluster (?P<id>(?P<name>[a-z0-9-]+?)-[0-9a-f]{7}(?:-\d+)?) could not be made(?!.*its season has begun)"
-    r"(?P<how>: it (?:ended in ERROR|is refused)[^()\n]*|, nor [^()\n]+)"
-)
-"""What was not made for want of an answer is no want of machines; what a season brings has a notice of its own."""
 _WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
-_ENDED = re.compile(r"^ *Duration: ", re.MULTILINE)
-_ERROR = re.compile(r"^ *error: ", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Line:
-    """A sentence for people, what mends it, and what that does or on which condition it is right; both may be empty."""
+def line(sentence: str, fix: str = "", means: str = "") -> Finding:
+    return FINDINGS["notice"].of(Subject("notice"), sentence, fix, means)
 
-    sentence: str
-    mend: MaybeText = ""
-    means: MaybeText = ""
+
+def _line(told: Mapping[str, Any]) -> Finding:
+    """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
+    return line(str(told["sentence"]), told.get("mend") or "", told.get("means") or "")
+
+
+_LINES = As(
+    lambda lines: tuple(map(_line, lines)),
+    lambda lines: [{"sentence": one.sentence, "mend": one.fix or None, "means": one.means or None} for one in lines],
+    "a list of lines",
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +55,7 @@ class Notice:
     subject: str
     shape: str
     title: str
-    lines: tuple[Line, ...]
+    lines: Annotated[tuple[Finding, ...], _LINES]
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -92,7 +85,8 @@ class Notices:
 
 
 def of_document(body: Any, source: str) -> Notices:
-    """Of what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`. Raises ConfigError."""
+    """Of what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`, or of the findings that a
+    deployment wrote. Raises ConfigError."""
     kind = body.get("kind") if isinstance(body, dict) else None
     try:
         if kind == "doctor":
@@ -101,6 +95,8 @@ def of_document(body: Any, source: str) -> Notices:
             return _of_schedule(body)
         if kind == "drift":
             return _of_drift(body)
+        if kind == KIND:
+            return _of_findings(body)
         if kind == "notices":
             return codec.read(Notices, body)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -113,37 +109,21 @@ def of_document(body: Any, source: str) -> Notices:
     )
 
 
-def of_deployment(text: str, stack: str) -> Notices:
-    """Of what `pulumi up` of a stack printed. One that ended otherwise tells nothing of machines, nor does one that was
-    killed."""
-    found = {one["name"]: one for one in _NOT_MADE.finditer(text)}
-    if not found:
-        ended = _ENDED.search(text) and not _ERROR.search(text)
-        return Notices(looked=frozenset({(STOCK_OUT, stack)}) if ended else frozenset())
-    return Notices(
-        tuple(_stock_out(one, text, stack) for _, one in sorted(found.items())), frozenset({(STOCK_OUT, stack)})
-    )
+def _of_findings(body: Mapping[str, Any]) -> Notices:
+    """Of a deployment: what it had no machines for."""
+    stack = str(body["stack"])
+    found = tuple(_stock_out(one, stack) for one in read_findings(body) if one.kind == STOCK_OUT)
+    return Notices(found, frozenset((kind, stack) for kind in body["lookedAt"] if kind in KINDS))
 
 
-def _stock_out(found: re.Match[str], text: str, stack: str) -> Notice:
-    name, how = found["name"], found["how"].strip(" ,:")
-    begins = f"cluster {found['id']} could not be made"
-    why = next((one.why for one in own_errors(text) if begins in one.what), "")
-    sentence = f"cluster `{found['id']}` could not be made{_how(how, why)}"
-    mend = _WAYS.format(stack=stack)
+def _stock_out(one: Finding, stack: str) -> Notice:
+    name, ways = one.subject.name, _WAYS.format(stack=stack)
     again = (
         "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
     )
-    lines = (Line(sentence, mend), Line(again))
-    return Notice(STOCK_OUT, stack, name, shape([(found["id"], how)]), f"{stack}: cluster {name} can't be made", lines)
-
-
-def _how(how: str, why: str) -> str:
-    """With alternatives `why` has a line for each option, which says how it ended."""
-    if how.startswith("nor "):
-        reasons = "; ".join(line.rstrip(".") for line in why.splitlines())
-        return f", {how}{f': {reasons}' if reasons else ''}"
-    return f": {how}{f' ({why})' if why else ''}"
+    told = shape([(one.facts["id"], one.facts["how"])])
+    lines = (line(one.sentence, ways), line(again))
+    return Notice(STOCK_OUT, stack, name, told, f"{stack}: cluster {name} can't be made", lines)
 
 
 def _of_doctor(body: Mapping[str, Any]) -> Notices:
@@ -169,11 +149,6 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
     return Notices(overdue + whole, frozenset({(RETIRING, stack), (DOCTOR, stack)}))
 
 
-def _line(told: Mapping[str, Any]) -> Line:
-    """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
-    return Line(str(told["sentence"]), told["mend"] or "", told.get("means") or "")
-
-
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
     stack, now = str(body["stack"]), datetime.fromisoformat(body["time"])
     found = (*_awaiting(body["dormant"], stack), *_seasons(body["due"], stack, now))
@@ -190,7 +165,7 @@ def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Noti
                 what, mend = "machines", _WAYS.format(stack=stack)
             title = f"{stack}: cluster {name} waits for {what}, though its season has begun"
             again = "all else is deployed, and the scheduled deployment looks again every hour"
-            lines = (Line(str(one["words"]), mend), Line(again))
+            lines = (line(str(one["words"]), mend), line(again))
             yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
 
 
@@ -201,8 +176,8 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
             sentence = f"the season of cluster `{name}` ends {when}: from then on its templates use their other ways"
             mend = f"a later `until` of {name} in stacks/Pulumi.{stack}.yaml, if it is to stay"
             lines = (
-                Line(sentence, mend),
-                Line("a job that runs by then ends on it, and the cluster goes when it is idle"),
+                line(sentence, mend),
+                line("a job that runs by then ends on it, and the cluster goes when it is idle"),
             )
             yield Notice(SEASON, stack, name, shape([(when,)]), f"{stack}: season of cluster {name} ends {when}", lines)
 
@@ -210,7 +185,7 @@ def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Ite
 def _of_drift(body: Mapping[str, Any]) -> Notices:
     stack, drift = str(body["stack"]), body["drift"]
     lines = tuple(
-        Line(f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
+        line(f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
     )
     title = f"{stack}: somebody changed by hand what is deployed"
     found = (Notice(DRIFT, stack, _OF_STACK, str(body["shape"]), title, lines),) if lines else ()

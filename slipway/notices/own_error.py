@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
@@ -13,42 +11,16 @@ _GOES_ON = " " * 7
 """As `SlipwayError` indents the lines of a part after its first; all of them stand where the engine has the error."""
 
 
-@dataclass(frozen=True)
-class OwnError:
-    """As it was raised: of `why` and `fix` one may be empty, and both may have lines."""
-
-    what: str
-    why: str
-    fix: str
-
-
-def own_errors(text: str) -> tuple[OwnError, ...]:
-    """Each once, in the order in which they stand. An error that says neither why nor what to do is not Slipway's."""
-    return tuple(dict.fromkeys(error for error, _ in _read(text)))
-
-
-def without_own_errors(text: str) -> tuple[str, ...]:
-    """The other lines: what a reason quotes of the service has been dealt with by the error that it stands in."""
-    lines = _plain_lines(text)
-    own = {number for _, numbers in _read(text) for number in numbers}
-    return tuple(line for number, line in enumerate(lines) if number not in own)
-
-
-def _plain_lines(text: str) -> list[str]:
-    return [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
-
-
-def _read(text: str) -> Iterator[tuple[OwnError, range]]:
-    """With the numbers of its lines."""
-    lines = _plain_lines(text)
-    for number, line in enumerate(lines):
-        begins = _BEGINS.match(line)
-        if begins is None:
-            continue
+def split(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Each error once as what happened, why and the fix, and the lines that are of none: the service's words within an
+    error's reason have been dealt with. An error that says neither why nor what to do is not Slipway's."""
+    lines = [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
+    own, others, number = dict[tuple[str, str, str], None](), list[str](), 0
+    while number < len(lines):
+        begins, end = _BEGINS.match(lines[number]), number + 1
         parts: dict[str, list[str]] = {}
         said: list[str] = []
-        end = number + 1
-        while end < len(lines) and lines[end].startswith(begins["indent"]):
+        while begins and end < len(lines) and lines[end].startswith(begins["indent"]):
             rest = lines[end].removeprefix(begins["indent"])
             if part := _PART.match(rest):
                 said = parts.setdefault(part["name"], [])
@@ -58,6 +30,11 @@ def _read(text: str) -> Iterator[tuple[OwnError, range]]:
             else:
                 break
             end += 1
-        if parts:
+        if begins and parts:
             why, fix = ("\n".join(parts.get(name, [])).strip() for name in ("why", "fix"))
-            yield OwnError(begins["what"].strip(), why, fix), range(number, end)
+            own[begins["what"].strip(), why, fix] = None
+            number = end
+        else:
+            others.append(lines[number])
+            number += 1
+    return list(own), others

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from slipway.doctor.finding import shape
+from slipway.findings.finding import shape
 from slipway.formatting import join
-from slipway.notices.notice import STOCK_OUT, STOPPED, Line, Notice, Notices
+from slipway.notices.notice import STOCK_OUT, STOPPED, Notice, Notices, line
 
 _JOB = re.compile(r"up \((?P<stack>[a-z0-9-]+)\) / up")
 _STOPPED = frozenset({"failure", "timed_out"})
@@ -43,14 +43,14 @@ def _stopped(stack: str, job: Mapping[str, Any]) -> Notice:
         at = f" at {join(steps)}" if steps else ""
         sentence = f"the scheduled deployment of {stack} stopped{at}"
         mend = "mend what its run names (docs/runbook.md); the next one, within the hour, goes on from there"
-    lines = (Line(sentence, mend), Line(f"the run: {job.get('html_url') or ''}"))
+    lines = (line(sentence, mend), line(f"the run: {job.get('html_url') or ''}"))
     return Notice(STOPPED, stack, _SUBJECT, shape([steps]), f"{stack}: the scheduled deployment stopped", lines)
 
 
 def read(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """Of lines of JSON. Raises ValueError or TypeError."""
-    for line in filter(str.strip, lines):
-        one = json.loads(line)
+    for text in filter(str.strip, lines):
+        one = json.loads(text)
         if not isinstance(one, dict):
             raise TypeError("a line that is no object")
         yield one

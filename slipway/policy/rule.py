@@ -74,35 +74,25 @@ class Subject:
         return (cluster.region if cluster else None) or self.catalog.region
 
 
-Check = Callable[[Subject, Any], Iterable[str]]
+Breach = tuple[str, str]
+"""What breaks a rule, such as `cluster h100`, and how."""
+Check = Callable[[Subject, Any], Iterable[Breach]]
 
 
 @dataclass(frozen=True)
 class Rule:
     """`key` is what the stack file calls it, `text` the rule in one sentence. `check` takes what the file gives the
-    rule, and yields a line for each breach, with its subject first and what to do."""
+    rule, and yields each breach, which says what to do."""
 
     key: str
     text: str
     check: Check
 
 
-@dataclass(frozen=True)
-class Violation:
-    """A rule that a stack breaks, and how."""
-
-    key: str
-    level: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.text} [{self.level} policy {self.key}]"
-
-
-def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[str]:
-    """The same breach of several offers of a template, in one line: `template lora (pool, spot): …`."""
+def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:
+    """The same breach of several offers of a template, as one: of `template lora (pool and spot)`."""
     offers: dict[tuple[str, str], list[str]] = {}
     for template, offer, text in found:
         offers.setdefault((template.name, text), []).append(offer.capacity_type)
     for (name, text), types in offers.items():
-        yield f"template {name} ({join(dict.fromkeys(types))}): {text}"
+        yield f"template {name} ({join(dict.fromkeys(types))})", text

@@ -10,7 +10,7 @@ from slipway.capacity import SPOT
 from slipway.catalog.clusters import Pool
 from slipway.cluster import IN_PLACE
 from slipway.formatting import join
-from slipway.policy.rule import Rule, Subject, in_offers
+from slipway.policy.rule import Breach, Rule, Subject, in_offers
 from slipway.prices import Bounds, Price, dollars
 from slipway.rules.rule import mapping, seconds
 from slipway.season import moment_in_words
@@ -21,25 +21,25 @@ _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 _ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
 
 
-def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
+def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
     """Of clusters in the stack's own region nothing is said beside it."""
     if subject.catalog.region not in allowed:
-        yield f"region {subject.catalog.region}: allowed are {join(allowed)}"
+        yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
     for cluster in subject.clusters:
         places = [("", cluster.region or "")]
         places += [(f" (alternative {number})", region) for number, (_, region) in enumerate(cluster.instead, 1)]
         for which, region in places:
             if region and region not in allowed:
-                yield f"cluster {cluster.name}{which}: {region}, allowed are {join(allowed)}"
+                yield f"cluster {cluster.name}{which}", f"{region}, allowed are {join(allowed)}"
 
 
-def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[str]:
+def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
     def fits(type_: str) -> bool:
         return any(fnmatchcase(type_, pattern) for pattern in allowed)
 
     for name, pool in (*subject.pools, *subject.alternatives):
         if not fits(pool.machine.type):
-            yield f"pool {name}: {pool.machine.type}, allowed are {join(allowed)}"
+            yield f"pool {name}", f"{pool.machine.type}, allowed are {join(allowed)}"
     yield from in_offers(
         (template, offer, f"{worker.machine.type}, allowed are {join(allowed)}")
         for template, offer, request in subject.requests
@@ -68,43 +68,46 @@ def _bounds(pools: Iterable[Pool]) -> Bounds:
     return sum(prices, Bounds(Price(), Price()))
 
 
-def _idle_cost(subject: Subject, most: float) -> Iterator[str]:
+def _idle_cost(subject: Subject, most: float) -> Iterator[Breach]:
     when, floor = max(((when, cost.floor) for when, cost in _costs(subject)), key=lambda one: one[1].known)
     if floor.known > Decimal(str(most)):
         allowed = f"at most ${most:,.2f}/h is allowed; lower a pool's minimum"
-        yield f"the stack: {dollars(floor)} when idle{when}, {allowed}"
+        yield "the stack", f"{dollars(floor)} when idle{when}, {allowed}"
 
 
-def _most_cost(subject: Subject, most: float) -> Iterator[str]:
+def _most_cost(subject: Subject, most: float) -> Iterator[Breach]:
     when, ceiling = max(((when, cost.ceiling) for when, cost in _costs(subject)), key=lambda one: one[1].known)
     if ceiling.known > Decimal(str(most)):
         allowed = f"at most ${most:,.2f}/h is allowed; lower a pool's maximum"
-        yield f"the stack: up to {dollars(ceiling)}{when}, {allowed}"
+        yield "the stack", f"up to {dollars(ceiling)}{when}, {allowed}"
 
 
-def _protection(subject: Subject, asked: bool) -> Iterator[str]:
+def _protection(subject: Subject, asked: bool) -> Iterator[Breach]:
     for cluster in subject.clusters:
         if asked and cluster.replacement == IN_PLACE:
-            yield f"cluster {cluster.name}: replacement in-place deletes it before its successor is there; use rollover"
+            yield (
+                f"cluster {cluster.name}",
+                "replacement in-place deletes it before its successor is there; use rollover",
+            )
 
 
-def _headroom(subject: Subject, percent: float) -> Iterator[str]:
+def _headroom(subject: Subject, percent: float) -> Iterator[Breach]:
     for line in subject.facts.quota.lines.values():
         if line.limit is None or line.limit < 0 or line.key.endswith(" offers"):
             continue
         if line.ceiling * (100 + percent) > line.limit * 100:
-            yield f"quota {line.key}: pools take {line.ceiling:,} of {line.limit:,} at most; keep {percent:g} % free"
+            yield f"quota {line.key}", f"pools take {line.ceiling:,} of {line.limit:,} at most; keep {percent:g} % free"
 
 
-def _labels(subject: Subject, required: Sequence[str]) -> Iterator[str]:
+def _labels(subject: Subject, required: Sequence[str]) -> Iterator[Breach]:
     """Of what the stack makes: an adopted cluster's are its owner's, and no deployment could add one."""
     for cluster in (one for one in subject.clusters if not one.adopted):
         missing = [label for label in required if not cluster.labels.get(label)]
         if missing:
-            yield f"cluster {cluster.name}: label {join(missing)} is missing"
+            yield f"cluster {cluster.name}", f"label {join(missing)} is missing"
 
 
-def _digests(subject: Subject, asked: bool) -> Iterator[str]:
+def _digests(subject: Subject, asked: bool) -> Iterator[Breach]:
     yield from in_offers(
         (template, offer, f"image {image} is not pinned by digest; write NAME@sha256:…")
         for template, offer, request in subject.requests
@@ -115,7 +118,7 @@ def _digests(subject: Subject, asked: bool) -> Iterator[str]:
     )
 
 
-def _own_account(subject: Subject, asked: bool) -> Iterator[str]:
+def _own_account(subject: Subject, asked: bool) -> Iterator[Breach]:
     trainer = subject.catalog.trainer
     yield from in_offers(
         (template, offer, f"runs as {trainer}, as all do; give the template a trainer or a service_account of its own")
@@ -124,10 +127,10 @@ def _own_account(subject: Subject, asked: bool) -> Iterator[str]:
     )
 
 
-def _cmek(subject: Subject, asked: bool) -> Iterator[str]:
+def _cmek(subject: Subject, asked: bool) -> Iterator[Breach]:
     if not asked:
         return
-    yield from (f"cluster {one.name}: no encryption.kmsKey" for one in subject.clusters if not one.kms_key)
+    yield from ((f"cluster {one.name}", "no encryption.kmsKey") for one in subject.clusters if not one.kms_key)
     yield from in_offers(
         (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
         for template, offer, _ in subject.requests
@@ -135,29 +138,29 @@ def _cmek(subject: Subject, asked: bool) -> Iterator[str]:
     )
 
 
-def _nothing_public(subject: Subject, asked: bool) -> Iterator[str]:
+def _nothing_public(subject: Subject, asked: bool) -> Iterator[Breach]:
     for member in subject.facts.people if asked else ():
         if member in _EVERYBODY or crowd(member):
-            yield f"submitter {member}: that is everybody; name people or a group"
+            yield f"submitter {member}", "that is everybody; name people or a group"
 
 
-def _roles(subject: Subject, asked: bool) -> Iterator[str]:
+def _roles(subject: Subject, asked: bool) -> Iterator[Breach]:
     for member, roles in subject.facts.submitters.items() if asked else ():
         above = [role for role in roles.values() if role.removeprefix("roles/") not in _ROLES]
         if above:
-            yield f"submitter {member}: {join(above)} is more than submitting needs"
+            yield f"submitter {member}", f"{join(above)} is more than submitting needs"
 
 
-def _checkpoints(subject: Subject, asked: bool) -> Iterator[str]:
+def _checkpoints(subject: Subject, asked: bool) -> Iterator[Breach]:
     for template in subject.templates if asked else ():
         if not template.checkpoints and any(offer.capacity_type == SPOT for offer in template.offers):
             yield (
-                f"template {template.name}: is offered on Spot machines, which may go at any moment, and does not "
-                "say checkpoints=True"
+                f"template {template.name}",
+                "is offered on Spot machines, which may go at any moment, and does not say checkpoints=True",
             )
 
 
-def _timeout(subject: Subject, hours: float) -> Iterator[str]:
+def _timeout(subject: Subject, hours: float) -> Iterator[Breach]:
     yield from in_offers(
         (template, offer, f"may run {found / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
         for template, offer, request in subject.requests
@@ -165,9 +168,9 @@ def _timeout(subject: Subject, hours: float) -> Iterator[str]:
     )
 
 
-def _no_code(subject: Subject, asked: bool) -> Iterator[str]:
+def _no_code(subject: Subject, asked: bool) -> Iterator[Breach]:
     if asked and subject.facts.code:
-        yield "slipway:workspace.code is true: people may run what nobody has reviewed; leave it out"
+        yield "slipway:workspace.code is true", "people may run what nobody has reviewed; leave it out"
 
 
 RULES = (

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 
 from slipway.cluster import IN_PLACE, CurrentCluster
+from slipway.findings.finding import Grade, Subject
 from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
-from slipway.quota.findings import at_most, beyond, cannot_run, notes, short, unsure, who
+from slipway.quota.findings import UNKNOWN, at_most, beyond, cannot_run, notes, short, unsure, who
 from slipway.quota.increases import requested, requests
 from slipway.quota.metrics import label, namespace
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
@@ -46,19 +47,23 @@ def assess(
     hoped = {one.metric for one in asked if one.open}
     wrong = [*short(grounds), *cannot_run(grounds, by_template)]
     later = [*beyond(grounds), *unavailable(grounds, by_template)]
-    waits = [one for one in (*wrong, *(later if strict else ())) if one.ends_with(hoped)]
-    errors = [str(one) for one in (*wrong, *(later if strict else ())) if one not in waits]
-    warnings = [*(one.text for one in waits), *notes(grounds), *(str(one) for one in (() if strict else later))]
+    if strict:
+        wrong, later = [*wrong, *later], []
+    waits = [one for one in wrong if any(way <= hoped for way in one.facts.get("ways", ()))]
+    errors = [one for one in wrong if one not in waits]
+    warnings = [*(replace(one, fix="") for one in waits), *notes(grounds), *later]
     if mode == "request" and isinstance(live.preferences, Unknown):
-        warnings.append(f"cannot tell which quota was asked for, so no more is: {live.preferences}")
+        words = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
+        warnings.append(UNKNOWN(Subject("quota", "requests"), words))
     creates = any(not item.import_ for item in current)
     (errors if creates and not preview else warnings).extend(dict.fromkeys(unsure(grounds)))
-    if mode == "warn":
-        warnings, errors = [*errors, *warnings], []
+    grade = Grade.WARNING if mode == "warn" else Grade.BLOCKING
     return QuotaReport(
         lines=tuple(replace(line, requested=_requested(line, live, asked)) for line in lines),
-        errors=tuple(errors),
-        warnings=tuple(warnings),
+        findings=(
+            *(replace(one, grade=grade) for one in errors),
+            *(replace(one, grade=Grade.WARNING) for one in warnings),
+        ),
         offers=by_template,
         requests=asked,
         awaited=_awaited(lines, hoped, strict=strict) if creates else {},

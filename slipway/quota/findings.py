@@ -1,4 +1,4 @@
-"""What a verdict on quota finds wrong or worth a note, in words: what does not fit now, what will not fit later."""
+"""What a verdict on quota finds wrong or worth a note, what does not fit now, what will not fit later."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES
 from slipway.cluster import PoolSpec
 from slipway.cluster_fields import size
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
 from slipway.live import QuotaLimit, Unknown
 from slipway.quota.increases import outlook
 from slipway.quota.metrics import Need, label, quota_id
-from slipway.quota.report import Finding, OfferVerdict
+from slipway.quota.report import OfferVerdict
 from slipway.quota.request import lacks
 from slipway.quota.usage import Grounds, Share, usage
+
+UNKNOWN = KINDS["quota-unknown"].of
 
 
 def short(grounds: Grounds) -> Iterator[Finding]:
@@ -24,11 +28,12 @@ def short(grounds: Grounds) -> Iterator[Finding]:
         limit, lacking = grounds.limit(metric), grounds.short_by(metric)
         if lacking and isinstance(limit, QuotaLimit) and grounds.usage is not None:
             names = sorted({share.cluster.spec.name for share in grounds.creators(metric)})
-            yield Finding(
+            yield KINDS["quota-short-now"].of(
+                Subject("quota", metric),
                 f"quota {metric} in {grounds.region} is short by {lacking:,}: creating {', '.join(names)} needs "
                 f"{grounds.created(metric):,}, limit {limit.limit:,}, used {grounds.usage.total(metric):,}",
-                (frozenset({metric}),),
                 _fix(grounds, metric, limit, lacking, names),
+                ways=(frozenset({metric}),),
             )
 
 
@@ -66,33 +71,40 @@ def beyond(grounds: Grounds) -> Iterator[Finding]:
         room, ceiling = grounds.room(metric), grounds.ceiling(metric)
         if room is not None and ceiling > room and not grounds.short_by(metric):
             shares = grounds.shares(metric)
-            yield Finding(
+            yield KINDS["quota-short-at-most"].of(
+                Subject("quota", metric),
                 f"quota {metric} in {grounds.region}: {who(shares)} would draw {ceiling:,} at the maximum, "
                 f"{room:,} can be had ({grounds.others(metric):,} are used by others): {at_most(shares, room)}",
-                (frozenset({metric}),),
+                ways=(frozenset({metric}),),
             )
 
 
-def unsure(grounds: Grounds) -> Iterator[str]:
+def unsure(grounds: Grounds) -> Iterator[Finding]:
     """Why it can't be told whether what is drawn now fits."""
     for metric in grounds.metrics:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
-            yield f"cannot tell whether quota in {grounds.region} suffices: {limit}"
+            yield UNKNOWN(
+                Subject("quota", grounds.region), f"cannot tell whether quota in {grounds.region} suffices: {limit}"
+            )
     for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
         if isinstance(part, Unknown) and not grounds.live.skipped:
-            yield f"cannot tell what quota the {what} use: {part}"
+            yield UNKNOWN(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
 
 
-def notes(grounds: Grounds) -> Iterator[str]:
+def notes(grounds: Grounds) -> Iterator[Finding]:
     for metric in grounds.metrics:
         if grounds.unchecked(metric):
-            yield f"{label(metric)} are not checked: the service lists no quota {metric}"
+            words = f"{label(metric)} are not checked: the service lists no quota {metric}"
+            yield UNKNOWN(Subject("quota", metric), words)
     for item in grounds.current:
         for pool in item.spec.pools:
             if pool.machine.disk.type == "hyperdisk-balanced":
-                yield f"pool {item.spec.name}/{pool.name}: disks are not checked: no quota of hyperdisks is known"
-    yield from () if grounds.usage is None else grounds.usage.uncounted
+                which = f"{item.spec.name}/{pool.name}"
+                words = f"pool {which}: disks are not checked: no quota of hyperdisks is known"
+                yield UNKNOWN(Subject("pool", which), words)
+    for words in () if grounds.usage is None else grounds.usage.uncounted:
+        yield UNKNOWN(Subject("quota"), words)
 
 
 def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
@@ -105,7 +117,8 @@ def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]
                 for draw, needs in grounds.draws
                 if draw.template == template and by_label[draw.label].lacks_quota
             )
-            yield Finding(f"template {template} can't run by any of its capacity types: {told}", lacking)
+            words = f"template {template} can't run by any of its capacity types: {told}"
+            yield KINDS["no-offer-left"].of(Subject("template", template), words, ways=lacking)
 
 
 def _lacks(grounds: Grounds, need: Need) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.live import QuotaLimit
 from slipway.quota.increases import outlook
 from slipway.quota.metrics import Need, label, namespace, rank
-from slipway.quota.report import Finding, Line, LineState, OfferDraw, OfferVerdict
+from slipway.quota.report import Line, LineState, OfferDraw, OfferVerdict
 from slipway.quota.request import lacks
 from slipway.quota.usage import Grounds
 
@@ -115,8 +117,10 @@ def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdi
         )
         line = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
         hope = outlook(grounds.live, metric)
-        yield Finding(f"{line} · {hope}" if hope else line, (frozenset({metric}),))
-    yield from map(Finding, _ruled_out(verdicts))
+        words = f"{line} · {hope}" if hope else line
+        yield KINDS["offer-unavailable"].of(Subject("quota", metric), words, ways=(frozenset({metric}),))
+    for words in _ruled_out(verdicts):
+        yield KINDS["offer-unavailable"].of(Subject("offers"), words)
 
 
 def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:

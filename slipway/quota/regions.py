@@ -48,7 +48,6 @@ def assess_regions(
         found = replace(
             found,
             lines=(*found.lines, *(replace(line, elsewhere=True) for line in there.lines)),
-            errors=(*found.errors, *there.errors),
-            warnings=(*found.warnings, *there.warnings),
+            findings=(*found.findings, *there.findings),
         )
     return found

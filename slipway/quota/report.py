@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
 from slipway.errors import PolicyError
+from slipway.findings.finding import Finding, Grade
 from slipway.live import UNLIMITED
 from slipway.machines.spec import MachineGroup
 from slipway.quota.request import QuotaRequest, Requested
@@ -99,33 +100,23 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """`fix`: what to do about it. `ways`: sets of metrics, any of which would end it, were they raised; none where more
-    quota would not."""
-
-    text: str
-    ways: tuple[frozenset[str], ...] = ()
-    fix: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text}\n  fix: {self.fix}" if self.fix else self.text
-
-    def ends_with(self, metrics: Collection[str]) -> bool:
-        """Whether more of these would end it."""
-        return any(way <= frozenset(metrics) for way in self.ways)
-
-
-@dataclass(frozen=True)
 class QuotaReport:
-    """`errors` stop the deployment. `offers` by template, then label. `requests` are the stack's own; `awaited`, by
-    metric, the limits without which no cluster is made."""
+    """`findings` that block stop the deployment. `offers` by template, then label. `requests` are the stack's own;
+    `awaited`, by metric, the limits without which no cluster is made."""
 
     lines: tuple[Line, ...] = ()
-    errors: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)
     requests: tuple[QuotaRequest, ...] = ()
     awaited: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        return tuple(str(one) for one in self.findings if one.grade is Grade.BLOCKING)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(str(one) for one in self.findings if one.grade is not Grade.BLOCKING)
 
 
 def refuse_shortage(report: QuotaReport, region: str) -> None:

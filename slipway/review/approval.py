@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from slipway.findings.finding import Grade
 from slipway.formatting import join
-from slipway.review.consequence import Grade
 from slipway.review.gate import Obstacle, unapproved, worse
 from slipway.review.review import Review
 

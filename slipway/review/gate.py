@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from slipway.findings.finding import Finding, Grade
 from slipway.prices import Price, dollars
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.rendering.redaction import hidden
 from slipway.review.review import Review
 
@@ -37,31 +37,31 @@ def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
 
 ANNOUNCED = frozenset(
     {
-        ("cluster-deleted", Grade.CHANGE),
-        ("cluster-cleared", Grade.CHANGE),
-        ("cluster-retires", Grade.CHANGE),
-        ("cluster-created", Grade.CHANGE),
-        ("cluster-falls-back", Grade.CHANGE),
-        ("cluster-may-still-become", Grade.CHANGE),
+        ("cluster-deleted", Grade.NOTE),
+        ("cluster-cleared", Grade.NOTE),
+        ("cluster-retires", Grade.NOTE),
+        ("cluster-created", Grade.NOTE),
+        ("cluster-falls-back", Grade.NOTE),
+        ("cluster-may-still-become", Grade.NOTE),
         ("cluster-overdue", Grade.WARNING),
-        ("jobs-finish-on-old", Grade.CHANGE),
-        ("image-cache-empty", Grade.CHANGE),
-        ("account-deleted", Grade.CHANGE),
-        ("bucket-deleted", Grade.CHANGE),
-        ("bucket-left", Grade.CHANGE),
-        ("resource-forgotten", Grade.CHANGE),
-        ("access-lapsed", Grade.CHANGE),
-        ("offer-available", Grade.CHANGE),
+        ("jobs-finish-on-old", Grade.NOTE),
+        ("image-cache-empty", Grade.NOTE),
+        ("account-deleted", Grade.NOTE),
+        ("bucket-deleted", Grade.NOTE),
+        ("bucket-left", Grade.NOTE),
+        ("resource-forgotten", Grade.NOTE),
+        ("access-lapsed", Grade.NOTE),
+        ("offer-available", Grade.NOTE),
         ("offer-unavailable", Grade.WARNING),
         ("no-offer-left", Grade.WARNING),
-        ("capacity-found-anew", Grade.CHANGE),
-        ("season-quota-requested", Grade.CHANGE),
-        ("deployed-quota-requested", Grade.CHANGE),
+        ("capacity-found-anew", Grade.NOTE),
+        ("season-quota-requested", Grade.NOTE),
+        ("deployed-quota-requested", Grade.NOTE),
         ("season-awaits-quota", Grade.WARNING),
-        ("quota-eased", Grade.CHANGE),
+        ("quota-eased", Grade.NOTE),
         ("quota-short-at-most", Grade.WARNING),
-        ("price-unknown", Grade.CHANGE),
-        *((kind, grade) for kind in ("idle-cost", "most-cost", "run-cost") for grade in (Grade.CHANGE, Grade.WARNING)),
+        ("price-unknown", Grade.NOTE),
+        *((kind, grade) for kind in ("idle-cost", "most-cost", "run-cost") for grade in (Grade.NOTE, Grade.WARNING)),
     }
 )
 """Kinds, with their grades, of what a deployment by itself may do: retire what is idle, let go of what was kept for
@@ -84,18 +84,17 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
                 yield Obstacle(review.stack, _said(one), *one.key)
 
 
-def _announced(one: Consequence, review: Review) -> bool:
-    is_edit = one.kind == "cluster-created" and one.subject.removeprefix("cluster ") in review.added
+def _announced(one: Finding, review: Review) -> bool:
+    is_edit = one.kind == "cluster-created" and one.subject.name in review.added
     return (one.kind, one.grade) in ANNOUNCED and not is_edit
 
 
-def _begun(one: Consequence, review: Review) -> bool:
+def _begun(one: Finding, review: Review) -> bool:
     """Whether it is what a deployment began that did not come to its end. What blocks may be so for what lives now,
     but for the machines of a cluster that is being replaced in place: those are gone, or as good as gone."""
     if review.begun is None or one.kind == "drift":
         return False
-    what, _, name = one.subject.partition(" ")
-    own = what in ("cluster", "pool") and name.partition("/")[0] in review.begun and one.kind != "jobs-cancelled"
+    own = one.subject.cluster in review.begun and one.kind != "jobs-cancelled"
     return one.grade is not Grade.BLOCKING or own
 
 
@@ -127,13 +126,13 @@ def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
             yield Obstacle(now.stack, f"{_said(one)} ({_was(was)})", *one.key)
 
 
-def _said(one: Consequence) -> str:
+def _said(one: Finding) -> str:
     """What a comment keeps for the gate has no sentences."""
     return one.sentence or f"{one.kind}, {one.subject}"
 
 
 def _was(grade: Grade | None) -> str:
-    return "nothing of it was approved" if grade is None else f"approved as {grade.name.lower()} only"
+    return "nothing of it was approved" if grade is None else f"approved as {grade.review_word} only"
 
 
 def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obstacle]:

@@ -12,6 +12,8 @@ from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.codec import As
 from slipway.facts import offers_by_label
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.kinds import KINDS as JOBS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN, Price, dollars, signed
@@ -20,8 +22,6 @@ from slipway.review.clusters.capacity import held_price
 from slipway.review.clusters.clusters import price
 from slipway.review.clusters.needs import reservations
 from slipway.review.clusters.succession import successions
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.usual import job_spec, whole
 
 _RUNS = 100
@@ -84,7 +84,7 @@ def money(change: Change) -> Money:
     return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(map(held_price, beside), Price()))
 
 
-def costs(change: Change) -> Iterator[Consequence]:
+def costs(change: Change) -> Iterator[Finding]:
     if change.new is None or (change.before is None and change.unread):
         return
     found = money(change)
@@ -108,19 +108,19 @@ def _total(catalog: Catalog, *, most: bool) -> Price:
     return sum((price(one, most=most) for one in catalog.clusters.values() if not one.adopted), Price())
 
 
-def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Consequence]:
+def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Finding]:
     if amount.before == amount.after:
         return
     by = f"{difference(amount)}, {difference(amount, hours=HOURS_OF_A_MONTH)}" if amount.told else ""
     yield KINDS[kind].of(
-        "stack",
+        Subject("stack"),
         f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{f' ({by})' if by else ''}",
         grade=Grade.WARNING if amount.difference >= _NOTABLE and not first else None,
         cost=float(amount.difference),
     )
 
 
-def _confirmation(change: Change) -> Iterator[Consequence]:
+def _confirmation(change: Change) -> Iterator[Finding]:
     """Of what a submission may cost unasked."""
     old, new = change.old, change.new
     if old is None or new is None or old.confirm_above == new.confirm_above:
@@ -131,14 +131,14 @@ def _confirmation(change: Change) -> Iterator[Consequence]:
     )
     looser = new.confirm_above is None or (old.confirm_above is not None and new.confirm_above > old.confirm_above)
     yield KINDS["spending-limit"].of(
-        "workspace confirmAbove",
+        Subject("workspace", "confirmAbove"),
         f"`submit` sends jobs beside the pools unasked {before} → {after}",
-        grade=None if looser else Grade.CHANGE,
+        grade=None if looser else Grade.NOTE,
         field="slipway:workspace.confirmAbove",
     )
 
 
-def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+def _unpriced(old: Catalog, new: Catalog) -> Iterator[Finding]:
     """Pools whose machines the price book does not know, or not whole, and that were not there like that."""
     for cluster in new.clusters.values():
         before = old.clusters[cluster.name].pools if cluster.name in old.clusters else {}
@@ -147,10 +147,10 @@ def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
             if not pool.price_per_hour.complete and (was is None or was.machine != pool.machine):
                 known = "" if pool.price_per_hour.unknown else f" beyond {dollars(Price(pool.price_per_hour.known))}"
                 words = f"What a `{pool.machine}` of `{cluster.name}/{pool.name}` costs{known} is not known"
-                yield KINDS["price-unknown"].of(f"pool {cluster.name}/{pool.name}", words)
+                yield KINDS["price-unknown"].of(Subject("pool", f"{cluster.name}/{pool.name}"), words)
 
 
-def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+def _runs(old: Catalog, new: Catalog) -> Iterator[Finding]:
     for name, template in new.templates.items():
         before = old.templates.get(name)
         lines = tuple(_offers(before, template)) if before else ()
@@ -164,10 +164,10 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
                 replace(one, price_per_hour=Price()) if one.capacity_type == POOL else one for one in (was, now)
             )
         yield KINDS["run-cost"].of(
-            f"template {name}",
+            Subject("template", name),
             f"A usual run of `{name}` costs {_run(was, before)} → {_run(now, template)}",
             details=(*(line for line, _, _ in lines), *_many(was, before, now, template)),
-            grade=Grade.CHANGE if _by(was, now) <= 0 and _whole(now, template) <= _whole(was, before) else None,
+            grade=Grade.NOTE if _by(was, now) <= 0 and _whole(now, template) <= _whole(was, before) else None,
             cost=float(_by(was, now)),
         )
 
@@ -236,10 +236,10 @@ def _trials(offer: Offer, template: Template) -> tuple[int, int]:
     return whole(study.max_trials, template) or 1, whole(study.parallel_trials, template) or 1
 
 
-def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+def _still_paid(old: Catalog, new: Catalog) -> Iterator[Finding]:
     for path in sorted(reservations(old) - reservations(new)):
         words = f"Reservation `{path}` stays paid, and no template uses it any more"
-        yield KINDS["reservation-paid"].of(f"reservation {path}", words, details=_users(old, path))
+        yield KINDS["reservation-paid"].of(Subject("reservation", path), words, details=_users(old, path))
 
 
 def _users(catalog: Catalog, path: str) -> Iterator[str]:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slipway.facts import Facts
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.policy.rule import ADVISORY, MANDATORY
-from slipway.policy.verdict import violations
+from slipway.policy.verdict import sentence, violations
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 
 _FILE = "slipway:policy"
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
-_OF_LEVEL = {MANDATORY: "policy-violated", ADVISORY: "policy-advice"}
 
 
-def policy(change: Change) -> Iterator[Consequence]:
+def policy(change: Change) -> Iterator[Finding]:
     """By the rules of this version, not of the one under review. What was broken before is a standing warning."""
     if change.after is None:
         return
     before = _violations(change.before)
-    for key, sentences in _violations(change.after).items():
-        level, rule, subject = key
-        if key not in before:
-            yield KINDS[_OF_LEVEL[level]].of(f"policy {rule} {subject}", "; ".join(sentences), field=_FILE)
+    yield from (one for key, one in _violations(change.after).items() if key not in before)
     if change.before is not None:
         yield from _weaker(change.before.policy, change.after.policy)
 
@@ -36,38 +33,37 @@ def policy_in_words(after: Facts | None) -> str:
         return "unknown"
     if not any(after.policy.values()):
         return "none"
-    broken = [level for level, _, _ in _violations(after)]
-    mandatory = broken.count(MANDATORY)
+    broken = [one.grade for one in _violations(after).values()]
+    mandatory = broken.count(Grade.BLOCKING)
     return f"{mandatory} broken" if mandatory else f"{len(broken)} advised" if broken else "ok"
 
 
 def standing_violations(change: Change) -> Iterator[str]:
     """What was broken before, and is still."""
     before = _violations(change.before)
-    for key, sentences in _violations(change.after).items():
-        if key in before:
-            yield "; ".join(sentences)
+    yield from (one.sentence for key, one in _violations(change.after).items() if key in before)
 
 
-def _violations(facts: Facts | None) -> Mapping[tuple[str, str, str], list[str]]:
-    """By level, rule and what breaks it."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+def _violations(facts: Facts | None) -> Mapping[tuple[str, str], Finding]:
+    """By its key, each with all that is said of it."""
+    found: dict[tuple[str, str], Finding] = {}
     for one in violations(facts) if facts else ():
-        found.setdefault((one.level, one.key, one.text.partition(":")[0]), []).append(str(one))
+        said = (found[one.key].sentence, sentence(one)) if one.key in found else (sentence(one),)
+        found[one.key] = replace(one, sentence="; ".join(said))
     return found
 
 
-def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Consequence]:
+def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     """A rule that is gone, only advisory now, or asks for less."""
     weaker = KINDS["policy-weaker"].of
     kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
     for key, setting in before.get(MANDATORY, {}).items():
         if key not in kept:
             becomes = "is advisory now" if key in told else "is dropped"
-            yield weaker(f"policy {key}", f"mandatory rule `{key}` {becomes}", field=_FILE)
+            yield weaker(Subject("policy", key), f"mandatory rule `{key}` {becomes}", field=_FILE)
         elif _asks_less(key, setting, kept[key]):
             sentence = f"mandatory rule `{key}`: `{_shown(setting)}` → `{_shown(kept[key])}`"
-            yield weaker(f"policy {key}", sentence, field=_FILE)
+            yield weaker(Subject("policy", key), sentence, field=_FILE)
     for key, setting in before.get(ADVISORY, {}).items():
         if key not in kept and key not in told:
             sentence = f"advisory rule `{key}` is dropped"
@@ -75,7 +71,7 @@ def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping
             sentence = f"advisory rule `{key}`: `{_shown(setting)}` → `{_shown(told[key])}`"
         else:
             continue
-        yield weaker(f"policy {key}", sentence, grade=Grade.CHANGE, field=_FILE)
+        yield weaker(Subject("policy", key), sentence, grade=Grade.NOTE, field=_FILE)
 
 
 def _asks_less(key: str, before: Any, after: Any) -> bool:

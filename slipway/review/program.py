@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import MOST_NAMED, named
 
 GUARD = "slipway-guard-v1"
@@ -26,7 +26,7 @@ _STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _LONGEST = 300
 
 
-def program(change: Change) -> Iterator[Consequence]:
+def program(change: Change) -> Iterator[Finding]:
     yield from _failed(change)
     yield from _unguarded(change)
     yield from _stacks_gone(change)
@@ -34,7 +34,7 @@ def program(change: Change) -> Iterator[Consequence]:
     yield from _running(change.template_code)
 
 
-def _edited(files: Iterable[str]) -> Iterator[Consequence]:
+def _edited(files: Iterable[str]) -> Iterator[Finding]:
     program, judging, packages, deploying = [], [], [], []
     for file in sorted(files):
         if _REQUIREMENTS.fullmatch(file):
@@ -51,16 +51,21 @@ def _edited(files: Iterable[str]) -> Iterator[Consequence]:
     if program:
         guard = [file for file in program if file in _GUARDING]
         also = "; the guard that asks for unfinished jobs before a deletion is among them" if guard else ""
-        yield edited("program", f"The program itself is edited: {_listed(program)}{also}", details=_lines(program))
+        yield edited(
+            Subject("program"),
+            "The program itself is edited",
+            more=f": {_listed(program)}{also}",
+            details=_lines(program),
+        )
     if judging:
         words = f"What judges changes like this one is edited: {_listed(judging)}; this review runs the base branch's"
-        yield edited("review and policy", words, details=_lines(judging))
+        yield edited(Subject("review and policy"), words, details=_lines(judging))
     if packages:
         words = f"Packages that the program runs with are edited: {_listed(packages)}"
-        yield edited("requirements", words, details=_lines(packages))
+        yield edited(Subject("requirements"), words, details=_lines(packages))
     if deploying:
         words = f"What previews, approves or deploys is edited: {_listed(deploying)}"
-        yield workflow("workflows", words, details=_lines(deploying))
+        yield workflow(Subject("workflows"), words, details=_lines(deploying))
 
 
 def _imported(file: str) -> bool:
@@ -69,14 +74,14 @@ def _imported(file: str) -> bool:
     return link or (file.endswith(_CODE) and not file.startswith(_NOT_IMPORTED))
 
 
-def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Consequence]:
+def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
     """Such a file can change what any other part of the program does, and what it says of it."""
     for file, does in template_code.items():
         words = f"`{file}` does more than declare a template, with the rights of whoever deploys: it {named(does)}"
-        yield KINDS["program-edited"].of(f"template file {file}", words, details=_lines(does, quote=False))
+        yield KINDS["program-edited"].of(Subject("template file", file), words, details=_lines(does, quote=False))
 
 
-def _stacks_gone(change: Change) -> Iterator[Consequence]:
+def _stacks_gone(change: Change) -> Iterator[Finding]:
     """A stack without a file is deployed no more, and what it has stays, paid, until somebody destroys it."""
     for file in sorted(change.removed):
         match = _STACK_FILE.fullmatch(file)
@@ -85,26 +90,26 @@ def _stacks_gone(change: Change) -> Iterator[Consequence]:
         here = match[1] == change.stack and change.before is not None
         when = "is deleted while the stack is deployed:" if here else "is deleted; if the stack is deployed,"
         words = f"`{file}` {when} its clusters, buckets and grants stay, paid, and nothing tends them"
-        yield KINDS["stack-gone"].of(f"stack {match[1]}", words, grade=None if here else Grade.WARNING)
+        yield KINDS["stack-gone"].of(Subject("stack", match[1]), words, grade=None if here else Grade.WARNING)
 
 
-def _unguarded(change: Change) -> Iterator[Consequence]:
+def _unguarded(change: Change) -> Iterator[Finding]:
     preview, guards = change.preview, [file for file in sorted(change.removed) if file in _GUARDING]
     unregistered = preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks
     if guards or unregistered:
         why = f"{_listed(guards)} is deleted" if guards else f"the program does not register the hook `{GUARD}`"
-        words = f"Nothing asks for unfinished jobs any more before a cluster, an account or a bucket is deleted: {why}"
-        yield KINDS["guard-removed"].of("guard", words)
+        words = "Nothing asks for unfinished jobs any more before a cluster, an account or a bucket is deleted"
+        yield KINDS["guard-removed"].of(Subject("guard"), words, more=f": {why}")
 
 
-def _failed(change: Change) -> Iterator[Consequence]:
+def _failed(change: Change) -> Iterator[Finding]:
     if change.preview is None or not change.preview.errors:
         return
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
     said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
     details = (*rest, *(line.strip() for other in others for line in other.splitlines() if line.strip()))
-    words = f"The preview fails, and so would the deployment: {_cut(said).rstrip('.')}"
-    yield KINDS["preview-failed"].of("preview", words, details=map(_cut, details))
+    more = f", and so would the deployment: {_cut(said).rstrip('.')}"
+    yield KINDS["preview-failed"].of(Subject("preview"), "The preview fails", more=more, details=map(_cut, details))
 
 
 def _cut(line: str) -> str:

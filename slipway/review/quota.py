@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from slipway.catalog.lookup import usual_offers
 from slipway.facts import QuotaFacts, QuotaLine
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
@@ -14,8 +16,6 @@ from slipway.quota.metrics import quota_id
 from slipway.quota.usage import Usage, usage
 from slipway.review.announced import drawn_by_season
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.quota_requests import asked_for, may_get, of_limit, requests_in_words, words_of
 from slipway.review.words import named
 
@@ -39,7 +39,7 @@ class _Ground:
         return self.use[line.region].others.get(line.metric, 0) if self.use else 0
 
 
-def quota(change: Change) -> Iterator[Consequence]:
+def quota(change: Change) -> Iterator[Finding]:
     if change.after is None:
         return
     same_place = change.before is not None and change.before.quota.region == change.after.quota.region
@@ -104,7 +104,7 @@ def _in_region(live: Live, region: str, home: str) -> Live:
     return live.at(region or home, home=not region)
 
 
-def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
+def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     """What is created does not fit; where it would without the old generation, that is said."""
     was = ground.before.get(line.key)
     if not line.short or (was and was.short >= line.short and was.drawn == line.drawn):
@@ -120,8 +120,9 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
     season = waits and drawn_by_season(ground.change, line.metric)
     kind = "season-awaits-quota" if season else "quota-short-in-overlap" if overlap else "quota-short-now"
     yield KINDS[kind].of(
-        f"quota {line.key}",
-        f"{_capital(why if overlap else created)}{of_limit(line.limit)}: {refused}; {_increase(ground, line)}",
+        Subject("quota", line.key),
+        f"{_capital(why if overlap else created)}{of_limit(line.limit)}",
+        more=f": {refused}; {_increase(ground, line)}",
         details=(
             *_drawn(line),
             *((f"the old generation draws {old:,} until it is gone",) if overlap else ()),
@@ -130,7 +131,7 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
     )
 
 
-def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
+def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     """Pools at their maximum, when old generations are gone: others alone are in their way."""
     was, others = ground.before.get(line.key), ground.others(line)
     if line.limit is None or line.limit == UNLIMITED:
@@ -140,18 +141,19 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
         their = "its" if len(line.drawn) == 1 else "their"
+        drawn = f"{line.ceiling:,} {words_of(line)} at most"
         had = f"{room:,} can be had{of_limit(line.limit)}{f', {others:,} used by others' if others else ''}"
         yield KINDS["quota-short-at-most"].of(
-            f"quota {line.key}",
-            f"{_capital(_pools(line))} can't grow to {their} maximum: {_in_machines(ground, line, room)}"
-            f"{line.ceiling:,} {words_of(line)} at most, {had}: short by {lacks:,}"
+            Subject("quota", line.key),
+            f"{_capital(_pools(line))} can't grow to {their} maximum",
+            more=f": {_in_machines(ground, line, room)}{drawn}, {had}: short by {lacks:,}"
             f"{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, line)}",
             details=_drawn(line),
             grade=Grade.BLOCKING if refused else None,
         )
     elif lacked and not lacks:
         words = f"{_capital(_pools(line))} can grow to the maximum: {line.ceiling:,} of {room:,} {words_of(line)}"
-        yield KINDS["quota-eased"].of(f"quota {line.key}", words)
+        yield KINDS["quota-eased"].of(Subject("quota", line.key), words)
 
 
 def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:
@@ -164,19 +166,19 @@ def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:
     return f"{found.max * room // line.ceiling:,} of {found.max:,} machines, "
 
 
-def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Consequence]:
+def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     was = ground.before.get(line.key)
     if not line.short or (was and was.short >= line.short):
         return
     yield KINDS["quota-short-at-most"].of(
-        f"quota {line.key}",
-        f"A single run needs up to {line.ceiling:,} {words_of(line)}{of_limit(line.limit)}: {_pools(line)} can't be "
-        f"taken; {_increase(ground, line)}",
+        Subject("quota", line.key),
+        f"A single run needs up to {line.ceiling:,} {words_of(line)}{of_limit(line.limit)}",
+        more=f": {_pools(line)} can't be taken; {_increase(ground, line)}",
         details=_drawn(line),
     )
 
 
-def _unknown(ground: _Ground) -> Iterator[Consequence]:
+def _unknown(ground: _Ground) -> Iterator[Finding]:
     """Together, as one answer that fails makes all of them unknown."""
     if ground.change.live.skipped:
         return
@@ -186,7 +188,7 @@ def _unknown(ground: _Ground) -> Iterator[Consequence]:
         parts = (_limits(ground.change.live, one) for one in known)
         why = next((f": {part}" for part in parts if isinstance(part, Unknown)), "")
         words = f"Nobody can tell whether {named(words_of(one) for one in known)} suffice{why}"
-        yield KINDS["quota-unknown"].of("quota", words)
+        yield KINDS["quota-unknown"].of(Subject("quota"), words)
 
 
 def _limits(live: Live, line: QuotaLine) -> Mapping[str, QuotaLimit] | Unknown:
@@ -198,7 +200,7 @@ def _was_unknown(ground: _Ground, key: str) -> bool:
     return any(one is not None and one.state == "unknown" for one in lines)
 
 
-def _check(change: Change) -> Iterator[Consequence]:
+def _check(change: Change) -> Iterator[Finding]:
     if change.before is None or change.after is None or not change.before.quota.mode:
         return
     old, new = change.before.quota, change.after.quota
@@ -209,7 +211,7 @@ def _check(change: Change) -> Iterator[Consequence]:
         weaker.append("`strict` is off: pools at their maximum and templates' offers need not fit any more")
     if weaker:
         field = f"slipway:quota.{'mode' if new.mode != old.mode else 'strict'}"
-        yield KINDS["quota-check-weaker"].of("quota check", "; ".join(weaker), field=field)
+        yield KINDS["quota-check-weaker"].of(Subject("quota", "check"), "; ".join(weaker), field=field)
 
 
 def _increase(ground: _Ground, line: QuotaLine) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from slipway.facts import QuotaLine
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.live import Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import label, namespace
 from slipway.quota.request import more
 from slipway.review.announced import drawn_as_deployed, drawn_by_season
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence
-from slipway.review.kinds import KINDS
 
 _WORST_FIRST = {
     "hopeless": ", nothing granted of what was asked for",
@@ -21,7 +21,7 @@ _WORST_FIRST = {
 }
 
 
-def asked_for(change: Change) -> Iterator[Consequence]:
+def asked_for(change: Change) -> Iterator[Finding]:
     """What Google is asked for that it was not asked for before, by whomever."""
     before = (change.before.quota.requests if change.before else None) or {}
     for metric, asked in _requests(change).items():
@@ -33,7 +33,7 @@ def asked_for(change: Change) -> Iterator[Consequence]:
         what = f"{asked:,} {in_words(metric)} in {change.after.quota.region if change.after else ''}"
         season, deployed = drawn_by_season(change, metric), drawn_as_deployed(change, metric)
         yield KINDS[f"{'season-' if season else 'deployed-' if deployed else ''}quota-requested"].of(
-            f"quota {metric}",
+            Subject("quota", metric),
             f"Google is asked for {what}{of_limit(limit.limit if limit else None)}: its answer may take days, and what "
             "is granted is never given back",
         )

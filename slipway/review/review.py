@@ -9,6 +9,8 @@ from typing import Annotated, TypeVar
 from slipway.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.codec import NOT_WRITTEN, As
 from slipway.deployment.checkout import UNKNOWN
+from slipway.findings.finding import Finding, Grade, Section
+from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import short
 from slipway.labels import Revision
 from slipway.review.announced import added
@@ -21,8 +23,6 @@ from slipway.review.clusters.deletions import deletions
 from slipway.review.clusters.jobs import unfinished
 from slipway.review.clusters.modes import modes
 from slipway.review.clusters.seasons import due, seasons
-from slipway.review.consequence import Consequence, Grade, Section
-from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Money, costs, money
 from slipway.review.policy import policy, policy_in_words, standing_violations
 from slipway.review.preview import Preview
@@ -42,7 +42,7 @@ _LONGEST_STEP = 300
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What reading raises where a program publishes what Slipway's own never does."""
 
-Comparison = Callable[[Change], Iterable[Consequence]]
+Comparison = Callable[[Change], Iterable[Finding]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
     modes,
@@ -88,7 +88,7 @@ class Review:
     """
 
     stack: str
-    consequences: tuple[Consequence, ...] = ()
+    consequences: tuple[Finding, ...] = ()
     incomplete: tuple[str, ...] = ()
     money: Money | None = None
     quota: str = ""
@@ -102,7 +102,7 @@ class Review:
     stray: Annotated[str, NOT_WRITTEN] = ""
 
     @property
-    def yours(self) -> tuple[Consequence, ...]:
+    def yours(self) -> tuple[Finding, ...]:
         """Those that come with this change alone."""
         return tuple(one for one in self.consequences if one.key not in self.on_main)
 

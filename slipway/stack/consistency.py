@@ -18,7 +18,7 @@ from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PR
 from slipway.stack.config import OWN_KEYS
 from slipway.stack.secrets import shown
 from slipway.stack.trainers import check_trainers
-from slipway.stack.yaml_file import Document, DocumentPart, Finding
+from slipway.stack.yaml_file import Document, DocumentPart, FileFinding
 
 LONGEST_STACK = 63
 # Provider settings that would take effect behind Slipway's back.
@@ -33,7 +33,7 @@ _LABEL = re.compile(r"[\w-]{0,64}")
 _RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
 
-def check_rules(document: Document, stack: str) -> tuple[Finding, ...]:
+def check_rules(document: Document, stack: str) -> tuple[FileFinding, ...]:
     """Everything that is wrong among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]

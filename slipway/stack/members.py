@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.formatting import quoted, short
 from slipway.stack.secrets import shown
-from slipway.stack.yaml_file import Document, DocumentPart, Finding
+from slipway.stack.yaml_file import Document, DocumentPart, FileFinding
 
 EXAMPLE = "group:ml-engineers@acme.example"
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
@@ -91,7 +91,7 @@ def is_address(text: str) -> bool:
 _MAY = "may submit, spend money and read all results"
 
 
-def check_warnings(document: Document) -> tuple[Finding, ...]:
+def check_warnings(document: Document) -> tuple[FileFinding, ...]:
     """In the order of the lines. Of what is wrong altogether, the findings speak."""
     root = DocumentPart(document)
     config = root["config"]

@@ -17,7 +17,7 @@ from slipway.stack.bounds import VIOLATION
 from slipway.stack.config import OWN_KEYS, ConfigEntry
 from slipway.stack.entries import FIXED, RANGE
 from slipway.stack.secrets import shown
-from slipway.stack.yaml_file import Document, Finding, KeyPath, dotted
+from slipway.stack.yaml_file import Document, FileFinding, KeyPath, dotted
 
 _KINDS = {
     "int_type": "a whole number",
@@ -96,7 +96,7 @@ def schema_text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def check_structure(document: Document) -> StackFile | tuple[Finding, ...]:
+def check_structure(document: Document) -> StackFile | tuple[FileFinding, ...]:
     """The file as typed entries, or everything that keeps it from being so."""
     try:
         return StackFile.model_validate(document.values)
@@ -104,10 +104,10 @@ def check_structure(document: Document) -> StackFile | tuple[Finding, ...]:
         return tuple(_finding(document, detail) for detail in error.errors(include_url=False))
 
 
-def _finding(document: Document, detail: Any) -> Finding:
+def _finding(document: Document, detail: Any) -> FileFinding:
     path: KeyPath = tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
     what, fix = _words(path, detail)
-    return Finding(document.file, document.line(path), dotted(path), what, fix)
+    return FileFinding(document.file, document.line(path), dotted(path), what, fix)
 
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:

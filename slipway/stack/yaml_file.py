@@ -25,7 +25,7 @@ _MOST_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class Finding:
+class FileFinding:
     """One thing that is wrong. `file` and `line` are empty and 0 where values did not come from a file."""
 
     file: str
@@ -43,13 +43,13 @@ class Finding:
 class StackErrors(ConfigError):  # noqa: N818 - there are several, shown together
     """Every finding of a stack file, in the order of its lines."""
 
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, findings: tuple[FileFinding, ...]) -> None:
         self.findings = findings
         count = "1 error" if len(findings) == 1 else f"{len(findings)} errors"
         super().__init__(f"{count} in the stack configuration\n" + "\n".join(in_words(findings)))
 
 
-def in_words(findings: Sequence[Finding]) -> list[str]:
+def in_words(findings: Sequence[FileFinding]) -> list[str]:
     """As people read them: where there are very many, the first ones, and how many more."""
     more = len(findings) - _MOST_SHOWN
     return [*map(str, findings[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
@@ -62,7 +62,7 @@ class Document:
     file: str
     values: Any
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FileFinding, ...] = ()
 
     def line(self, path: KeyPath) -> int:
         """The line of the nearest enclosing key that has one; 0 without a file."""
@@ -90,7 +90,7 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
     except UnicodeDecodeError as error:
         what = f"can't read the byte {content[error.start]:#04x} as UTF-8"
         line = content.count(b"\n", 0, error.start) + 1
-        return Document(file, {}, findings=(Finding(file, line, "", what, "save the file as UTF-8"),))
+        return Document(file, {}, findings=(FileFinding(file, line, "", what, "save the file as UTF-8"),))
 
 
 def from_text(text: str, file: str) -> Document:
@@ -111,7 +111,7 @@ class _Reader:
         self.loader = loader
         self.file = file
         self.lines: dict[KeyPath, int] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[FileFinding] = []
         self.open: set[int] = set()
         self.count = 0
 
@@ -156,7 +156,7 @@ class _Reader:
             else:
                 what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
-        self.findings.append(Finding(self.file, line, dotted(path), what, fix))
+        self.findings.append(FileFinding(self.file, line, dotted(path), what, fix))
         return None
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
@@ -173,7 +173,7 @@ class _Reader:
             elif key.tag not in _KEYS:
                 wrong = (f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
             if wrong:
-                self.findings.append(Finding(self.file, line, dotted((*path, name)), *wrong))
+                self.findings.append(FileFinding(self.file, line, dotted((*path, name)), *wrong))
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
@@ -193,29 +193,29 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def _syntax(error: Exception, text: str, file: str) -> Finding:
+def _syntax(error: Exception, text: str, file: str) -> FileFinding:
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
         what = f"not YAML: the character #x{error.character:04x}, and special characters are not allowed"
-        return Finding(file, line, "", what, "delete it; an editor may not show it")
+        return FileFinding(file, line, "", what, "delete it; an editor may not show it")
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else 1
         fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "correct this line, or one above it"
-        return Finding(file, line, "", f"not YAML: {what}", fix)
+        return FileFinding(file, line, "", f"not YAML: {what}", fix)
     if isinstance(error, RecursionError):
-        return Finding(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
-    return Finding(file, 1, "", f"not YAML: {error}", "correct the file")
+        return FileFinding(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
+    return FileFinding(file, 1, "", f"not YAML: {error}", "correct the file")
 
 
 class DocumentPart:
     """A value at a path. Findings are collected in one list, shared by every part of a document."""
 
-    def __init__(self, document: Document, path: KeyPath = (), findings: list[Finding] | None = None) -> None:
+    def __init__(self, document: Document, path: KeyPath = (), findings: list[FileFinding] | None = None) -> None:
         self.document = document
         self.path = path
-        self.findings: list[Finding] = [] if findings is None else findings
+        self.findings: list[FileFinding] = [] if findings is None else findings
 
     @property
     def value(self) -> Any:
@@ -246,4 +246,6 @@ class DocumentPart:
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 
     def wrong(self, what: str, fix: str) -> None:
-        self.findings.append(Finding(self.document.file, self.document.line(self.path), dotted(self.path), what, fix))
+        self.findings.append(
+            FileFinding(self.document.file, self.document.line(self.path), dotted(self.path), what, fix)
+        )

@@ -215,7 +215,7 @@ def _other(template: str, seen: list[JudgedCandidate]) -> str:
     less = "" if alone else "less, or for "
     ways.append(f"ask for {less}something else: slipway templates show {template}")
     fix = "\nor ".join(ways)
-    if any(reason.startswith("quota") for one in seen for reason in one.reasons):
+    if any(one.verdict.lacking or one.candidate.offer.lacks_quota for one in seen):
         fix += "".join(f"\nor for more quota{what}" for what in _more_quota(seen))
     if any(one.candidate.offer.cluster for one in seen):
         fix += "\nor have the pool changed in the stack file"

@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 
-from slipway.review.consequence import Consequence, Grade, Section
+from slipway.findings.finding import Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import Place, comment
 from slipway.review.rendering.document import write
 from slipway.review.review import Review as Told
 from tests.ci.conftest import ROOT, STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served
 
-GONE = Consequence(Section.CLUSTERS, "cluster-deleted", "cluster h100", Grade.BLOCKING, "`h100` goes")
+GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
 BAD, GOOD = Told("prod", (GONE,)), Told("prod")
 BASE = "b" * 40
 

@@ -15,12 +15,18 @@ from typing import Any
 import pytest
 
 from slipway import codec
-from slipway.notices.notice import DRIFT, STOCK_OUT, Line, Notice, Notices
+from slipway.findings.document import write as findings
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
+from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
 from tests.ci.conftest import ROOT, Workflow
 
 BOT = "github-actions[bot]"
-OUT = Notice(STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (Line("there are no machines"),))
-BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (Line("a bucket"),))
+OUT_OF_STOCK = KINDS[STOCK_OUT].of(
+    Subject("cluster", "h100"), "no machines", id="h100-3e29a36", how="it ended in ERROR"
+)
+OUT = Notice(STOCK_OUT, "prod", "h100", "a1", "prod: cluster h100 can't be made", (line("there are no machines"),))
+BY_HAND = Notice(DRIFT, "dev", "stack", "b2", "dev: somebody changed by hand what is deployed", (line("a bucket"),))
 LOOKED = frozenset({(STOCK_OUT, "prod"), (DRIFT, "dev")})
 
 GH = """
@@ -115,8 +121,9 @@ def told(runner: Runner, workflows: dict[str, Workflow], *notices: Notice) -> su
     (step,) = workflows["actions/tell"].steps()
     folder = runner.folder / "told"
     folder.mkdir(exist_ok=True)
-    document = codec.document(Notices(notices, LOOKED))
-    (folder / "notices-prod.json").write_text(json.dumps({"kind": "notices", **document}))
+    (folder / "notices-prod.json").write_text(
+        json.dumps({"kind": "notices", **codec.document(Notices(notices, LOOKED))})
+    )
     done = runner.run(step, FOLDER=str(folder), GH_TOKEN="t")
     assert done.returncode == 0, done.stdout + done.stderr
     return done
@@ -146,25 +153,21 @@ def test_without_notices_nothing_is_touched(runner: Runner, workflows: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "notices"),
-    [
-        (
-            "error: cluster h100-3e29a36 could not be made: it ended in ERROR (2 tries in 15 min)",
-            "machines-short-prod",
-            1,
-        ),
-        ("Resources:\n    4 unchanged\nDuration: 4s", "machines-prod", 0),
-    ],
+    ("found", "name", "looked"),
+    [([OUT_OF_STOCK], "machines-short-prod", 1), ([], "machines-prod", 1), (None, "machines-prod", 0)],
+    ids=["no machines", "all clusters run", "it did not come that far"],
 )
 def test_a_scheduled_deployment_hands_on_whether_there_were_machines(
-    runner: Runner, workflows: dict[str, Workflow], said: str, name: str, notices: int
+    runner: Runner, workflows: dict[str, Workflow], found: list[Finding] | None, name: str, looked: int
 ) -> None:  # N2
     (step,) = [one for one in workflows["schedule-stack"].steps() if one.get("name") == "Machines"]
-    (runner.folder / "up.txt").write_text(said)
-    done = runner.run(step, SAID="up.txt", STACK="prod")
+    if found is not None:
+        (runner.folder / "up.json").write_text(json.dumps(findings("prod", [STOCK_OUT], found)))
+    done = runner.run(step, FOUND="up.json", STACK="prod")
     assert done.returncode == 0, done.stderr
     assert (runner.folder / "output").read_text() == f"name={name}\n"
-    assert len(json.loads((runner.folder / "machines-prod.json").read_text())["notices"]) == notices
+    told = json.loads((runner.folder / "machines-prod.json").read_text())
+    assert (len(told["notices"]), len(told["lookedAt"])) == (len(found or ()), looked)
 
 
 STOPPED_AT = "prod: the scheduled deployment stopped"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.review.consequence import Grade
+from slipway.findings.finding import Grade
 from slipway.review.rendering.headline import SIGNS
 
 from . import goldens
@@ -32,4 +32,4 @@ def test_the_readme_s_comment() -> None:
 
 def test_grades_and_their_signs() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
-    assert all(f"| {SIGNS[grade]} | {grade.name.lower()} |" in guide for grade in Grade)
+    assert all(f"| {SIGNS[grade]} | {grade.review_word} |" in guide for grade in Grade)

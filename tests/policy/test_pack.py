@@ -14,6 +14,7 @@ from pulumi.runtime.proto import analyzer_pb2 as messages
 
 from policy.__main__ import PolicyPack
 from slipway.facts import CATALOG, WORKSPACE, Facts
+from slipway.findings.finding import Grade
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.policy.rules import RULES
 from slipway.policy.verdict import violations
@@ -57,13 +58,13 @@ def held_to(policy: Mapping[str, Any]) -> Facts:
 
 def test_it_says_what_the_rules_say_as_strictly_as_the_stack_file_does() -> None:
     expected = violations(held_to(BROKEN))
-    assert {one.key for one in expected} == {"regions", "mostCost", "labels", "quotaHeadroom", "machines"}
+    assert {one.subject.name for one in expected} == {"regions", "mostCost", "labels", "quotaHeadroom", "machines"}
     answer = judged(components(held_to(BROKEN)), STACK)
-    levels = {messages.MANDATORY: MANDATORY, messages.ADVISORY: ADVISORY}
+    levels = {messages.MANDATORY: Grade.BLOCKING, messages.ADVISORY: Grade.WARNING}
     found = [(one.policyName, levels[one.enforcementLevel], one.message) for one in answer.diagnostics]
-    assert sorted(found) == sorted((one.key, one.level, one.text) for one in expected)
+    assert sorted(found) == sorted((one.subject.name, one.grade, one.sentence) for one in expected)
     passed = {rule.key for rule in RULES} - {one.policy_name for one in answer.not_applicable}
-    assert passed - {one.key for one in expected} == {"nothingPublic"}
+    assert passed - {one.subject.name for one in expected} == {"nothingPublic"}
 
 
 def test_a_stack_without_a_policy_is_held_to_nothing() -> None:

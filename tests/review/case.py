@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from slipway.catalog.model import Catalog
-from slipway.review.consequence import Grade
+from slipway.findings.finding import Grade
 from slipway.review.preview import Preview, Step
 
 STACK = "stacks/Pulumi.prod.yaml"
@@ -98,7 +98,7 @@ def hurts(kinds: str, subject: str = "", *words: str) -> Named:
 
 def tells(kinds: str, subject: str = "", *words: str) -> Named:
     """What a reviewer wants to know, however it is graded."""
-    return Named(tuple(kinds.split(" | ")), subject, words, Grade.CHANGE, harmful=False)
+    return Named(tuple(kinds.split(" | ")), subject, words, Grade.NOTE, harmful=False)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from slipway.review.consequence import Consequence, Grade
+from slipway.findings.finding import Finding, Grade
 from slipway.review.review import Review
 from tests.review.case import Case, Named
 
@@ -19,7 +19,7 @@ class Score:
     harm: int
     missed: tuple[Named, ...]
     warnings: int
-    alarms: tuple[Consequence, ...]
+    alarms: tuple[Finding, ...]
     said: int
 
     @property
@@ -39,7 +39,7 @@ def score(case: Case, found: Review) -> Score:
     )
 
 
-def _says(said: Consequence, wanted: Named) -> bool:
+def _says(said: Finding, wanted: Named) -> bool:
     text = "\n".join((said.subject, said.sentence, *said.details, said.field))
     return (
         said.kind in wanted.kinds
@@ -49,7 +49,7 @@ def _says(said: Consequence, wanted: Named) -> bool:
     )
 
 
-def _fair(said: Consequence, case: Case) -> bool:
+def _fair(said: Finding, case: Case) -> bool:
     named = any(said.kind in one.kinds and one.subject in said.subject for one in case.names)
     return named or said.kind in case.may
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.review.consequence import Section
-from slipway.review.kinds import KINDS
+from slipway.findings.finding import Section
+from slipway.findings.kinds import KINDS
 from tests.review.play import play
 from tests.review.score import Score, figure, score
 
@@ -25,7 +25,11 @@ THEMES = tuple(
 CASES = {case.says: case for theme in THEMES for case in theme.CASES}
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 # What a change can do, as the requirements list it.
-SIDES = ("jobs", "capacity", *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY)))
+SIDES = (
+    "jobs",
+    "capacity",
+    *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH, Section.NOTICES)),
+)
 _SECTION = re.compile(r"(?<=<!-- corpus -->\n).*?(?=<!-- /corpus -->)", re.DOTALL)
 
 

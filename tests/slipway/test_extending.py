@@ -375,7 +375,8 @@ def test_a_field_of_a_pool_is_its_row_for_all_who_compare(
 import json
 from dataclasses import replace
 from pathlib import Path
-from slipway.catalog import codec, model
+from slipway import codec
+from slipway.catalog import model
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import Adoption, CurrentCluster
 from slipway.doctor.drift import of_clusters

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster
 from slipway.cluster_fields import NAMES, machines_in_words
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.live import Unknown
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of
 from slipway.review.clusters.succession import edits
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, jobs, named
 
 
-def adoption(change: Change) -> Iterator[Consequence]:
+def adoption(change: Change) -> Iterator[Finding]:
     if change.after is None:
         return
     before, after = change.old.clusters if change.old else {}, change.after.catalog.clusters
@@ -28,10 +28,10 @@ def adoption(change: Change) -> Iterator[Consequence]:
             yield _left(old, change)
 
 
-def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Consequence]:
+def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Finding]:
     switch = f"; submissions switch to it from `{old.id}`" if old else ""
     yield KINDS["cluster-adopted"].of(
-        f"cluster {new.name}",
+        Subject("cluster", new.name),
         f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}",
         details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values()),
         grade=Grade.WARNING if old else None,
@@ -39,15 +39,15 @@ def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Consequence]:
     )
 
 
-def _told_anew(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
     """The entry follows what its owner has made of it."""
     seen = [edit for edit in edits(old, new) if not edit.key.startswith(NAMES)]
     if seen:
         words = f"`{new.name}` is told as `{new.id}` is by now, adopted and unchanged: {named(map(str, seen))}"
-        yield KINDS["cluster-adopted"].of(f"cluster {new.name}", words, field=key_of(new.name, seen))
+        yield KINDS["cluster-adopted"].of(Subject("cluster", new.name), words, field=key_of(new.name, seen))
 
 
-def _left(old: Cluster, change: Change) -> Consequence:
+def _left(old: Cluster, change: Change) -> Finding:
     on = jobs([job for job in change.jobs if job.persistent_resource_id == old.id], change.now)
     lives = change.live.clusters
     # Another region may have one of that id, which is not it.
@@ -60,4 +60,4 @@ def _left(old: Cluster, change: Change) -> Consequence:
     runs = f", and so {'is the job' if len(on) == 1 else f'are the {len(on)} jobs'} on it" if on else ""
     fate = "is gone already" if gone else f"is kept, as it was adopted{runs}"
     words = f"`{old.id}` is not offered as `{old.name}` any more, and {fate}"
-    return KINDS["cluster-left"].of(f"cluster {old.name}", words, details=on, field=key_of(old.name, ()))
+    return KINDS["cluster-left"].of(Subject("cluster", old.name), words, details=on, field=key_of(old.name, ()))

@@ -9,19 +9,19 @@ from decimal import Decimal
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster import IN_PLACE
 from slipway.cluster_fields import compare_pools, machines_in_words
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, price
 from slipway.review.clusters.succession import successions
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, named
 
 Listed = tuple[tuple[Mapping[str, Pool], str], ...]
 _ALTERNATIVES = (Edit("alternatives", "", ""),)
 
 
-def alternatives(change: Change) -> Iterator[Consequence]:
+def alternatives(change: Change) -> Iterator[Finding]:
     """Of clusters that are to be made, what may be made instead; of the others, that the list has changed."""
     home = change.new.region if change.new else ""
     for one in successions(change):
@@ -40,7 +40,7 @@ def alternatives(change: Change) -> Iterator[Consequence]:
         elif listed != before and one.stays:
             words = f"`{one.name}`: what may be made in its place changes"
             far = f" ({may})" if any(region for _, region in (*before, *listed)) and may else ""
-            yield _told(one.name, f"{words}{far}; nothing that runs does", Grade.CHANGE, 0)
+            yield _told(one.name, f"{words}{far}; nothing that runs does", Grade.NOTE, 0)
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
@@ -75,9 +75,9 @@ def alike(listed: Listed, before: Listed) -> bool:
     )
 
 
-def _told(name: str, words: str, grade: Grade | None, cost: float, *, kind: str = "cluster-may-become") -> Consequence:
+def _told(name: str, words: str, grade: Grade | None, cost: float, *, kind: str = "cluster-may-become") -> Finding:
     field = key_of(name, _ALTERNATIVES)
-    return KINDS[kind].of(f"cluster {name}", words, grade=grade, field=field, cost=cost)
+    return KINDS[kind].of(Subject("cluster", name), words, grade=grade, field=field, cost=cost)
 
 
 def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str, *, home: str) -> str:

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster_fields import machines_in_words
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.announced import come_by_time, gone_by_time
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, scarce
 from slipway.review.clusters.succession import Succession, always, renames, successions
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.usual import taken
 from slipway.review.words import Edit, machines, summed
 
 
-def capacity(change: Change) -> Iterator[Consequence]:
+def capacity(change: Change) -> Iterator[Finding]:
     for one in successions(change):
         if one.old and one.new and not one.stays:
             yield from _pools(one, one.old, one.new)
@@ -35,7 +35,7 @@ def held_price(one: Succession) -> Price:
     return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
 
 
-def _pools(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+def _pools(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
     renamed = renames(old, new)
     for name, pool in old.pools.items():
         after = new.pools.get(renamed.get(name, name))
@@ -45,11 +45,11 @@ def _pools(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]
             yield from _resized(one.name, pool, after)
 
 
-def _gone(cluster: str, pool: Pool) -> Consequence:
+def _gone(cluster: str, pool: Pool) -> Finding:
     gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
     kept = f"; {held} {'is' if pool.min == 1 else 'are'} given back" if held else ""
     return KINDS["pool-gone"].of(
-        f"pool {cluster}/{pool.name}",
+        Subject("pool", f"{cluster}/{pool.name}"),
         f"Pool `{cluster}/{pool.name}` ({machines_in_words(pool)}) is not there any more{kept}"
         f"{' and may not come again' if held and gpus else ''}",
         grade=None if gpus else Grade.WARNING,
@@ -58,8 +58,8 @@ def _gone(cluster: str, pool: Pool) -> Consequence:
     )
 
 
-def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Consequence]:
-    subject, where = f"pool {cluster}/{new.name}", f"`{cluster}/{new.name}`"
+def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
+    subject, where = Subject("pool", f"{cluster}/{new.name}"), f"`{cluster}/{new.name}`"
     other = _kind_of(old) != _kind_of(new)
     gpus = bool(old.machine.accelerator)
     if old.min and (other or new.min < old.min):
@@ -92,7 +92,7 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Consequence]:
         yield KINDS["capacity-raised"].of(subject, words, field=_key(cluster, new, key))
 
 
-def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
+def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
     found, up = always(new), machines(summed(one.held))
     has = "has" if sum(group.count for group in found) == 1 else "have"
     if found and one.in_place:
@@ -109,13 +109,13 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Consequence]:
         words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
     if found or up:
         yield KINDS["capacity-found-anew"].of(
-            f"cluster {one.name}",
+            Subject("cluster", one.name),
             words,
-            grade=None if scarce(new) else Grade.CHANGE,
+            grade=None if scarce(new) else Grade.NOTE,
             field=key_of(one.name, one.edits),
         )
     words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
-    yield KINDS["image-cache-empty"].of(f"cluster {one.name}", words)
+    yield KINDS["image-cache-empty"].of(Subject("cluster", one.name), words)
 
 
 def _waits(new: Cluster) -> str:
@@ -128,7 +128,7 @@ def _waits(new: Cluster) -> str:
     return f"{tried}, and if there are none for {'that' if one else 'these'} either, {waits}"
 
 
-def _overlap(one: Succession) -> Iterator[Consequence]:
+def _overlap(one: Succession) -> Iterator[Finding]:
     if not (one.is_made and one.old and one.new) or one.in_place or not one.held:
         return
     more = machines(summed(always(one.new)))
@@ -137,16 +137,16 @@ def _overlap(one: Succession) -> Iterator[Consequence]:
     until += "" if one.kept else ", at the end of this deployment"
     price = held_price(one)
     yield KINDS["generations-overlap"].of(
-        f"cluster {one.name}",
+        Subject("cluster", one.name),
         f"Both generations of `{one.name}` are there {until}: {beside}, and {dollars(price)} for the old one's "
         f"{machines(summed(one.held))}",
-        grade=None if one.kept or scarce(one.new) or scarce(one.old) else Grade.CHANGE,
+        grade=None if one.kept or scarce(one.new) or scarce(one.old) else Grade.NOTE,
         field=key_of(one.name, one.edits),
         cost=float(price.known),
     )
 
 
-def _under_another_name(change: Change) -> Iterator[Consequence]:
+def _under_another_name(change: Change) -> Iterator[Finding]:
     """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on, nor do
     seasons that take turns."""
     some, come, gone = list(successions(change)), come_by_time(change), gone_by_time(change)
@@ -164,16 +164,16 @@ def _under_another_name(change: Change) -> Iterator[Consequence]:
             first = other.old.id in change.ids(What.DELETE_FIRST)
             beside = "" if turn or first else f", and cost {dollars(held_price(other))} beside them until they are gone"
             yield KINDS["capacity-found-anew"].of(
-                f"cluster {one.name}",
+                Subject("cluster", one.name),
                 f"{machines(summed(always(one.new)))} to be found for `{one.new.id}`{when}: the "
                 f"{machines(summed(other.held))} of `{other.old.id}` are not handed on{beside}",
-                grade=Grade.CHANGE if turn else None,
+                grade=Grade.NOTE if turn else None,
                 field=key_of(one.name, ()),
                 cost=float(held_price(other).known),
             )
 
 
-def _minimum_below_default(change: Change) -> Iterator[Consequence]:
+def _minimum_below_default(change: Change) -> Iterator[Finding]:
     """Where the machines that are always there were enough for a usual submission, and are not any more."""
     old, new = change.old, change.new
     if old is None or new is None:
@@ -189,7 +189,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
                 kept = f"{pool.min}" if was.min == pool.min else f"{was.min} → {pool.min}"
                 by = offer.label(template.kind, with_cluster=True)
                 yield KINDS["minimum-below-default"].of(
-                    f"pool {where} for template {name}",
+                    Subject("pool", where, f"for template {name}"),
                     f"A usual submission of `{name}` by `{by}` takes {needs} `{pool.machine}` of `{where}`, "
                     f"which keeps {kept}: it waits for the pool to grow",
                     field=_key(place[0], pool, _low(pool)),

@@ -8,20 +8,20 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.withdrawal import replacing
 from slipway.cluster_fields import machines_in_words
 from slipway.facts import Kept
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import span
 from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import before_creates
 from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
 
 _KEY = "slipway:persistentResources"
 
 
-def clusters(change: Change) -> Iterator[Consequence]:
+def clusters(change: Change) -> Iterator[Finding]:
     for one in successions(change):
         if one.old is None or one.new is None:
             yield from _removed(one, change) if one.old else _created(one, change)
@@ -66,7 +66,7 @@ def _ends(one: Kept, change: Change) -> str:
     return f"retires when {have_ended(on, change.now)}" if on else later(one)
 
 
-def _created(one: Succession, change: Change) -> Iterator[Consequence]:
+def _created(one: Succession, change: Change) -> Iterator[Finding]:
     assert one.new is not None
     dormant = change.old.dormant.get(one.name) if change.old else None
     again = ""
@@ -78,7 +78,7 @@ def _created(one: Succession, change: Change) -> Iterator[Consequence]:
     already = one.there is not None
     does = f"is offered, on `{one.new.id}`, which is there already" if already else f"is made: `{one.new.id}`"
     yield KINDS["cluster-created"].of(
-        f"cluster {one.name}",
+        Subject("cluster", one.name),
         f"`{one.name}` {does}, {cost} idle{again}",
         details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in one.new.pools.values()),
         field=key_of(one.name, ()),
@@ -86,7 +86,7 @@ def _created(one: Succession, change: Change) -> Iterator[Consequence]:
     )
 
 
-def _made_again(one: Succession, change: Change) -> Iterator[Consequence]:
+def _made_again(one: Succession, change: Change) -> Iterator[Finding]:
     """Somebody deleted it by hand; where the engine was asked, it says so."""
     assert one.new is not None
     steps = change.preview.steps if change.preview else None
@@ -94,21 +94,21 @@ def _made_again(one: Succession, change: Change) -> Iterator[Consequence]:
     if one.gone and not unseen:
         who = "a deployment that did not come to its end" if _withdrawn(one, change) else "somebody"
         words = f"`{one.name}` is made again: {who} deleted `{one.new.id}`"
-        yield KINDS["cluster-created"].of(f"cluster {one.name}", words, cost=float(price(one.new).known))
+        yield KINDS["cluster-created"].of(Subject("cluster", one.name), words, cost=float(price(one.new).known))
 
 
 def _withdrawn(one: Succession, change: Change) -> bool:
     return change.published is not None and one.name in replacing(change.published)
 
 
-def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Consequence]:
-    subject, ending = f"cluster {one.name}", "" if one.gone else f", and `{old.id}` {fate(one, change)}"
+def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Iterator[Finding]:
+    subject, ending = Subject("cluster", one.name), "" if one.gone else f", and `{old.id}` {fate(one, change)}"
     if one.returns:
-        words = f"`{one.name}` goes back to `{new.id}`, which still lives: submissions switch to it{ending}"
+        words, more = f"`{one.name}` goes back to `{new.id}`", f", which still lives: submissions switch to it{ending}"
         # Else somebody reverts an edit, and the machines of the newer one go.
         lost = (one.gone or one.failed) and (not one.edits or old.alternative != new.alternative)
         kind = "cluster-falls-back" if lost else "cluster-returns"
-        yield KINDS[kind].of(subject, words, field=key_of(one.name, one.edits))
+        yield KINDS[kind].of(subject, words, more=more, field=key_of(one.name, one.edits))
     elif not one.edits:
         why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
         words = f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}"
@@ -135,22 +135,24 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> It
             takes = f"a second cluster is made, submissions switch to it{ending}"
         yield KINDS["cluster-new-generation"].of(
             subject,
-            f"`{one.name}` becomes a new generation: {named(map(str, one.edits))} can't change in place; {takes}",
+            f"`{one.name}` becomes a new generation",
+            more=f": {named(map(str, one.edits))} can't change in place; {takes}",
             details=map(str, one.edits) if len(one.edits) > 1 else (),
             field=key_of(one.name, one.edits),
             cost=float(price(new).known),
         )
 
 
-def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Consequence:
+def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Finding:
     listed = jobs(one.jobs, change.now)
     back = f"; its {machines(summed(one.held))} may not come again" if one.held and scarce(old) else ""
     waits = f"; `pulumi up` refuses that until {have_ended(one.jobs, change.now)}" if listed else ""
     runs = f"`{new.id}`{' or an alternative of it' if new.instead else ''} runs"
     return KINDS["cluster-in-place"].of(
-        f"cluster {one.name}",
-        f"`{one.name}` is replaced in place, because {named(map(str, one.edits))} can't be changed on a living "
-        f"cluster: `{old.id}` is deleted first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
+        Subject("cluster", one.name),
+        f"`{one.name}` is replaced in place",
+        more=f", because {named(map(str, one.edits))} can't be changed on a living cluster: `{old.id}` is deleted "
+        f"first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
         details=(*(map(str, one.edits) if len(one.edits) > 1 else ()), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         field=key_of(one.name, one.edits),
@@ -158,13 +160,13 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Co
     )
 
 
-def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
+def _removed(one: Succession, change: Change) -> Iterator[Finding]:
     assert one.old is not None
-    old, subject = one.old, f"cluster {one.name}"
+    old, subject = one.old, Subject("cluster", one.name)
     dormant = change.new.dormant.get(one.name) if change.new else None
     if one.gone:
         words = f"{_why_not(one.name, dormant)}; `{old.id}` is gone already"
-        yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.CHANGE, field=key_of(one.name, ()))
+        yield KINDS["cluster-deleted"].of(subject, words, grade=Grade.NOTE, field=key_of(one.name, ()))
         return
     given = machines(summed(one.held or always(old)))
     back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
@@ -172,9 +174,10 @@ def _removed(one: Succession, change: Change) -> Iterator[Consequence]:
     idle, first = not (one.jobs or one.kept), before_creates(old.id, change) if dormant else ""
     yield KINDS["cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted"].of(
         subject,
-        f"{_why_not(one.name, dormant)}: `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
+        _why_not(one.name, dormant),
+        more=f": `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
         details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in old.pools.values()),
-        grade=Grade.CHANGE if mild else Grade.WARNING if idle and not scarce(old) else None,
+        grade=Grade.NOTE if mild else Grade.WARNING if idle and not scarce(old) else None,
         field=key_of(one.name, ()),
         cost=float(price(old).known),
     )
@@ -188,15 +191,17 @@ def _why_not(name: str, dormant: DormantCluster | None) -> str:
     return dormant.words.replace(f"cluster {name}", f"`{name}`", 1)
 
 
-def _finishing(one: Succession, change: Change) -> Iterator[Consequence]:
+def _finishing(one: Succession, change: Change) -> Iterator[Finding]:
     if one.old and one.jobs and one.kept and not (one.stays or one.doomed or one.in_place):
         listed = jobs(one.jobs, change.now)
         finish = "1 job finishes" if len(listed) == 1 else f"{len(listed)} jobs finish"
-        words = f"{finish} on `{one.old.id}`, which takes no others"
-        yield KINDS["jobs-finish-on-old"].of(f"cluster {one.name}", words, details=listed)
+        words = f"{finish} on `{one.old.id}`"
+        yield KINDS["jobs-finish-on-old"].of(
+            Subject("cluster", one.name), words, more=", which takes no others", details=listed
+        )
 
 
-def _orphans(change: Change) -> Iterator[Consequence]:
+def _orphans(change: Change) -> Iterator[Finding]:
     """What stays and was never offered, nor kept before: a deployment that did not finish made it, or its catalog is
     lost."""
     before = change.before
@@ -210,24 +215,26 @@ def _orphans(change: Change) -> Iterator[Consequence]:
         if one.id not in known:
             words = f"`{one.id}`, {of}, is taken over and {_ends(one, change)}"
             yield KINDS["cluster-retires"].of(
-                f"cluster {one.id}", words, details=(f"`{job}`" for job in one.jobs.values()), grade=Grade.CHANGE
+                Subject("cluster", one.id), words, details=(f"`{job}`" for job in one.jobs.values()), grade=Grade.NOTE
             )
 
 
-def _overdue(change: Change) -> Iterator[Consequence]:
+def _overdue(change: Change) -> Iterator[Finding]:
     before = change.before.kept if change.before else {}
     for one in _kept(change.after.kept.values() if change.after else ()):
         if one.overdue and not (one.id in before and before[one.id].overdue):
             still = f": {named(f'`{job}`' for job in one.jobs.values())} still on it" if one.jobs else ""
             words = f"`{one.id}`, an old generation of `{one.role}`, should have retired by now{still}"
-            yield KINDS["cluster-overdue"].of(f"cluster {one.id}", words, field=f"{_KEY}.{one.role}.retireWithin")
+            yield KINDS["cluster-overdue"].of(
+                Subject("cluster", one.id), words, field=f"{_KEY}.{one.role}.retireWithin"
+            )
 
 
-def _cleared(change: Change) -> Iterator[Consequence]:
+def _cleared(change: Change) -> Iterator[Finding]:
     for one in change.of(What.CLEAR):
         error = one.living.error if one.living else ""
         words = f"`{one.id}` failed{f' ({error})' if error else ''}, holds nothing and is deleted"
-        yield KINDS["cluster-cleared"].of(f"cluster {one.cluster}", words)
+        yield KINDS["cluster-cleared"].of(Subject("cluster", one.cluster), words)
 
 
 def _kept(all_kept: Iterable[Kept]) -> Iterator[Kept]:

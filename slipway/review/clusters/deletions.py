@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.prices import hourly
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.preview import Step
 from slipway.review.words import jobs, machines, named, summed, told_jobs
 
@@ -21,7 +21,7 @@ DESTROYING = frozenset({"delete", "replace", "create-replacement", "delete-repla
 """The engine's words for steps after which what was there is gone."""
 
 
-def deletions(change: Change) -> Iterator[Consequence]:
+def deletions(change: Change) -> Iterator[Finding]:
     steps = destroyed(change)
     live = _living(change)
     for id_ in dict.fromkeys((*steps, *_undeclared(change))):
@@ -55,7 +55,7 @@ def _stays(step: Step) -> bool:
     return step.old is not None and (step.old.retained or step.old.inputs.get("deletionPolicy") == "ABANDON")
 
 
-def _forgotten(change: Change) -> Iterator[Consequence]:
+def _forgotten(change: Change) -> Iterator[Finding]:
     for step in change.preview.steps if change.preview else ():
         if step.type.startswith(CLUSTER_TYPE) and step.op in DESTROYING and step.old and _stays(step):
             id_ = _id(step)
@@ -63,7 +63,9 @@ def _forgotten(change: Change) -> Iterator[Consequence]:
             holds = machines(summed(there.machines)) if there else ""
             words = f"`{id_}` leaves the stack and stays in the cloud{f' with its {holds}' if holds else ''}"
             yield KINDS["resource-forgotten"].of(
-                f"cluster {_name(id_, change)}", f"{words}, paid, and nothing tends it", cost=_cost((), id_, change)
+                Subject("cluster", _name(id_, change)),
+                f"{words}, paid, and nothing tends it",
+                cost=_cost((), id_, change),
             )
 
 
@@ -81,7 +83,7 @@ def _undeclared(change: Change) -> Iterator[str]:
         yield from (id_ for id_ in was if id_ not in declared)
 
 
-def _cancelled(id_: str, on_it: tuple[VertexJob, ...], step: Step | None, change: Change) -> Consequence:
+def _cancelled(id_: str, on_it: tuple[VertexJob, ...], step: Step | None, change: Change) -> Finding:
     does = "replaces" if step and step.op != "delete" else "deletes"
     cause = f" because of {named(f'`{path}`' for path in step.replaces)}" if step and step.replaces else ""
     listed = jobs(on_it, change.now)
@@ -91,7 +93,7 @@ def _cancelled(id_: str, on_it: tuple[VertexJob, ...], step: Step | None, change
         are = "is" if len(listed) == 1 else "are"
         words = f"This deployment {does} `{id_}`{cause}, and {told_jobs(on_it, change.now)} {are} cancelled with it"
     return KINDS["jobs-cancelled"].of(
-        f"cluster {_name(id_, change)}", words, details=listed, cost=_cost(on_it, id_, change)
+        Subject("cluster", _name(id_, change)), words, details=listed, cost=_cost(on_it, id_, change)
     )
 
 
@@ -108,9 +110,7 @@ def _cost(on_it: tuple[VertexJob, ...], id_: str, change: Change) -> float:
     )
 
 
-def _destruction(
-    id_: str, step: Step | None, there: PersistentResource | None, change: Change
-) -> Iterator[Consequence]:
+def _destruction(id_: str, step: Step | None, there: PersistentResource | None, change: Change) -> Iterator[Finding]:
     """Of a cluster that is wanted; or of one that nobody offers any more, which goes as it was said that it would."""
     kept_before, name = id_ in _kept(change), _name(id_, change)
     declared = change.after is not None and (
@@ -122,17 +122,19 @@ def _destruction(
         does = "deleted" if step.op == "delete" else "deleted and made anew"
         cause = f" because of {named(f'`{path}`' for path in step.replaces)}" if step.replaces else ""
         words = f"`{id_}`, which the stack still asks for, is {does}{cause}{back}"
-        yield KINDS["cluster-deleted"].of(f"cluster {name}", words, field=step.replaces[0] if step.replaces else "")
+        yield KINDS["cluster-deleted"].of(
+            Subject("cluster", name), words, field=step.replaces[0] if step.replaces else ""
+        )
     elif there and there.state == "ERROR" and kept_before:
-        yield KINDS["cluster-cleared"].of(f"cluster {id_}", f"`{id_}` failed, holds nothing and is deleted")
+        yield KINDS["cluster-cleared"].of(Subject("cluster", id_), f"`{id_}` failed, holds nothing and is deleted")
     elif kept_before and not declared:
         when = f"with this deployment{before_creates(id_, change)}, as was announced"
         words = f"`{id_}`, an old generation of `{name}`, is idle and goes {when}"
-        yield KINDS["cluster-deleted"].of(f"cluster {id_}", words, grade=Grade.CHANGE)
+        yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words, grade=Grade.NOTE)
     elif step and (change.old is None or change.old.cluster_named(id_) is None):
         words = f"`{id_}`, which no catalog has, goes with this deployment{back}"
         gpus = there is None or any(one.machine.accelerator for one in there.machines)
-        yield KINDS["cluster-deleted"].of(f"cluster {id_}", words, grade=None if gpus else Grade.WARNING)
+        yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words, grade=None if gpus else Grade.WARNING)
 
 
 def before_creates(id_: str, change: Change) -> str:

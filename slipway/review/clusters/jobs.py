@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.cloud.jobs import VertexJob
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import DESTROYING
 from slipway.review.clusters.needs import GRANTED, NEEDED, PACKAGE, VERSION, reads, reservations, uri
-from slipway.review.consequence import Consequence
-from slipway.review.kinds import KINDS
 from slipway.review.preview import Resource, Step
 from slipway.review.words import distinct, jobs, named, told_jobs
 
 _CONTENT = ("source", "content", "detectMd5hash")
 
 
-def unfinished(change: Change) -> Iterator[Consequence]:
+def unfinished(change: Change) -> Iterator[Finding]:
     """Of each thing the worst, once."""
-    found: dict[tuple[str, str], Consequence] = {}
+    found: dict[tuple[str, str], Finding] = {}
     for one in (
         *_gone(change),
         *_switched_off(change),
@@ -33,7 +33,7 @@ def unfinished(change: Change) -> Iterator[Consequence]:
     yield from _other_next_time(change)
 
 
-def _gone(change: Change) -> Iterator[Consequence]:
+def _gone(change: Change) -> Iterator[Finding]:
     """What the engine deletes or replaces."""
     for step, old in _going(change):
         for row in NEEDED:
@@ -45,10 +45,10 @@ def _gone(change: Change) -> Iterator[Consequence]:
             users = tuple(job for job in change.jobs if name and not again and row.by(job, name, change))
             if users:
                 goes = "goes" if step.op == "delete" else "is replaced"
-                yield _lost(row.kind, f"{row.what} {name}", f"`{name}` {goes}", users, change)
+                yield _lost(row.kind, Subject(row.what, name), f"`{name}` {goes}", users, change)
 
 
-def _switched_off(change: Change) -> Iterator[Consequence]:
+def _switched_off(change: Change) -> Iterator[Finding]:
     """An account that is disabled, a secret's version that is: still there, and of no use to anybody."""
     for step in change.preview.steps if change.preview else ():
         if step.op != "update" or step.old is None or step.new is None or _off(step.old) or not _off(step.new):
@@ -56,14 +56,14 @@ def _switched_off(change: Change) -> Iterator[Consequence]:
         for row in NEEDED:
             name = row.name(step.old, change) if step.type.startswith(row.type) else ""
             if users := tuple(job for job in change.jobs if name and row.by(job, name, change)):
-                yield _lost(row.kind, f"{row.what} {name}", f"`{name}` is disabled", users, change)
+                yield _lost(row.kind, Subject(row.what, name), f"`{name}` is disabled", users, change)
 
 
 def _off(one: Resource) -> bool:
     return one.inputs.get("disabled") is True or one.inputs.get("enabled") is False
 
 
-def _revoked(change: Change) -> Iterator[Consequence]:
+def _revoked(change: Change) -> Iterator[Finding]:
     """Roles that an account loses, unless it gets them in the same deployment under another logical name."""
     steps = change.preview.steps if change.preview else ()
     granted = {_grant(step.type, step.new) for step in steps if step.op in ("create", "import") and step.new}
@@ -76,10 +76,10 @@ def _revoked(change: Change) -> Iterator[Consequence]:
             users = tuple(job for job in change.jobs if job.service_account == account and row.by(job, on))
             if users:
                 words = f"`{account}` loses `{old.inputs.get('role', '')}`{f' on `{on}`' if on else ''}"
-                yield _lost(row.kind, f"{row.what} {on or account}", words, users, change)
+                yield _lost(row.kind, Subject(row.what, on or account), words, users, change)
 
 
-def _left_out(change: Change) -> Iterator[Consequence]:
+def _left_out(change: Change) -> Iterator[Finding]:
     """Bindings, which set a role's members altogether, without the account that jobs run as."""
     for step in change.preview.steps if change.preview else ():
         one = step.new or step.old
@@ -92,7 +92,7 @@ def _left_out(change: Change) -> Iterator[Consequence]:
                 users = tuple(job for job in change.jobs if job.service_account == account and row.by(job, on))
                 if users and had and account not in _members(step.new):
                     words = f"`{account}` is not among the members of `{role}`{f' on `{on}`' if on else ''}"
-                    yield _lost(row.kind, f"{row.what} {on or account}", words, users, change)
+                    yield _lost(row.kind, Subject(row.what, on or account), words, users, change)
 
 
 def _members(one: Resource | None) -> frozenset[str]:
@@ -102,7 +102,7 @@ def _members(one: Resource | None) -> frozenset[str]:
     return frozenset(str(member).removeprefix("serviceAccount:") for member in listed)
 
 
-def _unkept(change: Change) -> Iterator[Consequence]:
+def _unkept(change: Change) -> Iterator[Finding]:
     """Accounts and buckets that the stack names no more, where the engine has not told all deletions."""
     told = change.preview is not None and change.preview.complete
     if change.old is None or change.after is None or told:
@@ -117,19 +117,19 @@ def _unkept(change: Change) -> Iterator[Consequence]:
     ):
         users = tuple(job for job in change.jobs if before and job.needs(before))
         if users and before != after and before not in change.after.kept:
-            yield _lost(kind, f"{what} {before}", f"`{before}` is neither asked for nor kept", users, change)
+            yield _lost(kind, Subject(what, before), f"`{before}` is neither asked for nor kept", users, change)
 
 
-def _given_up(change: Change) -> Iterator[Consequence]:
+def _given_up(change: Change) -> Iterator[Finding]:
     if change.old is None or change.new is None:
         return
     for path in sorted(reservations(change.old) - reservations(change.new)):
         if users := tuple(job for job in change.jobs if path in job.reservations):
             words = f"No template names reservation `{path}` any more"
-            yield _lost("jobs-lose-reservation", f"reservation {path}", words, users, change)
+            yield _lost("jobs-lose-reservation", Subject("reservation", path), words, users, change)
 
 
-def _kept(change: Change) -> Iterator[Consequence]:
+def _kept(change: Change) -> Iterator[Finding]:
     """What Slipway keeps for them is no loss."""
     before = change.before.kept if change.before else {}
     for one in change.after.kept.values() if change.after else ():
@@ -138,10 +138,10 @@ def _kept(change: Change) -> Iterator[Consequence]:
             who = told_jobs(users, change.now) if users else named(f"`{name}`" for name in one.jobs.values())
             have = "have" if len(users or one.jobs) > 1 else "has"
             words = f"`{one.id}` stays as it is until {who} {have} ended"
-            yield KINDS["jobs-finish-on-old"].of(f"{one.kind} {one.id}", words, details=jobs(users, change.now))
+            yield KINDS["jobs-finish-on-old"].of(Subject(one.kind, one.id), words, details=jobs(users, change.now))
 
 
-def _other_next_time(change: Change) -> Iterator[Consequence]:
+def _other_next_time(change: Change) -> Iterator[Finding]:
     """What a replica reads again when it restarts, and finds changed under the same name."""
     for step in change.preview.steps if change.preview else ():
         name, words = _rewritten(step)
@@ -149,7 +149,7 @@ def _other_next_time(change: Change) -> Iterator[Consequence]:
         if users:
             may = "may read it at its next restart" if len(distinct(users)) == 1 else "may read it when they restart"
             yield KINDS["jobs-restart-differently"].of(
-                name, f"{words}, and {told_jobs(users, change.now)} {may}", details=jobs(users, change.now)
+                Subject(name), f"{words}, and {told_jobs(users, change.now)} {may}", details=jobs(users, change.now)
             )
 
 
@@ -167,7 +167,7 @@ def _rewritten(step: Step) -> tuple[str, str]:
     return "", ""
 
 
-def _lost(kind: str, subject: str, happens: str, users: tuple[VertexJob, ...], change: Change) -> Consequence:
+def _lost(kind: str, subject: Subject, happens: str, users: tuple[VertexJob, ...], change: Change) -> Finding:
     still = "still needs it" if len(distinct(users)) == 1 else "still need it"
     words = f"{happens}, and {told_jobs(users, change.now)} {still}"
     return KINDS[kind].of(subject, words, details=jobs(users, change.now))

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.creation.creation_context import CreationPolicy
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join, span
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import Edit
 
 
-def modes(change: Change) -> Iterator[Consequence]:
+def modes(change: Change) -> Iterator[Finding]:
     """Of clusters that are deployed and asked for, dormant ones too."""
     if change.old is None or change.new is None:
         return
@@ -25,9 +25,9 @@ def modes(change: Change) -> Iterator[Consequence]:
         if new is not None and old.display_name and (found := list(_edits(old, new))):
             same = old.id == new.id or isinstance(new, DormantCluster)
             yield KINDS["cluster-protection"].of(
-                f"cluster {name}",
+                Subject("cluster", name),
                 f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}",
-                grade=None if old.replacement != new.replacement else Grade.CHANGE,
+                grade=None if old.replacement != new.replacement else Grade.NOTE,
                 field=key_of(name, found),
             )
 

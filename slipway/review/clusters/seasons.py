@@ -9,6 +9,8 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.cluster_fields import machines_in_words
 from slipway.deployment.schedule import dates
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.live import Unknown
@@ -17,8 +19,6 @@ from slipway.review.change import Change
 from slipway.review.clusters.alternatives import alike
 from slipway.review.clusters.clusters import price
 from slipway.review.clusters.succession import edits
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.quota_requests import in_words
 from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
@@ -27,7 +27,7 @@ from slipway.season import Season, moment_in_words
 _KEY = "slipway:persistentResources"
 
 
-def seasons(change: Change) -> Iterator[Consequence]:
+def seasons(change: Change) -> Iterator[Finding]:
     """Of clusters that another comparison tells nothing of: their dates, and what changes while they are dormant. What
     is due of dates that this change brings is told with them."""
     if change.new is None:
@@ -44,12 +44,12 @@ def seasons(change: Change) -> Iterator[Consequence]:
             words = (
                 f"`{name}` is declared, and not made yet: {new.words}; {dollars(price(new))} idle from then on{follows}"
             )
-            yield _told(name, words, Grade.CHANGE, "from")
+            yield _told(name, words, Grade.NOTE, "from")
         elif new is not None and (later := list(_follows(new.season))):
             key = "until" if new.season.ends else "idleLimit"
-            yield _told(name, f"`{name}`: {'; '.join(later)}", Grade.CHANGE, key, coming.get(name, ()))
+            yield _told(name, f"`{name}`: {'; '.join(later)}", Grade.NOTE, key, coming.get(name, ()))
         elif isinstance(old, DormantCluster):
-            yield _told(name, f"`{name}`, which is dormant, is not asked for any more", Grade.CHANGE, "")
+            yield _told(name, f"`{name}`, which is dormant, is not asked for any more", Grade.NOTE, "")
 
 
 def due(change: Change) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
     }
 
 
-def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Consequence]:
+def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Finding]:
     found = list(_dates(old, new))
     asleep = [isinstance(one, DormantCluster) for one in (old, new)]
     if any(asleep):  # No other comparison tells what is edited while it comes or goes by its dates.
@@ -97,7 +97,7 @@ def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Cons
     )
     follows = new.words if isinstance(new, DormantCluster) else "; ".join(_follows(edited))
     words = f"`{new.name}`: {join(map(str, found))}; {follows or 'nothing that runs changes'}"
-    grade = None if _shorter(old, new) and not all(asleep) else Grade.CHANGE
+    grade = None if _shorter(old, new) and not all(asleep) else Grade.NOTE
     yield _told(new.name, words, grade, found[0].key, coming if old.season != new.season else ())
 
 
@@ -108,12 +108,12 @@ def _follows(season: Season) -> Iterator[str]:
         yield f"it is given up once it has had no job for {span(season.idle_limit.total_seconds())}"
 
 
-def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+def _waits(old: Cluster, new: Cluster) -> Iterator[Finding]:
     """What a season can't bring yet. It is no obstacle to anything else."""
     lacks, lacked = ({*one.lacks} if isinstance(one, DormantCluster) and one.lacks else set() for one in (new, old))
     if lacks - lacked:
         yield KINDS["season-awaits-quota"].of(
-            f"cluster {new.name}",
+            Subject("cluster", new.name),
             f"`{new.name}` is not made yet, though its season has begun: there is too little quota for "
             f"{join(map(in_words, sorted(lacks)))}; all else is deployed, and each later deployment looks again",
             field=f"{_KEY}.{new.name}",
@@ -158,9 +158,9 @@ def _shorter(old: Cluster, new: Cluster) -> bool:
     return later or earlier or (limit is not None and (before is None or limit < before))
 
 
-def _told(name: str, words: str, grade: Grade | None, key: str, details: Iterable[str] = ()) -> Consequence:
+def _told(name: str, words: str, grade: Grade | None, key: str, details: Iterable[str] = ()) -> Finding:
     field = f"{_KEY}.{name}.{key}".rstrip(".")
-    return KINDS["season-changed"].of(f"cluster {name}", words, grade=grade, field=field, details=details)
+    return KINDS["season-changed"].of(Subject("cluster", name), words, grade=grade, field=field, details=details)
 
 
 def _all(catalog: Catalog | None) -> Mapping[str, Cluster]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
+from slipway.findings.finding import Finding, Grade, gravest_first
 from slipway.formatting import counted, short
-from slipway.review.consequence import Consequence, Grade, gravest_first
 from slipway.review.rendering import document
 from slipway.review.rendering.headline import HEADS, NOTHING, SIGNS, Cell, headline, row
 from slipway.review.rendering.markdown import block, code, folded, text
@@ -110,13 +110,13 @@ def _whole(reviews: Sequence[Review], place: Place, size: _Size) -> str:
     return "\n\n".join(parts) + f"\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
 
 
-Chosen = tuple[tuple[Review, Consequence], ...]
+Chosen = tuple[tuple[Review, Finding], ...]
 
 
 def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
     """What is seen at once, the gravest first, and what is folded: what is only for knowing, where it is not alone."""
     every = [(review, one) for review in reviews for one in review.consequences]
-    grave = [pair for pair in every if pair[1].grade > Grade.CHANGE]
+    grave = [pair for pair in every if pair[1].grade > Grade.NOTE]
     if len(every) <= _VISIBLE // 2:
         grave = every
     first = sorted(grave, key=lambda pair: -pair[1].grade)[:_VISIBLE]
@@ -137,7 +137,7 @@ def _sections(chosen: Chosen, details: int, *, several: bool) -> Iterator[str]:
         yield "\n".join((f"**{section.value}**", *lines))
 
 
-def _lines(review: Review, one: Consequence, details: int, *, several: bool) -> Iterator[str]:
+def _lines(review: Review, one: Finding, details: int, *, several: bool) -> Iterator[str]:
     where = f" ({code(short(one.field, _LONGEST_NAME))})" if one.field else ""
     already = " *(on main already, not deployed yet)*" if one.key in review.on_main else ""
     stack = f"{code(review.stack)}: " if several else ""
@@ -206,7 +206,7 @@ def _unheld(review: Review) -> Review:
 
 
 def _bare(review: Review) -> Review:
-    bare = tuple(replace(one, sentence="", details=()) for one in review.consequences)
+    bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
     return replace(review, consequences=bare, standing=(), plan=())
 
 

@@ -19,7 +19,7 @@ _KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
 
 def write(review: Review) -> dict[str, Any]:
     """Amounts are USD an hour."""
-    worst = review.worst and review.worst.name.lower()
+    worst = review.worst and review.worst.review_word
     return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": KIND, "worst": worst, **codec.document(review)}
 
 

@@ -3,28 +3,24 @@ row for each stack. Pure."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from slipway.findings.finding import Finding, Grade, Section
+from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import counted
 from slipway.prices import Price, dollars
-from slipway.review.consequence import Consequence, Grade, Section
-from slipway.review.kinds import FOLLOWING
 from slipway.review.money import Amount, difference
 from slipway.review.review import Review
 
-_ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.CHANGE: "change"}
-SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.CHANGE: "•"}
+_ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
+SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 NOTHING = "nothing changes"
 _NAMED = 2
 _CENT = Decimal("0.005")
 _STAYING = "jobs-finish-on-old"
-_END = re.compile(r"(?:; |: |, and |, which |, where )")
-_LABEL = re.compile(r"`[^`]+`: ")
-"""What a sentence is about, where it says so first: `lora`: parameter …"""
-_SHORTEST, _LONGEST = 12, 120
+_LONGEST = 120
 _OF_CLUSTERS = {
     "cluster-deleted": ("deleted", True),
     "cluster-retires": ("retires", True),
@@ -66,13 +62,13 @@ HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "poli
 def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     """`⚠ prod: h100 becomes a new generation · +$202.02/h at most · quota ok now, short at most`"""
     unknown = [one for review in reviews for one in review.incomplete]
-    first = f"incomplete: {_clause(unknown[0])} · " if unknown else ""
+    first = f"incomplete: {_cut(unknown[0])} · " if unknown else ""
     if not reviews:
         return nothing
     worst = max(reviews, key=lambda one: (bool(one.yours), _grade(one), sum(each.grade for each in _told(one))))
     if not worst.consequences:
         return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {nothing}"
-    sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.CHANGE)]
+    sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.NOTE)]
     whose = "" if worst.yours else "on main already, not deployed yet: "
     return f"{sign} {first}{worst.stack}: {whose}{' · '.join(_parts(worst))}"
 
@@ -90,13 +86,13 @@ def row(review: Review) -> Row:
     )
 
 
-def _told(review: Review) -> Sequence[Consequence]:
+def _told(review: Review) -> Sequence[Finding]:
     """This change's own where it has any."""
     return review.yours or review.consequences
 
 
 def _grade(review: Review) -> Grade:
-    return max((one.grade for one in _told(review)), default=Grade.CHANGE)
+    return max((one.grade for one in _told(review)), default=Grade.NOTE)
 
 
 def _parts(review: Review) -> Iterable[str]:
@@ -104,8 +100,8 @@ def _parts(review: Review) -> Iterable[str]:
     listed = sorted(said, key=lambda one: (-one.grade, one.kind in FOLLOWING))
     first = [one for one in listed if one.grade is listed[0].grade]
     staying = [one for one in listed if one.kind == _STAYING and one not in first]
-    alike = dict.fromkeys(_clause(one.sentence) for one in first)
-    clauses = list(dict.fromkeys((*list(alike)[:1], *(_clause(one.sentence) for one in staying), *alike)))
+    alike = dict.fromkeys(map(_clause, first))
+    clauses = list(dict.fromkeys((*list(alike)[:1], *map(_clause, staying), *alike)))
     yield from clauses[:_NAMED]
     if left := sum(1 for one in clauses[_NAMED:] if one in alike):
         yield counted(left, f"more {_ALIKE[first[0].grade]}")
@@ -127,19 +123,12 @@ def _money(review: Review) -> Iterable[str]:
         yield f"{dollars(money.overlap)} more until what retires is gone"
 
 
-def _clause(sentence: str) -> str:
-    """The main clause of a sentence: what comes after a semicolon or a colon says why, or what follows."""
-    label = _LABEL.match(sentence)
-    outside = [
-        match
-        for match in _END.finditer(sentence, label.end() if label else 0)
-        if sentence[: match.start()].count("`") % 2 == 0
-        # Behind the name of a template's part, what it was and is now: without it the clause says nothing.
-        and not (label and match[0] == ": " and "→" in sentence[match.end() :])
-    ]
-    end = next((match.start() for match in outside if match.start() >= _SHORTEST), len(sentence))
-    clause = sentence[:end]
-    return clause if len(clause) <= _LONGEST else f"{clause[:_LONGEST].rpartition(' ')[0]} …"
+def _clause(one: Finding) -> str:
+    return _cut(one.clause or one.sentence)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0]} …"
 
 
 def _clusters(review: Review) -> Iterable[Cell]:
@@ -147,8 +136,7 @@ def _clusters(review: Review) -> Iterable[Cell]:
     for one in review.consequences:
         if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
             words, strong = _OF_CLUSTERS[one.kind]
-            name = _subject(one)
-            found.setdefault(name, Cell(f"{name} {words}", strong))
+            found.setdefault(one.subject.name, Cell(f"{one.subject.name} {words}", strong))
     return found.values()
 
 
@@ -156,14 +144,9 @@ def _templates(review: Review) -> Iterable[Cell]:
     found: dict[str, Grade] = {}
     for one in review.consequences:
         if one.section is Section.TEMPLATES:
-            name = _subject(one)
-            found[name] = max(one.grade, found.get(name, Grade.CHANGE))
+            name = one.subject.name or one.subject
+            found[name] = max(one.grade, found.get(name, Grade.NOTE))
     return (Cell(name, strong=grade is Grade.BLOCKING) for name, grade in found.items())
-
-
-def _subject(one: Consequence) -> str:
-    """The second word of `template lora parameter rank`."""
-    return one.subject.partition(" ")[2].partition(" ")[0] or one.subject
 
 
 def _amount(amount: Amount) -> Cell:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from slipway.errors import ConfigError
-from slipway.review.consequence import Consequence
+from slipway.findings.finding import Finding
 from slipway.review.review import Review
 from slipway.stack.yaml_file import Document, load
 
-_TEMPLATE = re.compile(r"template (\S+)")
 _STACK_KEYS = ("slipway:", "gcp:")
 
 
@@ -28,7 +26,7 @@ class _Places:
     checkout: Path
     stack: str
 
-    def located(self, one: Consequence) -> Consequence:
+    def located(self, one: Finding) -> Finding:
         where = self._in_stack(one.field) if one.field.startswith(_STACK_KEYS) else self._in_template(one)
         return replace(one, field=f"{where} {one.field}") if where else one
 
@@ -50,11 +48,10 @@ class _Places:
         first, *rest = key.split(".")
         return f"{self._stack_file}:{self._document.line(('config', first, *rest))}"
 
-    def _in_template(self, one: Consequence) -> str:
-        named = _TEMPLATE.match(one.subject)
-        if named is None or not one.field:
+    def _in_template(self, one: Finding) -> str:
+        if one.subject.what != "template" or not one.field:
             return ""
-        file = f"templates/{named[1].replace('-', '_')}.py"
+        file = f"templates/{one.subject.name.replace('-', '_')}.py"
         try:
             lines = (self.checkout / file).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):

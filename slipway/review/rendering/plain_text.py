@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.review.consequence import Consequence, gravest_first
+from slipway.findings.finding import Finding, gravest_first
 from slipway.review.rendering.headline import NOTHING, SIGNS, headline
 from slipway.review.review import Review
 
@@ -21,7 +21,7 @@ def plain_text(review: Review, nothing: str = NOTHING) -> str:
     return "\n".join(lines)
 
 
-def _lines(review: Review, one: Consequence) -> Iterator[str]:
+def _lines(review: Review, one: Finding) -> Iterator[str]:
     already = " (on main already, not deployed yet)" if one.key in review.on_main else ""
     where = f"  [{one.field}]" if one.field else ""
     yield f"  {SIGNS[one.grade]} {_plain(one.sentence)}{where}{already}"

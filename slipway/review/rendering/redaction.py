@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from slipway.findings.finding import Subject
 from slipway.review.review import Review
 
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
@@ -21,8 +22,9 @@ def redacted(review: Review) -> Review:
         consequences=tuple(
             replace(
                 one,
-                subject=hidden(one.subject),
+                subject=Subject(*map(hidden, (one.subject.what, one.subject.name, one.subject.part))),
                 sentence=hidden(one.sentence),
+                clause=hidden(one.clause),
                 details=tuple(map(hidden, one.details)),
             )
             for one in review.consequences

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from slipway.findings.finding import Grade
 from slipway.formatting import counted, join, span
-from slipway.review.consequence import Grade
 from slipway.review.resources.inputs import Difference, said
 
 _DAY = 86400
@@ -84,7 +84,7 @@ def _versioning(before: Any, after: Any) -> Iterator[Told]:
 
 def _prevention(before: Any, after: Any) -> Iterator[Told]:
     if after == "enforced":
-        yield "bucket-changed", "can't be opened to the public any more", Grade.CHANGE
+        yield "bucket-changed", "can't be opened to the public any more", Grade.NOTE
     elif before == "enforced":
         yield "public-prevention-off", "may be opened to the public from now on", None
 

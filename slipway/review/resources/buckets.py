@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from slipway.facts import WORKSPACE
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.generations.retiring import CATALOG, WORK
 from slipway.review.announced import let_go
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.resources.bucket_fields import FIELDS, Told
 from slipway.review.resources.inputs import differences, top
 from slipway.review.resources.resources import unguarded
@@ -21,7 +21,7 @@ from slipway.review.words import named
 _FOR = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
 
 
-def buckets(change: Change) -> Iterator[Consequence]:
+def buckets(change: Change) -> Iterator[Finding]:
     seen = set()
     for one in touched(change):
         if one.type == BUCKET:
@@ -36,19 +36,19 @@ def buckets(change: Change) -> Iterator[Consequence]:
             yield _renamed(role, before, after, change)
         if after not in seen and change.preview is None:
             words = f"Bucket `{after}` is made, or adopted, {_FOR[role]}"
-            yield KINDS["bucket-created"].of(f"bucket {after}", words, field=_key(role))
+            yield KINDS["bucket-created"].of(Subject("bucket", after), words, field=_key(role))
 
 
-def _fate(one: Touched, change: Change) -> Iterator[Consequence]:
-    name, subject, role = one.physical, f"bucket {one.physical}", _role(one)
+def _fate(one: Touched, change: Change) -> Iterator[Finding]:
+    name, subject, role = one.physical, Subject("bucket", one.physical), _role(one)
     kept = let_go(change, name) if role else None
     unneeded = f"Bucket `{name}`, which nothing needs any more,"
     if kept and kept.role == CATALOG and one.fate is Fate.DELETED:
         words = f"{unneeded} is deleted, as was announced{_contents(one)}"
-        yield KINDS["bucket-deleted"].of(subject, words, grade=Grade.CHANGE)
+        yield KINDS["bucket-deleted"].of(subject, words, grade=Grade.NOTE)
     elif kept and one.fate is Fate.FORGOTTEN:
         words = f"{unneeded} leaves the stack, as was announced, and stays with what is in it, still paid"
-        yield KINDS["bucket-left"].of(subject, f"{words}{_unread(role, change)}", grade=Grade.CHANGE)
+        yield KINDS["bucket-left"].of(subject, f"{words}{_unread(role, change)}", grade=Grade.NOTE)
     elif one.fate is Fate.DELETED:
         yield KINDS["bucket-deleted"].of(subject, f"Bucket `{name}` is deleted{_contents(one)}", field=_key(role))
     elif one.fate is Fate.REPLACED:
@@ -62,7 +62,7 @@ def _fate(one: Touched, change: Change) -> Iterator[Consequence]:
         yield KINDS["bucket-created"].of(subject, words, field=_key(role))
 
 
-def _replaced(one: Touched) -> Consequence:
+def _replaced(one: Touched) -> Finding:
     causes = [str(found) for found in differences(one.was, one.becomes) if top(found.path) in map(top, one.replaces)]
     because = f" because of {named(causes)}" if causes else ""
     name, new = one.physical, one.becomes.get("name")
@@ -72,7 +72,7 @@ def _replaced(one: Touched) -> Consequence:
         words = f"Bucket `{name}` is made anew{because}; the old one stays with what is in it{clash}"
     else:
         words = f"Bucket `{name}` is deleted and made anew{because}{_contents(one)}"
-    return KINDS["bucket-replaced"].of(f"bucket {name}", words, field=_key(_role(one)))
+    return KINDS["bucket-replaced"].of(Subject("bucket", name), words, field=_key(_role(one)))
 
 
 def _contents(one: Touched) -> str:
@@ -87,19 +87,19 @@ def _unread(role: str, change: Change) -> str:
     return ": submitters can't read the results in it any more" if role == WORK and change.after else ""
 
 
-def _renamed(role: str, before: str, after: str, change: Change) -> Consequence:
+def _renamed(role: str, before: str, after: str, change: Change) -> Finding:
     """The engine does nothing to the old one: it retires, or nobody asked the engine."""
     if any(before in facts.adopted for facts in (change.before, change.after) if facts):
         words = f"Bucket `{before}` is followed by `{after}`, and kept as it is, as it was adopted"
-        return KINDS["bucket-left"].of(f"bucket {before}", words, field=_key(role))
+        return KINDS["bucket-left"].of(Subject("bucket", before), words, field=_key(role))
     kept = change.after.kept.get(before) if change.after else None
     once = "once what needs it has ended" if kept else "with this deployment"
     if role == CATALOG:
         words = f"Bucket `{before}` is followed by `{after}`, and deleted with everything in it {once}"
         grade = Grade.WARNING if kept else None
-        return KINDS["bucket-deleted"].of(f"bucket {before}", words, grade=grade, field=_key(role))
+        return KINDS["bucket-deleted"].of(Subject("bucket", before), words, grade=grade, field=_key(role))
     words = f"Jobs write to `{after}`; bucket `{before}` leaves the stack {once}, and stays with what is in it"
-    return KINDS["bucket-left"].of(f"bucket {before}", words, field=_key(role))
+    return KINDS["bucket-left"].of(Subject("bucket", before), words, field=_key(role))
 
 
 def _named(change: Change) -> Iterator[tuple[str, str, str]]:
@@ -118,7 +118,7 @@ def _key(role: str) -> str:
     return f"slipway:workspace.{role}Bucket" if role else ""
 
 
-def _changes(one: Touched) -> Iterator[Consequence]:
+def _changes(one: Touched) -> Iterator[Finding]:
     """One consequence of each kind, the worst grade of those that it is made of."""
     found: dict[str, list[Told]] = {}
     for told in _told(one):
@@ -126,7 +126,7 @@ def _changes(one: Touched) -> Iterator[Consequence]:
     for kind, all_told in found.items():
         grades = [grade or KINDS[kind].usual for _, _, grade in all_told]
         words = f"Bucket `{one.physical}` {join(words for _, words, _ in all_told)}"
-        yield KINDS[kind].of(f"bucket {one.physical}", words, grade=max(grades))
+        yield KINDS[kind].of(Subject("bucket", one.physical), words, grade=max(grades))
 
 
 def _told(one: Touched) -> Iterator[Told]:
@@ -136,12 +136,12 @@ def _told(one: Touched) -> Iterator[Told]:
         yield (
             "force-destroy",
             f"may be deleted with everything in it from now on: {why}",
-            Grade.CHANGE if usual else None,
+            Grade.NOTE if usual else None,
         )
     for key in one.edited:
         before, after = one.was.get(key), one.becomes.get(key)
         if key in FIELDS:
             yield from FIELDS[key](before, after)
         elif key != "forceDestroy" or not after:
-            grade = Grade.CHANGE if key in ("labels", "forceDestroy") else None
+            grade = Grade.NOTE if key in ("labels", "forceDestroy") else None
             yield from (("bucket-changed", f"has {each}", grade) for each in differences(before, after, key))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from slipway.catalog.withdrawal import replacing
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.preview import Resource
 from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.grants import form, grants
@@ -23,19 +23,19 @@ from slipway.review.words import named
 _TRAINER = "slipway:workspace.trainer"
 
 
-def data(change: Change) -> Iterator[Consequence]:
+def data(change: Change) -> Iterator[Finding]:
     yield from _moved(change)
     yield from _accounts(change)
     for one in touched(change):
         if _of_catalog(one) and one.fate is Fate.DELETED:
             words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
-            yield KINDS["resource-deleted"].of("catalog", words)
+            yield KINDS["resource-deleted"].of(Subject("catalog"), words)
         if not (_of_catalog(one) and _unfinished(change)):  # it wrote the catalog itself
             yield from _drift(one)
     yield from _drift_of_access(change)
 
 
-def _moved(change: Change) -> Iterator[Consequence]:
+def _moved(change: Change) -> Iterator[Finding]:
     if change.old is None or change.new is None or not change.old.catalog_bucket:
         return
     before, after = change.old.catalog_bucket, change.new.catalog_bucket
@@ -43,11 +43,14 @@ def _moved(change: Change) -> Iterator[Consequence]:
         words = f"The catalog moves from `gs://{before}` to `gs://{after}`: whoever submits types"
         who = tuple(f"`{member}`" for member in (change.after.people if change.after else ()))
         yield KINDS["catalog-moved"].of(
-            "catalog", f"{words} `slipway use gs://{after}`", details=who, field="slipway:workspace.catalogBucket"
+            Subject("catalog"),
+            f"{words} `slipway use gs://{after}`",
+            details=who,
+            field="slipway:workspace.catalogBucket",
         )
 
 
-def _accounts(change: Change) -> Iterator[Consequence]:
+def _accounts(change: Change) -> Iterator[Finding]:
     seen = set()
     for one in touched(change):
         if one.type == ACCOUNT:
@@ -64,10 +67,10 @@ def _accounts(change: Change) -> Iterator[Consequence]:
         once = "once the jobs that run as it have ended" if kept else "with this deployment"
         words = f"Jobs run as `{after}`; account `{before}` is deleted {once}, and with it all that it may do"
         grade = Grade.WARNING if kept else None
-        yield KINDS["account-deleted"].of(f"account {before}", words, grade=grade, field=_TRAINER)
+        yield KINDS["account-deleted"].of(Subject("account", before), words, grade=grade, field=_TRAINER)
     if after not in seen and change.preview is None:
         words = f"Account `{after}` is made, or adopted, for jobs to run as"
-        yield KINDS["account-created"].of(f"account {after}", words, field=_TRAINER)
+        yield KINDS["account-created"].of(Subject("account", after), words, field=_TRAINER)
 
 
 def _key(address: str, change: Change) -> str:
@@ -79,14 +82,14 @@ def _key(address: str, change: Change) -> str:
     return _TRAINER
 
 
-def _account(one: Touched, address: str, workspace_key: str, change: Change) -> Iterator[Consequence]:
-    subject, key = f"account {address}", workspace_key if one.parent == WORKSPACE else ""
+def _account(one: Touched, address: str, workspace_key: str, change: Change) -> Iterator[Finding]:
+    subject, key = Subject("account", address), workspace_key if one.parent == WORKSPACE else ""
     if key and one.fate in (Fate.DELETED, Fate.FORGOTTEN) and let_go(change, address):
         kind, does = "account-deleted", "is deleted, as was announced, and with it all that it may do"
         if one.fate is Fate.FORGOTTEN:
             kind, does = "resource-forgotten", "leaves the stack, as was announced, and stays, as somebody else made it"
         words = f"Account `{address}`, which nothing needs any more, {does}"
-        yield KINDS[kind].of(subject, words, grade=Grade.CHANGE)
+        yield KINDS[kind].of(subject, words, grade=Grade.NOTE)
     elif one.goes:
         does = "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
         words = f"Account `{address}` {does}, and with it all that it may do, in other projects too"
@@ -99,7 +102,7 @@ def _account(one: Touched, address: str, workspace_key: str, change: Change) -> 
         edits = join(str(each) for each in differences(one.was, one.becomes))
         words = f"Account `{address}` is disabled: nothing runs as it any more" if disabled else edits
         words = words if disabled else f"Account `{address}`: {edits}"
-        grade = Grade.BLOCKING if disabled else Grade.CHANGE
+        grade = Grade.BLOCKING if disabled else Grade.NOTE
         yield KINDS["resource-changed"].of(subject, words, grade=grade)
     elif one.fate in (Fate.CREATED, Fate.ADOPTED) and not one.by_hand:
         does = "is made" if one.fate is Fate.CREATED else "exists and is adopted"
@@ -117,14 +120,14 @@ def _address(one: Touched, change: Change) -> str:
     return f"{account}@{project}.iam.gserviceaccount.com" if project else str(account)
 
 
-def _drift(one: Touched) -> Iterator[Consequence]:
+def _drift(one: Touched) -> Iterator[Finding]:
     """Clusters have their own words, and a grant its member's."""
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
-    subject, what = f"{title(one)} {one.physical}", f"`{one.physical}` ({title(one)})"
+    subject, what = Subject(title(one), one.physical), f"`{one.physical}` ({title(one)})"
     if one.by_hand and one.type == OBJECT and one.parent == TEMPLATE:
         words = f"Package {what} is not there any more, deleted by hand or by its age, and is uploaded again"
-        yield KINDS["drift"].of(subject, words, grade=Grade.CHANGE)
+        yield KINDS["drift"].of(subject, words, grade=Grade.NOTE)
     elif one.by_hand:
         empty = ", empty" if one.type == BUCKET else ""
         words = f"Somebody deleted {what} by hand, and this deployment makes it again{empty}"
@@ -158,7 +161,7 @@ def _put_back(one: Touched, now: Resource) -> list[str]:
     return found
 
 
-def _drift_of_access(change: Change) -> Iterator[Consequence]:
+def _drift_of_access(change: Change) -> Iterator[Finding]:
     found: dict[str, list[str]] = {}
     for one in touched(change):
         if one.by_hand:
@@ -168,4 +171,4 @@ def _drift_of_access(change: Change) -> Iterator[Consequence]:
                     found.setdefault(grant.member, []).append(grant.words)
     for member, words in found.items():
         sentence = f"Somebody took {named(words)} from `{member}` by hand, and this deployment gives it back"
-        yield KINDS["drift"].of(f"member {member}", sentence, details=words if len(words) > 1 else ())
+        yield KINDS["drift"].of(Subject("member", member), sentence, details=words if len(words) > 1 else ())

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.resources.grants import form, place, unreadable
 from slipway.review.resources.inputs import texts
 from slipway.review.resources.touched import Fate, Touched, touched
@@ -25,7 +25,7 @@ _LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound
 _LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
 
 
-def exposure(change: Change) -> Iterator[Consequence]:
+def exposure(change: Change) -> Iterator[Finding]:
     for one in touched(change):
         if one.new is None:
             continue
@@ -39,21 +39,21 @@ def exposure(change: Change) -> Iterator[Consequence]:
         if row.signs_in_as and one.fate in _LETTING:
             account = str(one.becomes.get(row.signs_in_as, ""))
             words = f"A key of account `{account.rsplit('/', 1)[-1]}` is made: whoever has it is that account"
-            yield KINDS["access-added"].of(f"key {one.name}", words)
+            yield KINDS["access-added"].of(Subject("key", one.name), words)
 
 
-def _opened(one: Touched) -> Iterator[Consequence]:
+def _opened(one: Touched) -> Iterator[Finding]:
     before = {text for _, text in texts(one.was)}
     for path, text in texts(one.becomes):
         anywhere = text in _ANYWHERE and _LETS_IN.search(path)
         if text not in before and (anywhere or _PUBLIC.fullmatch(text)):
             to = "any address on the internet" if anywhere else "the public"
             words = f"`{one.physical}` ({one.type.rpartition(':')[2]}) opens to {to}: `{path}` is `{text}`"
-            yield KINDS["public-access"].of(f"resource {one.type.rpartition(':')[2]} {one.name}", words)
+            yield KINDS["public-access"].of(Subject("resource", one.type.rpartition(":")[2], one.name), words)
             return
 
 
-def _denied(one: Touched, key: str, change: Change) -> Iterator[Consequence]:
+def _denied(one: Touched, key: str, change: Change) -> Iterator[Finding]:
     """It wins over every grant, whatever else says who may do what."""
     before = {text for path, text in texts(one.was) if key in path}
     found = [text for path, text in texts(one.becomes) if key in path and text not in before]
@@ -62,17 +62,17 @@ def _denied(one: Touched, key: str, change: Change) -> Iterator[Consequence]:
         who = named(f"`{text.rsplit('/', 1)[-1]}`" for text in found)
         words = f"`{one.name}` denies {who} what roles grant"
         details, grade = jobs(stopped, change.now), Grade.BLOCKING if stopped else None
-        yield KINDS["access-gone"].of(f"denied by {one.name}", words, details=details, grade=grade)
+        yield KINDS["access-gone"].of(Subject("denied by", one.name), words, details=details, grade=grade)
 
 
-def _wholesale(one: Touched) -> Iterator[Consequence]:
+def _wholesale(one: Touched) -> Iterator[Finding]:
     """Bindings and policies: the engine compares them with its own last ones, and not with what is there."""
     on_form, inputs = form(one.type), one.becomes
     assert on_form is not None
     on, name = place(on_form, inputs)
     if unreadable(one.new) and one.fate is not Fate.FORGOTTEN:
         words = f"The policy of {on} is known only once it is deployed, so who gets in can't be told"
-        yield KINDS["access-added"].of(f"policy {on}", words)
+        yield KINDS["access-added"].of(Subject("policy", on), words)
     # One that was there before was as whole then.
     if (
         not on_form.whole
@@ -82,9 +82,9 @@ def _wholesale(one: Touched) -> Iterator[Consequence]:
         return
     if on_form.whole == "Policy":
         words = f"All access to {on} is set as a whole: whoever is not listed loses it, which the engine does not show"
-        yield KINDS["access-gone"].of(f"others on {on}", words, grade=Grade.BLOCKING)
+        yield KINDS["access-gone"].of(Subject("others on", on), words, grade=Grade.BLOCKING)
     else:
         role = str(inputs.get("role", ""))
         words = f"`{role}` on {on} is set as a whole: whoever else has it loses it, which the engine does not show"
         worst = Grade.BLOCKING if not name and role in SUBMITTER_ROLES.values() else None
-        yield KINDS["access-gone"].of(f"others with {role} on {on}", words, grade=worst)
+        yield KINDS["access-gone"].of(Subject("others", "with", f"{role} on {on}"), words, grade=worst)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.facts import Facts
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import counted
 from slipway.labels import USER_LABEL, label_value
 from slipway.review.announced import lapsed
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.grants import Grant, form, grants
 from slipway.review.resources.touched import ACCOUNT, Fate, touched
@@ -43,7 +43,7 @@ class _Net:
     lost: list[Grant] = field(default_factory=list)
 
 
-def people(change: Change) -> Iterator[Consequence]:
+def people(change: Change) -> Iterator[Finding]:
     yield from _code(change)
     before, after = _submitters(change)
     for member in before:
@@ -68,15 +68,16 @@ def _usual(grant: Grant) -> bool:
     return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
 
 
-def _code(change: Change) -> Iterator[Consequence]:
+def _code(change: Change) -> Iterator[Finding]:
     if change.before is None or change.after is None or change.before.code == change.after.code:
         return
     if change.after.code:
-        words = "Submitters may run code of their own, which nobody reviewed, on templates that allow it"
-        yield KINDS["code-allowed"].of("workspace code", words, field=_CODE)
+        more = ", which nobody reviewed, on templates that allow it"
+        words = "Submitters may run code of their own"
+        yield KINDS["code-allowed"].of(Subject("workspace", "code"), words, more=more, field=_CODE)
     else:
-        words = "Submitters may not run code of their own any more: `slipway submit --code` is refused"
-        yield KINDS["code-forbidden"].of("workspace code", words, field=_CODE)
+        words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
+        yield KINDS["code-forbidden"].of(Subject("workspace", "code"), words, more=more, field=_CODE)
 
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -88,7 +89,7 @@ def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (after, after) if change.before is None and change.unread else (before, after)
 
 
-def _gone(member: str, change: Change, after: Iterable[str]) -> Consequence:
+def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
     theirs = _jobs_of(member, change)
     words = f"`{member}` can't submit any more, nor read results and logs"
     if theirs:
@@ -100,18 +101,18 @@ def _gone(member: str, change: Change, after: Iterable[str]) -> Consequence:
     if others and not _is_one(member):
         theirs_too = "whether it is theirs" if len(others) == 1 else "which of them are theirs"
         details = (f"{counted(len(others), 'unfinished jobs')} in the stack; {theirs_too} is not known",)
-    return KINDS["submitter-gone"].of(f"member {member}", words, details=details, field=_SUBMITTERS)
+    return KINDS["submitter-gone"].of(Subject("member", member), words, details=details, field=_SUBMITTERS)
 
 
-def _added(member: str, change: Change) -> Consequence:
+def _added(member: str, change: Change) -> Finding:
     who = crowd(member)
     alone = trainers_alone(change.after, member)
     key = f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS
     may = f"can submit{submits_as(alone)}, spend money and read all results and logs"
     if who:
         words = f"{who[0].upper()}{who[1:]} {may}: submitter `{member}`"
-        return KINDS["domain-access"].of(f"member {member}", words, field=key)
-    return KINDS["submitter-added"].of(f"member {member}", f"`{member}` {may}", field=key)
+        return KINDS["domain-access"].of(Subject("member", member), words, field=key)
+    return KINDS["submitter-added"].of(Subject("member", member), f"`{member}` {may}", field=key)
 
 
 def _nets(change: Change) -> Mapping[str, _Net]:
@@ -164,10 +165,8 @@ def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: I
     return left
 
 
-def _other(
-    member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]
-) -> Iterator[Consequence]:
-    subject, details = f"member {member}", (*_lines("gets", net.gained), *_lines("loses", net.lost))
+def _other(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> Iterator[Finding]:
+    subject, details = Subject("member", member), (*_lines("gets", net.gained), *_lines("loses", net.lost))
     if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.
     elif net.gained:
@@ -185,7 +184,7 @@ def _other(
             words = f"{loses}, kept until now for jobs that have ended"
             yield KINDS["access-lapsed"].of(subject, words, details=details if len(details) > 1 else ())
             return
-        grade = Grade.CHANGE if member in _EVERYBODY else None
+        grade = Grade.NOTE if member in _EVERYBODY else None
         yield KINDS["access-gone"].of(subject, loses, details=details if len(details) > 1 else (), grade=grade)
 
 
@@ -198,7 +197,7 @@ def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:
     if crowd(member):
         return "domain-access", None
     # What the trainer gets on the project, templates ask for.
-    return "access-added", Grade.CHANGE if all(_usual(one) for one in listed) else None
+    return "access-added", Grade.NOTE if all(_usual(one) for one in listed) else None
 
 
 def _who(member: str) -> str:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.preview import SECRET
 from slipway.review.resources.grants import form
 from slipway.review.resources.inputs import Difference, differences, top, unseen
@@ -27,7 +27,7 @@ _BY_ITSELF = re.compile(
 )
 
 
-def resources(change: Change) -> Iterator[Consequence]:
+def resources(change: Change) -> Iterator[Finding]:
     all_touched = touched(change)
     for one in all_touched:
         if not _told(one):
@@ -35,7 +35,7 @@ def resources(change: Change) -> Iterator[Consequence]:
     let_go = [f"`{one.physical}`" for one in all_touched if _is_package(one) and unguarded(one)]
     if let_go:
         words = "Packages are no longer kept for queued and restarting jobs when their template changes or goes"
-        yield KINDS["resource-changed"].of("packages", words, details=let_go, grade=Grade.BLOCKING)
+        yield KINDS["resource-changed"].of(Subject("packages"), words, details=let_go, grade=Grade.BLOCKING)
 
 
 def title(one: Touched) -> str:
@@ -61,8 +61,8 @@ def _is_package(one: Touched) -> bool:
     return one.type == OBJECT and one.parent == TEMPLATE
 
 
-def _consequence(one: Touched) -> Iterator[Consequence]:
-    subject, what = f"resource {title(one)} {one.name}", f"`{one.physical}` ({title(one)})"
+def _consequence(one: Touched) -> Iterator[Finding]:
+    subject, what = Subject("resource", title(one), one.name), f"`{one.physical}` ({title(one)})"
     found = tuple(differences(one.was, one.becomes)) if one.new else ()
     if one.goes:
         yield _gone(one, subject, what, found)
@@ -76,7 +76,7 @@ def _consequence(one: Touched) -> Iterator[Consequence]:
         yield KINDS["resource-created"].of(subject, f"{what} {does}")
 
 
-def _gone(one: Touched, subject: str, what: str, found: tuple[Difference, ...]) -> Consequence:
+def _gone(one: Touched, subject: Subject, what: str, found: tuple[Difference, ...]) -> Finding:
     ends = undeclared(one.type).ends_with_it
     holds = f", and with it {ends}" if ends else ""
     stops = ""
@@ -97,7 +97,7 @@ def _causes(one: Touched, found: tuple[Difference, ...]) -> tuple[str, ...]:
     return tuple(str(each) for each in found if top(each.path) in tops) or tuple(f"`{path}`" for path in one.replaces)
 
 
-def _changed(one: Touched, subject: str, what: str, found: tuple[Difference, ...]) -> Iterator[Consequence]:
+def _changed(one: Touched, subject: Subject, what: str, found: tuple[Difference, ...]) -> Iterator[Finding]:
     edited = [difference for difference in found if top(difference.path) in one.edited]
     hidden = [path for path in unseen(one.diffs, edited) if path not in one.put_back and _means_something(one, path)]
     lines = (*map(str, edited), *(_unshown(one, path) for path in hidden))
@@ -108,7 +108,7 @@ def _changed(one: Touched, subject: str, what: str, found: tuple[Difference, ...
         worst = Grade.BLOCKING if any(HURTS.search(difference.path) for difference in edited) else None
         mild = not edited and not any(_secret(one, path) for path in hidden)
         words = f"{what} changes in place: {named(lines)}"
-        grade = Grade.CHANGE if mild or _labels_alone(edited, hidden) else worst
+        grade = Grade.NOTE if mild or _labels_alone(edited, hidden) else worst
         yield KINDS["resource-changed"].of(subject, words, details=lines if len(lines) > 3 else (), grade=grade)
 
 

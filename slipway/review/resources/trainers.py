@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from slipway.catalog.model import Catalog, Template
 from slipway.facts import Facts
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.kinds import KINDS as JOB_KINDS
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.words import named
 
 _SUBMITTERS = "slipway:workspace.submitters"
@@ -38,7 +38,7 @@ class _Trainer:
         return f"slipway:trainers.{self.name}.submitters" if self.name else _SUBMITTERS
 
 
-def trainers(change: Change) -> Iterator[Consequence]:
+def trainers(change: Change) -> Iterator[Finding]:
     if change.before is None or change.after is None:
         return
     before, after = _trainers(change.before), _trainers(change.after)
@@ -86,40 +86,43 @@ def _of(template: Template, some: Mapping[str, _Trainer]) -> _Trainer | None:
     return next((one for one in some.values() if one.account in accounts), None)
 
 
-def _added(one: _Trainer, catalog: Catalog) -> Consequence:
+def _added(one: _Trainer, catalog: Catalog) -> Finding:
     runs = [name for name, template in catalog.templates.items() if _of(template, {one.name: one})]
     who = f"{named(map(_quoted, one.submitters))} may run any code as it" if one.submitters else "nobody may submit"
     words = (
         f"{_capital(one.words)} comes, account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
     )
     return KINDS["trainer-added"].of(
-        f"trainer {one.name}",
+        Subject("trainer", one.name),
         f"{words}: {who}",
         details=_lines("may act as it", one.submitters),
         field=f"slipway:trainers.{one.name}",
     )
 
 
-def _gone(old: _Trainer) -> Consequence:
+def _gone(old: _Trainer) -> Finding:
     words = f"{_capital(old.words)} is not there any more: nothing new runs as `{old.account}`"
     if old.submitters:
         words += f", and {named(map(_quoted, old.submitters))} may not act as it"
     return KINDS["trainer-gone"].of(
-        f"trainer {old.name}", words, details=_lines("may not act as it", old.submitters), field="slipway:trainers"
+        Subject("trainer", old.name),
+        words,
+        details=_lines("may not act as it", old.submitters),
+        field="slipway:trainers",
     )
 
 
-def _account(old: _Trainer, new: _Trainer) -> Iterator[Consequence]:
+def _account(old: _Trainer, new: _Trainer) -> Iterator[Finding]:
     if old.name and old.account != new.account:  # Of the workspace's own it is told with the templates.
         words = f"every template of {old.words} runs as `{new.account}`, it was `{old.account}`"
         yield KINDS["account-changed"].of(
-            f"trainer {old.name}",
+            Subject("trainer", old.name),
             f"{words}; what was granted to that, secrets and data, has to be granted to this",
             field=f"slipway:trainers.{old.name}.account",
         )
 
 
-def _access(old: _Trainer, new: _Trainer, before: Facts, after: Facts) -> Iterator[Consequence]:
+def _access(old: _Trainer, new: _Trainer, before: Facts, after: Facts) -> Iterator[Finding]:
     """Of those who may submit something before and after; of others it is told with who comes and goes."""
     stay = set(before.people) & set(after.people)
     templates = named(_quoted(name) for name, one in after.catalog.templates.items() if _of(one, {new.name: new}))
@@ -127,21 +130,21 @@ def _access(old: _Trainer, new: _Trainer, before: Facts, after: Facts) -> Iterat
     for member in (one for one in new.submitters if one in stay and one not in old.submitters):
         reads = f", which reads {secrets}" if secrets else ""
         yield KINDS["trainer-access-added"].of(
-            f"member {member} {new.words}".replace("`", ""),
+            Subject("member", member, new.words.replace("`", "")),
             f"`{member}` may submit as {new.words} too, and so run any code as `{new.account}`{reads}",
             field=new.field,
         )
     for member in (one for one in old.submitters if one in stay and one not in new.submitters):
         what = f": {templates} {'is' if templates.count('`') == 2 else 'are'} refused to them" if templates else ""
         yield KINDS["trainer-access-gone"].of(
-            f"member {member} {new.words}".replace("`", ""),
+            Subject("member", member, new.words.replace("`", "")),
             f"`{member}` can't submit as {new.words} any more{what}",
             grade=None if templates else Grade.WARNING,
             field=new.field,
         )
 
 
-def _moved(was: Template, template: Template, before: Facts, after: Facts) -> Iterator[Consequence]:
+def _moved(was: Template, template: Template, before: Facts, after: Facts) -> Iterator[Finding]:
     old, new = _of(was, _trainers(before)), _of(template, _trainers(after))
     if old is None or new is None or old.name == new.name:
         return
@@ -164,7 +167,7 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
         *(f"may read secret `{one}`, as other templates of {new.words} do" for one in sorted(more)),
     ]
     yield KINDS["trainer-changed"].of(
-        f"template {template.name} trainer",
+        Subject("template", template.name, "trainer"),
         "; ".join([words, *told]),
         details=details,
         grade=Grade.BLOCKING if lost else None,

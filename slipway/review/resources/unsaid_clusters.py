@@ -10,14 +10,14 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cluster_fields import NAMES
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.generations.published_clusters import departures
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, dollars, hourly
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.resources.inputs import said
 from slipway.review.resources.touched import Fate, Touched, touched
 from slipway.review.words import machines, named, summed
@@ -25,7 +25,7 @@ from slipway.review.words import machines, named, summed
 _MAKING = (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED)
 
 
-def unsaid_clusters(change: Change) -> Iterator[Consequence]:
+def unsaid_clusters(change: Change) -> Iterator[Finding]:
     for one in touched(change):
         if not one.type.startswith(CLUSTER_TYPE):
             continue
@@ -37,7 +37,7 @@ def unsaid_clusters(change: Change) -> Iterator[Consequence]:
             yield from _kept_otherwise(one)
 
 
-def _made(one: Touched, change: Change) -> Iterator[Consequence]:
+def _made(one: Touched, change: Change) -> Iterator[Finding]:
     """Nothing where the program could not say anything, which is said elsewhere."""
     after, id_ = change.after, str(one.becomes.get("name", one.name))
     if after is None or id_ in after.kept:
@@ -47,13 +47,13 @@ def _made(one: Touched, change: Change) -> Iterator[Consequence]:
         does = "is adopted" if one.fate is Fate.ADOPTED else "is made"
         has, cost = _machines(one.becomes, after.catalog)
         words = f"`{id_}` {does} and is in no stack file, catalog or sum of money: {has}, {dollars(cost)}"
-        yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words, cost=float(cost.known))
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, cost=float(cost.known))
     elif cluster.adopted:
         words = f"`{id_}` is adopted, and the engine would have it as its own, to change and to delete"
-        yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words)
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words)
     elif found := tuple(_differences(one, cluster, after.catalog)):
         words = f"`{id_}` is made otherwise than the program says: {named(found)}"
-        yield KINDS["cluster-unsaid"].of(f"cluster {id_}", words, details=found if len(found) > 1 else ())
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, details=found if len(found) > 1 else ())
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
@@ -87,7 +87,7 @@ def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[s
             yield f"`{each.key}` is {said(each.after or None)}, said to be {said(each.before or None)}"
 
 
-def _kept_otherwise(one: Touched) -> Iterator[Consequence]:
+def _kept_otherwise(one: Touched) -> Iterator[Finding]:
     if one.old is None or one.new is None:
         return
     does: list[str] = []
@@ -98,13 +98,13 @@ def _kept_otherwise(one: Touched) -> Iterator[Consequence]:
         does.append("can't be deleted, so the deployment that would fails" if one.new.protected else "can be deleted")
     if does:
         words = f"`{one.physical}` {join(does)} from now on; no stack file says so"
-        yield KINDS["cluster-protection"].of(f"cluster {one.physical}", words)
+        yield KINDS["cluster-protection"].of(Subject("cluster", one.physical), words)
 
 
 def _stays(inputs: Mapping[str, Any], retained: bool) -> bool:
     return retained or inputs.get("deletionPolicy") == "ABANDON"
 
 
-def _forgotten(one: Touched) -> Consequence:
+def _forgotten(one: Touched) -> Finding:
     words = f"`{one.physical}` stays in the cloud with its machines, paid as before, and nothing tends it any more"
-    return KINDS["resource-forgotten"].of(f"cluster {one.physical}", words, grade=Grade.BLOCKING)
+    return KINDS["resource-forgotten"].of(Subject("cluster", one.physical), words, grade=Grade.BLOCKING)

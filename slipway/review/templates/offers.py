@@ -9,16 +9,16 @@ from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.facts import offers_by_label
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import join, span
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.templates.parameters import renames
 from slipway.review.templates.requests import Difference, differences, plain_secrets
 from slipway.review.templates.usage import Usage
 
 
-def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: Usage) -> Iterator[Consequence]:
+def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: Usage) -> Iterator[Finding]:
     """Of the kinds of jobs that the template has before and after."""
     before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
     name = f"`{new.name}`"
@@ -30,7 +30,7 @@ def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: U
                 _subject(new, label),
                 f"{name}: `{label}` is not offered any more",
                 details=[lost.words(f"asked for {where}")],
-                grade=None if one.available else Grade.CHANGE,
+                grade=None if one.available else Grade.NOTE,
                 field="capacity_types",
             )
     for label, one in after.items():
@@ -43,7 +43,7 @@ def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: U
         yield from _wait(new, label, before[label].wait, after[label].wait)
 
 
-def _added(template: Template, label: str, one: Offer, overtaken: list[str], becomes: Catalog) -> Consequence:
+def _added(template: Template, label: str, one: Offer, overtaken: list[str], becomes: Catalog) -> Finding:
     """`overtaken` were offered before, and are tried only after it now."""
     if not one.available:
         what = f", and can't be taken yet: {_why(one, becomes)}"
@@ -57,7 +57,7 @@ def _added(template: Template, label: str, one: Offer, overtaken: list[str], bec
     )
 
 
-def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Consequence]:
+def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Finding]:
     """Also where only other values than the defaults leave some."""
     usual, at_all = usual_offers(new), any(one.available for one in new.offers)
     before = () if old is None else usual_offers(old) if at_all else old.offers
@@ -67,7 +67,7 @@ def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: U
     why = [f"`{label}`: {_why(one, becomes)}" for label, one in offers_by_label(new).items() if one in lost]
     rests = any(one.dormant for one in lost)
     yield KINDS["no-offer-left"].of(
-        f"template {new.name}",
+        Subject("template", new.name),
         f"`{new.name}` can't run{' with its defaults' if at_all else ''} by any of its capacity types"
         f"{' for now' if rests else ''}",
         grade=Grade.WARNING if rests or at_all else None,
@@ -76,7 +76,7 @@ def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: U
     )
 
 
-def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[Consequence]:
+def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[Finding]:
     """What is posted: the same difference of several offers and worker pools is told once."""
     before, after, renamed = offers_by_label(old, new.kind), offers_by_label(new), renames(old, new)
     both = [label for label in after if label in before]
@@ -90,14 +90,15 @@ def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> It
         yield _told(new, Difference(kind, what, "", a, b), at, both, len({*old.roles, *new.roles}))
 
 
-def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: Catalog) -> Iterator[Consequence]:
+def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: Catalog) -> Iterator[Finding]:
     """Values in plain text that look like secrets, where they are new."""
     known = {one for offer in old.offers for one in plain_secrets(offer, was)} if old and was else set()
     for where in dict.fromkeys(one for offer in new.offers for one in plain_secrets(offer, becomes)):
         if where not in known:
             yield KINDS["plain-secret"].of(
-                f"template {new.name} {where}",
-                f"`{new.name}`: {where} looks like a secret in plain text; keep it in Secret Manager (secrets=…)",
+                Subject("template", new.name, where),
+                f"`{new.name}`: {where} looks like a secret in plain text",
+                more="; keep it in Secret Manager (secrets=…)",
                 field="env",
             )
 
@@ -136,9 +137,7 @@ def _overtaken(label: str, before: Mapping[str, Offer], after: Mapping[str, Offe
             yield other
 
 
-def _order(
-    template: Template, before: list[str], after: list[str], offers: Mapping[str, Offer]
-) -> Iterator[Consequence]:
+def _order(template: Template, before: list[str], after: list[str], offers: Mapping[str, Offer]) -> Iterator[Finding]:
     """`offers` by label. Those of different cases are never compared."""
     pairs = (
         (first, then)
@@ -149,14 +148,14 @@ def _order(
     for first, then in islice(pairs, 1):
         before, after = ([one for one in side if _compete(offers[one], offers[first])] for side in (before, after))
         yield KINDS["offer-order"].of(
-            f"template {template.name} order",
+            Subject("template", template.name, "order"),
             f"`{template.name}`: `{first}` is tried before `{then}` now",
             details=[f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"],
             field="capacity_types",
         )
 
 
-def _availability(template: Template, label: str, old: Offer, new: Offer, becomes: Catalog) -> Iterator[Consequence]:
+def _availability(template: Template, label: str, old: Offer, new: Offer, becomes: Catalog) -> Iterator[Finding]:
     if old.available and not new.available:
         yield KINDS["offer-unavailable"].of(
             _subject(template, label),
@@ -175,7 +174,7 @@ def _why(offer: Offer, catalog: Catalog) -> str:
     return offer.why or ("there is no quota for it" if offer.lacks_quota else "not available")
 
 
-def _wait(template: Template, label: str, old: float | None, new: float | None) -> Iterator[Consequence]:
+def _wait(template: Template, label: str, old: float | None, new: float | None) -> Iterator[Finding]:
     if old != new:
         before, after = ("for ever" if one is None else span(one) for one in (old, new))
         yield KINDS["fallback-wait"].of(
@@ -191,18 +190,16 @@ def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
         yield Difference("machines-changed", "pools", "", before, after)
 
 
-def _told(
-    template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str], all_roles: int
-) -> Consequence:
+def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str], all_roles: int) -> Finding:
     """`all_roles`: how many the template has, before and after taken together."""
     roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
     whose = f" of {join(f'`{role}`' for role in roles)}" if roles and all_roles > len(roles) else ""
     where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
     return KINDS[one.kind].of(
-        f"template {template.name} {one.what}{whose}{where}".replace("`", ""),
+        _subject(template, f"{one.what}{whose}{where}".replace("`", "")),
         f"`{template.name}`: {one.what}{whose}{where}: {one.before} → {one.after}",
     )
 
 
-def _subject(template: Template, label: str) -> str:
-    return f"template {template.name} {label}"
+def _subject(template: Template, label: str) -> Subject:
+    return Subject("template", template.name, label)

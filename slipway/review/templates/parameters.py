@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.review.consequence import Consequence, Grade
-from slipway.review.kinds import KINDS
 from slipway.review.templates.secret_values import looks_secret, shown
 from slipway.review.templates.usage import Usage
 
 _MOST_VALUES = 5
 
 
-def parameters(old: Template, new: Template, used: Usage) -> Iterator[Consequence]:
+def parameters(old: Template, new: Template, used: Usage) -> Iterator[Finding]:
     """Their order is no difference."""
     before, after = ({one.name: one for one in template.parameters} for template in (old, new))
     gone = [one for name, one in before.items() if name not in after]
@@ -34,7 +34,7 @@ def parameters(old: Template, new: Template, used: Usage) -> Iterator[Consequenc
             yield from _changed(new, before[name], parameter, used)
 
 
-def plain_defaults(old: Template | None, new: Template) -> Iterator[Consequence]:
+def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
     """Defaults that look like secrets and were not there before."""
     known = {(one.name, one.default) for one in old.parameters} if old else set()
     for one in new.parameters:
@@ -58,7 +58,7 @@ def renames(old: Template, new: Template) -> Mapping[str, str]:
     return pairs
 
 
-def _lost(kind: str, template: Template, one: Parameter, used: Usage, what: str) -> Consequence:
+def _lost(kind: str, template: Template, one: Parameter, used: Usage, what: str) -> Finding:
     setting = used.giving(one.name, lambda value: value is not None and value != one.default)
     row = KINDS[kind]
     sentence = f"`{template.name}`: parameter `{one.name}` {what}, so a submission that sets it is refused"
@@ -71,7 +71,7 @@ def _lost(kind: str, template: Template, one: Parameter, used: Usage, what: str)
     )
 
 
-def _added(template: Template, one: Parameter, used: Usage) -> Iterator[Consequence]:
+def _added(template: Template, one: Parameter, used: Usage) -> Iterator[Finding]:
     if one.required:
         yield _required(template, one, used, "is new and has no default")
     else:
@@ -79,7 +79,7 @@ def _added(template: Template, one: Parameter, used: Usage) -> Iterator[Conseque
         yield KINDS["parameter-added"].of(_subject(template, one), sentence, field=_field(one))
 
 
-def _required(template: Template, one: Parameter, used: Usage, what: str) -> Consequence:
+def _required(template: Template, one: Parameter, used: Usage, what: str) -> Finding:
     sentence = f"`{template.name}`: parameter `{one.name}` {what}, so a submission without it is refused"
     row = KINDS["parameter-required"]
     return row.of(
@@ -87,7 +87,7 @@ def _required(template: Template, one: Parameter, used: Usage, what: str) -> Con
     )
 
 
-def _changed(template: Template, old: Parameter, new: Parameter, used: Usage) -> Iterator[Consequence]:
+def _changed(template: Template, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
     head = f"`{template.name}`: parameter `{new.name}`"
     subject, field = _subject(template, new), _field(new)
     if old.type != new.type:
@@ -106,19 +106,19 @@ def _changed(template: Template, old: Parameter, new: Parameter, used: Usage) ->
         yield from _bounds(head, subject, old, new, used)
 
 
-def _default(head: str, subject: str, old: Parameter, new: Parameter, used: Usage) -> Consequence:
+def _default(head: str, subject: Subject, old: Parameter, new: Parameter, used: Usage) -> Finding:
     had = "none" if old.required else shown(old.default, old.name)
     following = used.giving(new.name, lambda value: value == old.default)
     return KINDS["default-changed"].of(
         subject,
         f"{head}: default {had} → {shown(new.default, new.name)}",
         details=[] if old.required else [following.words("took the default")],
-        grade=Grade.CHANGE if old.required else None,
+        grade=Grade.NOTE if old.required else None,
         field=_field(new),
     )
 
 
-def _bounds(head: str, subject: str, old: Parameter, new: Parameter, used: Usage) -> Iterator[Consequence]:
+def _bounds(head: str, subject: Subject, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
     narrowed, widened = _limits(old, new)
     if narrowed:
         row = KINDS["bounds-narrowed"]
@@ -168,8 +168,8 @@ def _number(bound: float | None) -> str:
     return "none" if bound is None else f"{bound:g}"
 
 
-def _subject(template: Template, one: Parameter) -> str:
-    return f"template {template.name} parameter {one.name}"
+def _subject(template: Template, one: Parameter) -> Subject:
+    return Subject("template", template.name, f"parameter {one.name}")
 
 
 def _field(one: Parameter) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from slipway.cloud.jobs import VertexJob
+from slipway.findings.finding import Grade
 from slipway.formatting import counted, join
 from slipway.labels import TEMPLATE_LABEL, USER_LABEL
 from slipway.live import Unknown
 from slipway.review.change import Change
-from slipway.review.consequence import Grade
 
 DAYS = 30
 _MOST_PEOPLE = 4

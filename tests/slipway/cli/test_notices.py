@@ -8,16 +8,26 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import main
+from slipway.findings.document import write
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
 
-SHORT = "error: cluster h100-3e29a36 could not be made: it ended in ERROR (2 tries in 15 min)\n"
+OUT = KINDS["stock-out"].of(
+    Subject("cluster", "h100"), "cluster `h100-3e29a36` could not be made", id="h100-3e29a36", how="it ended in ERROR"
+)
+
+
+def up(folder: Path, *found: Finding) -> str:
+    file = folder / "up.json"
+    file.write_text(json.dumps(write("prod", ["stock-out"], found)))
+    return str(file)
 
 
 def test_notices_are_lines_for_people_and_a_document_with_requests_for_issues(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "up.txt").write_text(SHORT)
     (tmp_path / "issues").write_text("")
-    words = ["notices", "--up", str(tmp_path / "up.txt"), "--stack", "prod"]
+    words = ["notices", up(tmp_path, OUT)]
     assert main(words) == 0
     assert capsys.readouterr().out.startswith(
         "! prod: cluster h100 can't be made\n    cluster `h100-3e29a36` could not"
@@ -30,7 +40,7 @@ def test_notices_are_lines_for_people_and_a_document_with_requests_for_issues(
     assert "h100 can't be made" in capsys.readouterr().out
     assert main(["notices"]) == 0
     assert "nothing was looked at: name a file" in capsys.readouterr().err
-    (tmp_path / "up.txt").write_text("Resources:\n    4 unchanged\n\nDuration: 4s\n")
+    up(tmp_path)
     assert main(words) == 0
     assert capsys.readouterr().err == "✓ nothing to tell\n"
 
@@ -38,15 +48,10 @@ def test_notices_are_lines_for_people_and_a_document_with_requests_for_issues(
 def test_a_file_that_was_named_and_tells_nothing_is_not_said_to_be_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An `up` that stopped for another reason, or was killed, says nothing of machines: what was told of them stays."""
-    up = tmp_path / "up.txt"
-    up.write_text("error: a template is wrong\nDuration: 4s\n")
     unread = {"kind": "doctor", "stack": "prod", "findings": [{"id": "unread", "grade": "broken"}]}
     (tmp_path / "doctor.json").write_text(json.dumps(unread))
-    assert main(["notices", "--up", str(up), "--stack", "prod"]) == 0
-    assert capsys.readouterr().err.startswith(f"nothing can be told from {up}: it is of a run that was killed or")
-    assert main(["notices", str(tmp_path / "doctor.json"), "--up", str(up), "--stack", "prod"]) == 0
-    assert f"nothing can be told from {tmp_path}/doctor.json and {up}: " in capsys.readouterr().err
+    assert main(["notices", str(tmp_path / "doctor.json")]) == 0
+    assert capsys.readouterr().err.startswith(f"nothing can be told from {tmp_path}/doctor.json: it is of")
 
 
 def test_the_condition_of_a_mend_stands_below_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +68,6 @@ def test_the_condition_of_a_mend_stands_below_it(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--up", "up.txt"], "--up and --stack belong together"),
         (["nowhere.json"], "can't be read"),
         (["up.txt"], "is no JSON"),
         (["--issues", "up.txt", "--output", "json"], "has no issues"),
@@ -73,6 +77,6 @@ def test_what_is_no_such_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], why: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("up.txt").write_text(SHORT)
+    Path("up.txt").write_text("error: no machines")
     assert main(["notices", *words]) == 2
     assert why in capsys.readouterr().err

@@ -133,7 +133,7 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     assert id_ in {one.id for one in seen.live.clusters if one.region == "us-east4"}
     assert seen.live.limits_elsewhere.keys() == {"us-east4"}
     found = drifted(preview, connect(environ), "").found
-    assert {one.field for one in found if id_ in one.on} == {"displayName"}, "which no test's cluster is made with"
+    assert {one.field for one in found if id_ in one.subject} == {"displayName"}, "which no test's cluster is made with"
     stack.cloud.rest("DELETE", f"{CLUSTERS.replace(REGION, 'us-east4')}/{id_}")
 
 

@@ -11,7 +11,8 @@ from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import UNCOMMITTED, begun
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
-from slipway.doctor.drift import Drift, Then, by_hand
+from slipway.doctor.drift import Then, by_hand, drift
+from slipway.findings.finding import Subject
 from slipway.labels import Revision
 from slipway.packages.source_package import SourcePackage
 from tests.slipway.deployment.test_replacement import ALIVE, NEW, OLD
@@ -21,7 +22,7 @@ from .test_in_place import CATALOG, PUBLISHED, REVISION, Bucket, offers
 
 BOTH, SUCCESSOR = catalog_with(OLD, spec("gpu")).whole, catalog_with(NEW).whole
 PACKAGE = SourcePackage("nap-0123456789ab.tar.gz", "0123456789ab", b"package")
-DRIFT = Drift("catalog gs://b/catalog.json", "content", "somebody overwrote it", Then.PUT_BACK)
+DRIFT = drift(Subject("catalog", "gs://b/catalog.json"), "content", "somebody overwrote it", Then.PUT_BACK)
 
 
 def published(bucket: Bucket) -> Catalog:

@@ -10,8 +10,8 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.doctor.examination import examine
-from slipway.doctor.finding import Finding
 from slipway.doctor.picture import Picture
+from slipway.findings.finding import Finding
 from slipway.stack.yaml_file import from_text
 from slipway.state import State, StateResource
 from tests.slipway.review.builders import NOW, PROJECT, REGION, STACK, catalog, cluster, job, living

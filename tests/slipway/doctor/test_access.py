@@ -7,10 +7,10 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from slipway.doctor.examination import examine
-from slipway.doctor.finding import Grade, shape_of
 from slipway.doctor.gaps import NEEDS
 from slipway.doctor.picture import Gap
 from slipway.doctor.reading import awaited
+from slipway.findings.finding import Grade, shape_of
 from slipway.live import Unknown
 from tests.slipway.doctor.picture import CPU, found, lives, picture
 
@@ -25,7 +25,7 @@ def test_what_can_not_be_read_names_api_identity_and_role_and_hides_nothing() ->
     assert one.sentence == (
         "clusters can't be read: aiplatform.googleapis.com persistentResources.list as ada@acme: denied"
     )
-    assert (one.grade, one.mend) == (Grade.BROKEN, "ask for roles/aiplatform.viewer on project acme-prod")
+    assert (one.grade, one.fix) == (Grade.BLOCKING, "ask for roles/aiplatform.viewer on project acme-prod")
     assert set(findings) == {"unread", "catalog-older"}
     assert found(quota=DENIED)["unread-part"].grade is Grade.WARNING
 
@@ -33,7 +33,7 @@ def test_what_can_not_be_read_names_api_identity_and_role_and_hides_nothing() ->
 def test_an_api_that_is_off_is_told_once() -> None:
     one = found(clusters=OFF, jobs=OFF, recent=OFF)["api-off"]
     assert one.sentence == "the API aiplatform.googleapis.com is switched off in acme-prod"
-    assert one.mend == "gcloud services enable aiplatform.googleapis.com --project=acme-prod"
+    assert one.fix == "gcloud services enable aiplatform.googleapis.com --project=acme-prod"
 
 
 def test_a_missing_role_is_a_note_with_the_commands_that_need_it() -> None:
@@ -57,7 +57,7 @@ def test_the_shape_is_of_what_is_found_and_not_of_when_or_how_much() -> None:
 
 def test_the_worst_comes_first() -> None:
     findings = examine(picture(lives(days=34, used=1), published=None, gaps=(Gap("r", "p", "v"),)))
-    assert [one.grade for one in findings] == sorted((one.grade for one in findings), key=list(Grade).index)
+    assert [one.grade for one in findings] == sorted((one.grade for one in findings), reverse=True)
     assert findings[0].kind == "catalog-missing" and CPU.id
 
 

@@ -33,9 +33,9 @@ def test_an_adopted_cluster_is_well_however_old_idle_and_unlabelled_it_is() -> N
 
 def test_one_that_is_gone_or_failed_is_mended_in_the_stack_file() -> None:
     (gone,) = examine(seen())
-    assert gone.kind == "cluster-gone" and gone.mend == f"{FILE}:5" and "adopted as theirs" in gone.sentence
+    assert gone.kind == "cluster-gone" and gone.fix == f"{FILE}:5" and "adopted as theirs" in gone.sentence
     (failed,) = examine(seen(replace(LIVES, state="ERROR", error="no machines")))
-    assert failed.kind == "cluster-failed" and failed.mend == f"{FILE}:5" and "no machines" in failed.sentence
+    assert failed.kind == "cluster-failed" and failed.fix == f"{FILE}:5" and "no machines" in failed.sentence
 
 
 def test_what_another_stack_of_the_checkout_adopts_is_not_for_deletion() -> None:
@@ -48,11 +48,11 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
     assert list(of_clusters(deployed, (replace(LIVES, display_name="theirs, renamed"),))) == []
     pools = (replace(LIVES.pools[0], max=9),)
     (drift,) = of_clusters(deployed, (replace(LIVES, pools=pools),))
-    assert drift.field == "pools.workers.replicas.max" and drift.then is Then.REFUSES
+    assert drift.field == "pools.workers.replicas.max" and drift.facts["then"] is Then.REFUSES
     few = (replace(LIVES.pools[0], replicas=0),)
     assert list(of_clusters(deployed, (replace(LIVES, pools=few),))) == [], "no deployment looks at that"
     (gone,) = of_clusters(deployed, ())
-    assert gone.then is Then.REFUSES
+    assert gone.facts["then"] is Then.REFUSES
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_whatever_stops_the_next_deployment_is_drift(changed: dict[str, Any], fi
     lives = replace(LIVES, **changed)
     (refused,) = differences(declared(THEIRS), lives)
     (drift,) = of_clusters(catalog(THEIRS), (lives,))
-    assert field in refused and drift.field == field and drift.then is Then.REFUSES
+    assert field in refused and drift.field == field and drift.facts["then"] is Then.REFUSES
     assert drift.sentence.startswith(f"{field} {words}")
 
 

@@ -16,8 +16,8 @@ from components.creation import NAME, OBJECT
 from slipway.cloud.connection import connect
 from slipway.cloud.storage import Storage
 from slipway.doctor.backend_reading import look
-from slipway.doctor.finding import Grade
 from slipway.doctor.picture import Backend, Lock, Package, Submission
+from slipway.findings.finding import Grade
 from slipway.live import Unknown
 from slipway.state import State
 from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
@@ -37,11 +37,11 @@ def test_a_lock_whose_holder_is_gone_is_broken_and_one_elsewhere_a_doubt() -> No
     assert one.sentence == (
         "ada@laptop has held the stack's lock for 5 h, and its process is gone: every deployment is refused"
     )
-    assert (one.grade, one.mend) == (Grade.BROKEN, f"pulumi cancel {STACK} --yes")
+    assert (one.grade, one.fix) == (Grade.BLOCKING, f"pulumi cancel {STACK} --yes")
     assert found(backend=with_lock(HELD))["lock-old"].grade is Grade.WARNING
     assert found(backend=with_lock(replace(HELD, since=NOW - timedelta(hours=1)))) == {}
     assert found(backend=with_lock(replace(HELD, since=NOW, alive=True))) == {}
-    assert found(backend=with_lock(Lock("l", damaged=True)))["lock-stale"].grade is Grade.BROKEN
+    assert found(backend=with_lock(Lock("l", damaged=True)))["lock-stale"].grade is Grade.BLOCKING
 
 
 def test_a_backend_that_can_not_be_read_names_api_identity_and_role_and_hides_nothing() -> None:
@@ -49,14 +49,14 @@ def test_a_backend_that_can_not_be_read_names_api_identity_and_role_and_hides_no
     findings = found(backend=Backend("gs://acme-state", denied), published=None)
     one = findings["unread"]
     assert one.sentence == "the state can't be read: storage.googleapis.com gs://acme-state as ci@acme: denied"
-    assert one.mend == "ask for roles/storage.objectViewer on gs://acme-state" and "catalog-missing" in findings
+    assert one.fix == "ask for roles/storage.objectViewer on gs://acme-state" and "catalog-missing" in findings
 
 
 def test_a_stack_that_the_backend_lacks_and_files_that_were_cut_off() -> None:
-    assert found(backend=Backend("file:///elsewhere", None))["state-missing"].grade is Grade.BROKEN
+    assert found(backend=Backend("file:///elsewhere", None))["state-missing"].grade is Grade.BLOCKING
     assert set(found(backend=Backend("file:///new", None), published=None)) == {"catalog-missing"}
     one = found(backend=Backend("file:///s", state(CPU.id), cut_off="/s/.pulumi"))["state-damaged"]
-    assert one.mend == "find '/s/.pulumi' -name '*.attrs' -size 0 -delete"
+    assert one.fix == "find '/s/.pulumi' -name '*.attrs' -size 0 -delete"
     pending = found(backend=Backend("file:///s", state(CPU.id), pending=("work",)))["operation-pending"]
     assert "at work on work" in pending.sentence
 
@@ -76,14 +76,14 @@ def test_a_killed_run_that_was_deleting_is_not_told_to_make_it_anew() -> None:  
     killed = Backend("file:///s", state(CPU.id), pending=(CPU.id, "work"), deletes=True)
     one = found(backend=killed)["operation-pending"]
     assert one.sentence == f"a killed run was deleting {CPU.id} and work, and nobody knows whether it was done"
-    assert (one.mend, one.means) == ("type again what was killed, which goes on from there", f"{DESTROY}; {KEEP}")
+    assert (one.fix, one.means) == ("type again what was killed, which goes on from there", f"{DESTROY}; {KEEP}")
     stopping = found(lives(state="STOPPING"), backend=killed, published=None, jobs=(), recent=())
     for kind in ("operation-pending", "catalog-missing"):
-        assert stopping[kind].mend == "type again what was killed, which goes on from there"
+        assert stopping[kind].fix == "type again what was killed, which goes on from there"
         assert stopping[kind].means == f"{DESTROY}; {KEEP}"
     held = replace(killed, locks=(replace(HELD, since=NOW),))
     going_on = found(lives(state="STOPPING"), backend=held, published=None, jobs=())["catalog-missing"]
-    assert going_on.mend == "type again what was killed, unless it is still at work"
+    assert going_on.fix == "type again what was killed, unless it is still at work"
 
 
 def test_where_no_catalog_is_published_the_way_down_is_named_beside_the_way_up() -> None:  # N1
@@ -92,9 +92,9 @@ def test_where_no_catalog_is_published_the_way_down_is_named_beside_the_way_up()
     assert refused["catalog-missing"].sentence == (
         f"stack {STACK} has no catalog, as a run that takes it down has not come to its end"
     )
-    assert refused["catalog-missing"].mend == "type again what was killed, which goes on from there"
+    assert refused["catalog-missing"].fix == "type again what was killed, which goes on from there"
     made = found(backend=Backend("gs://s", state(CPU.id)), published=None)["catalog-missing"]
-    assert (made.mend, made.means) == (f"pulumi up --stack {STACK}", f"it publishes one; {DESTROY}")
+    assert (made.fix, made.means) == (f"pulumi up --stack {STACK}", f"it publishes one; {DESTROY}")
     new = found(backend=Backend("gs://s", state()), published=None)
     assert new["catalog-missing"].means == "it publishes one", "there is nothing to take down"
 
@@ -113,10 +113,10 @@ def test_submissions_that_nobody_waits_for() -> None:
     one = Submission("hello-1", "hello", NOW - timedelta(hours=2), "", waited=False)
     said = found(submissions=(one,))["submission-abandoned"]
     assert said.sentence == "submission hello-1 of hello was interrupted 2 h ago as it was sent"
-    assert said.mend == "slipway submit hello --request-id hello-1"
+    assert said.fix == "slipway submit hello --request-id hello-1"
     waits = found(submissions=(replace(one, job="projects/1/jobs/2", waited=True),))["submission-abandoned"]
     assert waits.sentence.endswith("while it waited")
-    assert waits.mend.endswith(
+    assert waits.fix.endswith(
         "with the --wait-for and --then that it had, besides: slipway submit hello --request-id hello-1"
     )
     runs = replace(one, job=BUSY.name, waited=True)

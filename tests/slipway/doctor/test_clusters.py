@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from slipway.catalog.clusters import DormantCluster
-from slipway.doctor.finding import Finding, Grade
 from slipway.doctor.picture import Backend, Lock
+from slipway.findings.finding import Finding, Grade
 from slipway.labels import STACK_LABEL
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, found, lives, published, state
 from tests.slipway.review.builders import NOW, PROJECT, REGION, STACK, catalog, cluster, job
@@ -30,8 +30,8 @@ def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it() -> None
     assert one.sentence == (
         f"cluster {CPU.id} has been in ERROR for 3 h (no machines in us-central1) and holds its name"
     )
-    assert (one.grade, one.mend, one.means) == (
-        Grade.BROKEN,
+    assert (one.grade, one.fix, one.means) == (
+        Grade.BLOCKING,
         f"pulumi up --stack {STACK}",
         "it clears the cluster and tries again",
     )
@@ -47,7 +47,7 @@ def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N
     one = found(foreign, jobs=())["name-taken"]
     # The catalog offers its id, so no deployment goes on, whatever `generation` says.
     delete = f"gcloud ai persistent-resources delete {CPU.id} --project={PROJECT} --region={REGION}"
-    assert one.mend == delete and "left alone" in one.sentence
+    assert one.fix == delete and "left alone" in one.sentence
     assert "cluster-in-no-stack" not in found(foreign)
 
 
@@ -78,7 +78,7 @@ def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], word
     stray = replace(lives(OLD), name="scratch", labels=labels)
     one = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert words in one.sentence and "$0.46/h" in one.sentence
-    assert one.mend == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
+    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
     # One that has another stack's label can't be adopted.
     assert ("adopt it by `id: scratch` (docs/adoption.md)" in one.means) is (not labels)
     # Without a checkout nobody knows which stacks there are.
@@ -91,13 +91,13 @@ def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: di
     stray = replace(lives(OLD, used=1), name="team-a", labels=labels)
     theirs = replace(job("sleeper", on=OLD), persistent_resource_id="team-a")
     one = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
-    assert one.sentence.endswith(": $0.46/h, and sleeper on it") and one.mend == "slipway jobs show sleeper"
+    assert one.sentence.endswith(": $0.46/h, and sleeper on it") and one.fix == "slipway jobs show sleeper"
     assert one.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in one.means) is (not labels)
     unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert unlisted.sentence.endswith(": $0.46/h, and its machines are in use")
-    assert unlisted.mend == "leave team-a alone until nothing uses its machines"
+    assert unlisted.fix == "leave team-a alone until nothing uses its machines"
     taken = found(replace(lives(used=1), labels={}))["name-taken"]
-    assert taken.mend == "slipway jobs show train-1" and "nothing is deployed" in taken.means
+    assert taken.fix == "slipway jobs show train-1" and "nothing is deployed" in taken.means
 
 
 RETIRING = published(catalog(CPU, retiring=(OLD.id,)))
@@ -109,9 +109,9 @@ def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_id
         "cluster-retires-long"
     ]
     assert one.sentence == f"cluster {OLD.id} has been retiring for 6 days: tune-27b-x1 still runs, $0.46/h"
-    assert one.mend == "slipway jobs show tune-27b-x1"
+    assert one.fix == "slipway jobs show tune-27b-x1"
     one = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
-    assert one.sentence.endswith("is idle: $0.46/h for nothing") and one.mend == f"pulumi up --stack {STACK}"
+    assert one.sentence.endswith("is idle: $0.46/h for nothing") and one.fix == f"pulumi up --stack {STACK}"
 
 
 def test_retire_within_decides_how_long_is_too_long() -> None:
@@ -141,7 +141,7 @@ def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_
     stays = job("tune-27b-x1", on=gone)
     one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
     assert one.sentence == f"cluster {gone.id} has been retiring {words}: tune-27b-x1 still runs, $0.46/h"
-    assert (one.grade, one.mend) == (grade, "slipway jobs show tune-27b-x1")
+    assert (one.grade, one.fix) == (grade, "slipway jobs show tune-27b-x1")
 
 
 def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
@@ -158,10 +158,9 @@ def test_a_cluster_older_than_the_cloud_advises() -> None:
     assert found(lives(days=30, used=1)) == {}
     one = found(lives(days=34, used=1))["cluster-old"]
     assert one.sentence == f"cluster {CPU.id} is 34 days old; the cloud advises 30"
-    assert one.mend == f"raise `generation` of cpu in {FILE}:4"
+    assert one.fix == f"raise `generation` of cpu in {FILE}:4"
     assert (
-        found(lives(days=34, used=1), document=None)["cluster-old"].mend
-        == "raise `generation` of cpu in its stack file"
+        found(lives(days=34, used=1), document=None)["cluster-old"].fix == "raise `generation` of cpu in its stack file"
     )
 
 

@@ -13,9 +13,9 @@ from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
 from slipway.doctor.drift import (
-    Drift,
     Then,
     by_hand,
+    drift,
     of_clusters,
     of_engine,
     of_labels,
@@ -25,6 +25,7 @@ from slipway.doctor.drift import (
 )
 from slipway.doctor.drift_reading import drifted
 from slipway.doctor.picture import Policy
+from slipway.findings.finding import Finding, Subject
 from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step
 from tests.checkouts.shell import slipway
@@ -37,8 +38,8 @@ EVE = "user:eve@acme.example"
 WORK = "bucket slipway-local-local-work"
 
 
-def said(found: Iterable[Drift]) -> dict[tuple[str, str], str]:
-    return {(one.on, one.field): one.sentence for one in found}
+def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
+    return {(one.subject, one.field): one.sentence for one in found}
 
 
 def test_what_the_refresh_found_is_told_field_by_field() -> None:
@@ -55,7 +56,7 @@ def test_what_the_refresh_found_is_told_field_by_field() -> None:
             f"{trainer} does not have roles/storage.objectUser any more, which the stack granted"
         ),
     }
-    assert {one.then for one in found} == {Then.PUT_BACK}
+    assert {one.facts["then"] for one in found} == {Then.PUT_BACK}
 
 
 def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
@@ -67,16 +68,16 @@ def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
     before = Resource({"name": "acme-work"}, {"name": "acme-work"})
     after = Resource({"name": "acme-work"}, {"name": "acme-work", "retentionPolicy": {"retentionPeriod": 86400}})
     (one,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
-    assert (one.on, one.field, one.then) == ("bucket acme-work", "retentionPolicy", Then.STAYS)
+    assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", Then.STAYS)
 
 
 def test_an_account_that_was_disabled_and_things_that_were_deleted() -> None:
     account = "gcp:serviceaccount/account:Account"
     old = Resource({"accountId": "trainer", "disabled": False}, {"email": TRAINER})
     (one,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
-    assert (one.on, one.sentence) == (f"account {TRAINER}", "disabled false → true")
+    assert (one.subject, one.sentence) == (f"account {TRAINER}", "disabled false → true")
     (gone,) = of_engine(refreshed(account, "trainer", old, None))
-    assert (gone.sentence, gone.then) == ("somebody deleted it", Then.STAYS)
+    assert (gone.sentence, gone.facts["then"]) == ("somebody deleted it", Then.STAYS)
     package = refreshed(
         "gcp:storage/bucketObject:BucketObject",
         "p",
@@ -114,10 +115,12 @@ def test_what_a_deployment_did_that_did_not_come_to_its_end_is_nobody_s_hand() -
         "cluster h100",
         "bucket acme-work",
     ]
-    found = [Drift(on, "content" * on.startswith("catalog"), "somebody did that", Then.STAYS) for on in told]
+    found = [
+        drift(Subject.read(on), "content" * on.startswith("catalog"), "somebody did that", Then.STAYS) for on in told
+    ]
     rests = withdrawn(catalog(cluster("ended", id="ended")), ["ended"], datetime(2026, 11, 21, tzinfo=UTC))
     unfinished = replace(rests, retiring=("old",), under_way="3f9c2e1")
-    assert [one.on for one in by_hand(found, unfinished)] == ["cluster h100", "bucket acme-work"]
+    assert [one.subject for one in by_hand(found, unfinished)] == ["cluster h100", "bucket acme-work"]
     done = replace(unfinished, dormant={}, under_way=None)
     assert list(by_hand(found, done)) == found
 
@@ -134,8 +137,10 @@ def test_a_cluster_that_comes_under_another_id_is_made_anew_and_not_left_as_it_i
     gone = Resource({"name": CPU.id})
     engine = tuple(of_engine(refreshed("gcp:vertex/aiPersistentResource:AiPersistentResource", CPU.id, gone, None)))
     live = tuple(of_clusters(catalog(CPU), ()))
-    assert [one.then for one in engine] == [Then.STAYS]
-    assert [(one.on, one.then) for one in together(engine, live)] == [(f"cluster {CPU.id}", Then.MADE_ANEW)]
+    assert [one.facts["then"] for one in engine] == [Then.STAYS]
+    assert [(one.subject, one.facts["then"]) for one in together(engine, live)] == [
+        (f"cluster {CPU.id}", Then.MADE_ANEW)
+    ]
     assert together(engine, ()) == engine, "a retiring one stays away"
 
 
@@ -148,21 +153,21 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
             Bound("roles/storage.legacyBucketOwner", "projectOwner:slipway-local"),
         }
     )
-    assert said(of_policies(grants, [Policy(WORK, bound)])) == {
+    assert said(of_policies(grants, [Policy(Subject.read(WORK), bound)])) == {
         (WORK, "roles/storage.objectAdmin user:eve@acme.example"): (
             "user:eve@acme.example has roles/storage.objectAdmin, which the stack did not grant"
         )
     }
-    (foreign,) = of_policies(grants, [Policy(WORK, bound)])
-    assert foreign.then is Then.STAYS and foreign.mend == (
+    (foreign,) = of_policies(grants, [Policy(Subject.read(WORK), bound)])
+    assert foreign.facts["then"] is Then.STAYS and foreign.fix == (
         "gcloud storage buckets remove-iam-policy-binding gs://slipway-local-local-work "
         "--member=user:eve@acme.example --role=roles/storage.objectAdmin"
     )
     trainer = f"serviceAccount:{TRAINER}"
     project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
-    assert [one.field for one in of_policies(grants, [Policy("project p", project, frozenset({trainer}))])] == [
-        f"roles/editor {trainer}"
-    ]
+    assert [
+        one.field for one in of_policies(grants, [Policy(Subject("project", "p"), project, frozenset({trainer}))])
+    ] == [f"roles/editor {trainer}"]
 
 
 @pytest.mark.parametrize(
@@ -189,8 +194,8 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
     ],
 )
 def test_a_foreign_grant_has_the_command_that_takes_it_away(on: str, bound: set[Bound], mend: str) -> None:
-    (one,) = of_policies(preview("by_hand"), [Policy(on, frozenset(bound))])
-    assert one.mend == mend
+    (one,) = of_policies(preview("by_hand"), [Policy(Subject.read(on), frozenset(bound))])
+    assert one.fix == mend
 
 
 def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it_from_its_inputs() -> None:
@@ -201,8 +206,8 @@ def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it
     seen = replace(seen, standing={**seen.standing, **provider.standing})
     labels = {"team": "ml", "cost": "7", "goog-x": "y", "owner": "ada"}
     (one,) = of_labels(seen, {"acme-work": labels, "another": labels})
-    assert (one.on, one.field, one.sentence) == ("bucket acme-work", "labels.cost", "label cost '7' was added")
-    assert one.mend == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
+    assert (one.subject, one.field, one.sentence) == ("bucket acme-work", "labels.cost", "label cost '7' was added")
+    assert one.fix == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
 
 
 def test_labels_and_grants_of_an_adopted_bucket_are_its_owner_s() -> None:  # N10, N13
@@ -210,8 +215,8 @@ def test_labels_and_grants_of_an_adopted_bucket_are_its_owner_s() -> None:  # N1
     seen = refreshed("gcp:storage/bucket:Bucket", "work.theirs", has, has)
     assert not list(of_labels(seen, {"theirs": {"team": "a"}}))
     reads = frozenset({Bound("roles/storage.objectViewer", EVE)})
-    assert not list(of_policies(seen, [Policy("bucket theirs", reads)]))
-    assert list(of_policies(seen, [Policy("bucket another", reads)]))
+    assert not list(of_policies(seen, [Policy(Subject("bucket", "theirs"), reads)]))
+    assert list(of_policies(seen, [Policy(Subject("bucket", "another"), reads)]))
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 4])
@@ -253,7 +258,7 @@ def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
     engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
     live = tuple(of_clusters(catalog(CPU), (replace(lives(), network="projects/1/global/networks/n"),)))
     assert engine == live == together(engine, live)
-    assert [one.field for one in live] == ["network"] and live[0].then is Then.STAYS
+    assert [one.field for one in live] == ["network"] and live[0].facts["then"] is Then.STAYS
     assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
     (odd,) = of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU, resourcePools="x"))))
     assert odd.field == "resourcePools"

@@ -34,7 +34,7 @@ def told(*use: Series, of: Any = ALONE) -> Any:
 def test_a_job_that_has_used_nothing_for_a_quarter_of_an_hour_says_what_it_costs_and_what_to_look_at() -> None:
     one = told(series(0), series(1))
     assert one.sentence == "job alone has used under 5 % of its machines for 15 min ($0.93/h)"
-    assert one.mend == "slipway jobs logs alone --tail 20"
+    assert one.fix == "slipway jobs logs alone --tail 20"
     assert one.means == "shows what it waits for; slipway jobs cancel alone ends it"
 
 
@@ -67,4 +67,4 @@ def test_use_that_may_not_be_read_is_told_and_nobody_idles() -> None:
     denied = Unknown("denied", "monitoring.googleapis.com timeSeries.list", "roles/monitoring.viewer", "ada")
     seen = found(jobs=(ALONE,), use=denied)
     assert set(seen) >= {"unread-part"} and "job-idle" not in seen
-    assert seen["unread-part"].mend == f"ask for roles/monitoring.viewer on project {picture().project}"
+    assert seen["unread-part"].fix == f"ask for roles/monitoring.viewer on project {picture().project}"

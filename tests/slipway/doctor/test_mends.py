@@ -16,9 +16,9 @@ from slipway.cloud.monitoring import CPU as CPU_USE
 from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
-from slipway.doctor.finding import KINDS, Finding
-from slipway.doctor.picture import Backend, Damage, Gap, Lock, Package, Picture, Policy, Submission
-from slipway.doctor.policies import Gone
+from slipway.doctor.picture import Backend, Damage, Gap, Lock, Package, Picture, Policy, Submission, UnseenPolicy
+from slipway.findings.finding import Finding, Section, Subject
+from slipway.findings.kinds import KINDS
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.quota.published import judge
@@ -39,6 +39,8 @@ ALONE = replace(SENT, labels={**SENT.labels, CAPACITY_TYPE_LABEL: "on-demand"})
 LORA = template("lora", offer(), offer("on-demand"), parameters=[Parameter("name", "str")])
 FAILED = lives(state="ERROR", error="no machines")
 OLD = cluster("cpu", generation=7)
+
+HEALTH = [word for word, kind in KINDS.items() if kind.section is Section.HEALTH]
 
 
 def quota(limit: int, increase: str = INCREASABLE) -> object:
@@ -92,10 +94,14 @@ def pictures() -> Iterator[Picture]:
         packages = (Package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=100 + n)) for n in range(many))
         yield picture(packages=tuple(packages))
     everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
-    yield picture(policies=(Policy("bucket acme-work", everybody),))
+    yield picture(policies=(Policy(Subject("bucket", "acme-work"), everybody),))
     slept = tuple(Point(NOW - timedelta(minutes=minute), 0.0) for minute in (16, 5))
     yield picture(lives(used=4), jobs=(ALONE,), use=(Series(CPU_USE, ALONE.id, "workerpool0-0", "", slept),))
-    yield picture(policies=(Gone("no such account", "getIamPolicy of account t@p.iam.gserviceaccount.com", "r"),))
+    yield picture(
+        policies=(
+            UnseenPolicy("no such account", "", "r", of=Subject("account", "t@p.iam.gserviceaccount.com"), gone=True),
+        )
+    )
     yield picture(jobs=DENIED, recent=DENIED, quota=replace(DENIED, role=""))
     yield picture(clusters=OFF)
     yield picture(gaps=(Gap("roles/logging.viewer", "project acme-prod", "slipway jobs logs"),))
@@ -108,50 +114,55 @@ def every() -> tuple[Finding, ...]:
 
 
 def test_there_is_an_example_of_every_kind() -> None:
-    assert {one.kind for one in every()} == set(KINDS)
+    assert {one.kind for one in every()} == set(HEALTH)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", HEALTH)
 def test_what_mends_can_be_pasted_or_is_said_in_words(kind: str) -> None:
     for one in (one for one in every() if one.kind == kind):
-        assert one.mend, one
-        if one.mend.partition(" ")[0] in COMMANDS:
-            shlex.split(one.mend)
-            assert not PLACEHOLDER.search(one.mend), one.mend
+        assert one.fix, one
+        if one.fix.partition(" ")[0] in COMMANDS:
+            shlex.split(one.fix)
+            assert not PLACEHOLDER.search(one.fix), one.fix
         else:
-            assert WORDS.match(one.mend), one.mend
+            assert WORDS.match(one.fix), one.fix
 
 
 def test_a_job_beside_a_pool_is_submitted_there_with_its_own_parameters() -> None:
     told = published(catalog(CPU, LORA))
     one = found(lives(used=1), jobs=(ALONE,), published=told, of_catalog=" --catalog gs://acme")["job-beside-pool"]
-    assert one.mend == "slipway submit lora -p 'name=my run' --capacity pool --catalog gs://acme"
+    assert one.fix == "slipway submit lora -p 'name=my run' --capacity pool --catalog gs://acme"
 
 
 def test_quota_is_asked_for_by_whom_the_stack_file_names_and_as_much_as_is_drawn() -> None:
     named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
     one = found(quota=quota(17), document=named)["quota-nearly-used"]
-    assert one.mend == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
+    assert one.fix == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
 
 
 def test_packages_are_named_and_no_more_of_them_than_a_line_holds() -> None:
     packages = tuple(Package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=200 - n)) for n in range(9))
     one = found(packages=packages)["package-left"]
-    assert one.mend == "gcloud storage rm " + " ".join(f"gs://b/packages/{n}.tar.gz" for n in range(5))
+    assert one.fix == "gcloud storage rm " + " ".join(f"gs://b/packages/{n}.tar.gz" for n in range(5))
     assert one.means.startswith("the oldest 5; slipway doctor then names the next")
 
 
 def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it() -> None:
     everybody = Bound("roles/storage.objectViewer", "allUsers")
     limited = Bound("roles/storage.objectAdmin", "allAuthenticatedUsers", "in May")
-    seen = (Policy("bucket acme-work", frozenset({everybody, Bound("roles/viewer", "user:ada@acme.example")})),)
+    seen = (
+        Policy(Subject("bucket", "acme-work"), frozenset({everybody, Bound("roles/viewer", "user:ada@acme.example")})),
+    )
     one = found(policies=seen)["exposed"]
     assert one.sentence == "anybody on the internet has roles/storage.objectViewer on bucket acme-work (allUsers)"
-    assert one.mend == (
+    assert one.fix == (
         "gcloud storage buckets remove-iam-policy-binding gs://acme-work --member=allUsers "
         "--role=roles/storage.objectViewer"
     )
-    two = found(policies=(Policy("bucket acme-work", frozenset({limited})),))["exposed"]
-    assert two.sentence.startswith("anybody with a Google account has") and two.mend.endswith(" --all")
-    assert found(policies=(Policy("bucket acme-work", frozenset({Bound("r", "user:ada@acme.example")})),)) == {}
-    assert f"--stack {STACK}" in found(published=None)["catalog-missing"].mend
+    two = found(policies=(Policy(Subject("bucket", "acme-work"), frozenset({limited})),))["exposed"]
+    assert two.sentence.startswith("anybody with a Google account has") and two.fix.endswith(" --all")
+    assert (
+        found(policies=(Policy(Subject("bucket", "acme-work"), frozenset({Bound("r", "user:ada@acme.example")})),))
+        == {}
+    )
+    assert f"--stack {STACK}" in found(published=None)["catalog-missing"].fix

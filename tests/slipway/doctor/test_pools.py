@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from slipway.doctor.finding import Finding
+from slipway.findings.finding import Finding
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown
 from slipway.season import Season
@@ -19,7 +19,7 @@ DONE = replace(job("done", on=CPU, state="SUCCEEDED"), end_time=NOW - timedelta(
 def test_an_idle_pool_says_what_it_cost_since_its_last_job_and_where_it_stands() -> None:
     one = found(lives(), jobs=(), recent=(DONE,))["pool-idle"]
     assert one.sentence == "pool cpu/workers has been idle for 2 days, $22.26 since its last job"
-    assert one.mend == f"remove the pool in {FILE}:6"
+    assert one.fix == f"remove the pool in {FILE}:6"
     assert one.means == "an `idleLimit` on the cluster does that by itself"
     larger = found(lives(replicas=2), jobs=(), recent=(DONE,))["pool-idle"]
     assert "$44.52" in larger.sentence
@@ -56,7 +56,7 @@ def test_an_idle_limit_is_waited_for_and_then_a_deployment_does_it() -> None:  #
         return found(lives(), jobs=(), recent=(DONE,), published=published(catalog(limited)))
 
     assert told(3) == {}
-    assert told(1.5)["pool-idle"].mend == "pulumi up --stack prod"
+    assert told(1.5)["pool-idle"].fix == "pulumi up --stack prod"
 
 
 def test_what_was_not_read_is_not_called_idle() -> None:
@@ -72,11 +72,11 @@ def test_a_job_beside_a_pool_that_has_its_machines_free() -> None:
     assert one.sentence == (
         "job alone runs on machines of its own (on-demand, $0.46/h), and pool cpu/workers has them free"
     )
-    assert one.mend == "slipway submit lora --capacity pool"
+    assert one.fix == "slipway submit lora --capacity pool"
     by_hand = replace(beside, labels={})
-    assert found(lives(used=1), jobs=(by_hand,), published=told)["job-beside-pool"].mend == "slipway templates"
+    assert found(lives(used=1), jobs=(by_hand,), published=told)["job-beside-pool"].fix == "slipway templates"
     without = published(catalog(CPU, template("lora", offer("spot"))))
-    assert found(lives(used=1), jobs=(beside,), published=without)["job-beside-pool"].mend == "slipway templates"
+    assert found(lives(used=1), jobs=(beside,), published=without)["job-beside-pool"].fix == "slipway templates"
     assert found(lives(used=1), jobs=(replace(beside, labels={STACK_LABEL: "dev"}),), published=told) == {}
 
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import withdrawn
-from slipway.doctor.finding import Finding, Grade
 from slipway.doctor.picture import Backend, Lock
+from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
 from slipway.quota.published import judge
 from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
@@ -19,9 +19,9 @@ CPUS = "custom_model_training_cpus"
 
 def test_without_a_catalog_nobody_can_submit() -> None:
     one = found(published=None)["catalog-missing"]
-    assert one.grade is Grade.BROKEN and one.sentence == "stack prod has no catalog: nobody can submit"
+    assert one.grade is Grade.BLOCKING and one.sentence == "stack prod has no catalog: nobody can submit"
     damaged = found(published=PublishedCatalog(damage="not valid JSON"))["catalog-damaged"]
-    assert "(not valid JSON)" in damaged.sentence and damaged.mend == "pulumi up --stack prod"
+    assert "(not valid JSON)" in damaged.sentence and damaged.fix == "pulumi up --stack prod"
 
 
 def test_a_catalog_older_than_the_stack_names_the_newest_commit() -> None:
@@ -75,7 +75,7 @@ def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> Non
 
     one = found(quota=report(17))["quota-nearly-used"]
     assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
-    assert one.mend == f"ask for more: slipway quota --request {CPUS}=40, with --contact"
+    assert one.fix == f"ask for more: slipway quota --request {CPUS}=40, with --contact"
     assert one.means == "increase can be requested"
     assert "quota-nearly-used" not in found(quota=report(18))
     assert "quota-nearly-used" not in found(quota=report(-1))
@@ -88,4 +88,4 @@ def test_more_is_asked_for_in_whole_machines() -> None:  # N6
     gpus = "custom_model_training_nvidia_h100_gpus"
     live = Live((lives(two, replicas=2),), (), limits({gpus: 16, **unlimited}), None)
     told = found(published=published(catalog(two)), quota=judge(catalog(two), live))["quota-nearly-used"]
-    assert told.mend == f"ask for more: slipway quota --request {gpus}=24, with --contact"
+    assert told.fix == f"ask for more: slipway quota --request {gpus}=24, with --contact"

@@ -10,9 +10,9 @@ from slipway.catalog.clusters import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Location
 from slipway.doctor.drift import of_clusters
-from slipway.doctor.finding import Finding
 from slipway.doctor.picture import Backend
 from slipway.doctor.place import Place
+from slipway.findings.finding import Finding
 from slipway.live import Live
 from slipway.quota.published import judge
 from slipway.stack.yaml_file import from_text
@@ -58,7 +58,7 @@ def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted() -> Non
     stray = placed(replace(lives(FAR), name="scratch", labels={}))
     one = found(THERE, stray, **SEEN)["cluster-in-no-stack"]
     assert one.sentence == "cluster scratch in us-east4 is in no stack: $0.52/h"
-    assert one.mend == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
+    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
     assert "adopt" not in one.means
 
 
@@ -83,10 +83,10 @@ def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
     one = told(FAR, cpus=8)
     assert one.subject == "quota custom_model_training_cpus in us-east4"
     assert one.sentence == "on-demand N1/E2 vCPUs in us-east4: 8 of 8 in use, 0 left"
-    assert one.mend.startswith("ask for 32 of custom_model_training_cpus in us-east4, on the page of quotas")
+    assert one.fix.startswith("ask for 32 of custom_model_training_cpus in us-east4, on the page of quotas")
     one = told(replace(FAR, pools={"workers": pool("workers", H100)}), nvidia_h100_gpus=8)
-    assert one.mend.startswith("gcloud beta quotas preferences create --project=acme-prod ")
-    assert one.mend.endswith("--dimensions=region=us-east4 --preferred-value=32")
+    assert one.fix.startswith("gcloud beta quotas preferences create --project=acme-prod ")
+    assert one.fix.endswith("--dimensions=region=us-east4 --preferred-value=32")
 
 
 def test_a_stack_file_tells_where_its_clusters_may_come_to_be() -> None:

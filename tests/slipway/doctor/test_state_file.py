@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from slipway.doctor.backend_reading import look
-from slipway.doctor.finding import Grade
 from slipway.doctor.picture import Backend
+from slipway.findings.finding import Grade
 from tests.slipway.doctor.picture import found
 from tests.slipway.doctor.test_backend import storage
 from tests.slipway.review.builders import STACK
@@ -57,11 +57,11 @@ def test_the_copy_beside_it_comes_first(pulumi: Path, left: bytes) -> None:
     copy = state(pulumi, WHOLE, ".bak")
     findings = found(backend=looked(pulumi))
     one = findings["state-damaged"]
-    assert one.grade is Grade.BROKEN and "unread" not in findings, "its mend was to look again"
+    assert one.grade is Grade.BLOCKING and "unread" not in findings, "its mend was to look again"
     assert one.sentence == (
         f"the state {file} was cut off in the writing, as on a disk that is full: no command can load it"
     )
-    assert one.mend == f"cp '{copy}' '{file}'"
+    assert one.fix == f"cp '{copy}' '{file}'"
     assert one.means == "once there is room, and while no pulumi runs; pulumi up then takes over what the copy lacks"
 
 
@@ -71,12 +71,12 @@ def test_else_the_newest_backup_that_is_whole(pulumi: Path) -> None:
     newest = backup(pulumi, 1000, WHOLE)
     backup(pulumi, 3000, b"5")
     backup(pulumi, 2000, CUT)
-    assert found(backend=looked(pulumi))["state-damaged"].mend == f"cp '{newest}' '{file}'"
+    assert found(backend=looked(pulumi))["state-damaged"].fix == f"cp '{newest}' '{file}'"
 
 
 def test_a_copy_of_before_the_first_deployment_is_one_too(pulumi: Path) -> None:
     file, copy = state(pulumi, CUT), state(pulumi, NEVER_UP, ".bak")
-    assert found(backend=looked(pulumi))["state-damaged"].mend == f"cp '{copy}' '{file}'"
+    assert found(backend=looked(pulumi))["state-damaged"].fix == f"cp '{copy}' '{file}'"
 
 
 def test_without_any_the_state_is_lost_and_no_more_than_that(pulumi: Path) -> None:
@@ -84,7 +84,7 @@ def test_without_any_the_state_is_lost_and_no_more_than_that(pulumi: Path) -> No
     file = state(pulumi, CUT)
     backup(pulumi, 1, CUT)
     one = found(backend=looked(pulumi))["state-damaged"]
-    assert one.mend == f"mv '{file}' '{file}.damaged'"
+    assert one.fix == f"mv '{file}' '{file}.damaged'"
     assert one.means == (
         f"no copy of it is whole: once there is room, then pulumi stack init {STACK}, and pulumi up adopts what lives"
     )
@@ -98,9 +98,9 @@ def test_a_compressed_state_has_compressed_copies(pulumi: Path) -> None:
     backup(pulumi, 9, WHOLE)
     older = backup(pulumi, 5, packed, ".gz")
     backup(pulumi, 7, packed[:60], ".gz")
-    assert found(backend=looked(pulumi))["state-damaged"].mend == f"cp '{older}' '{file}'"
+    assert found(backend=looked(pulumi))["state-damaged"].fix == f"cp '{older}' '{file}'"
     copy = state(pulumi, packed, ".gz.bak")
-    assert found(backend=looked(pulumi))["state-damaged"].mend == f"cp '{copy}' '{file}'"
+    assert found(backend=looked(pulumi))["state-damaged"].fix == f"cp '{copy}' '{file}'"
 
 
 def test_a_lock_that_is_left_is_told_as_well(pulumi: Path) -> None:

@@ -8,10 +8,17 @@ from dataclasses import replace
 import pytest
 
 from slipway.notices.issues import MOST, Issue, Step, read, steps
-from slipway.notices.notice import Line, Notice, Notices
+from slipway.notices.notice import Notice, Notices, line
 
 LOOKED = frozenset({("drift", "prod"), ("stock-out", "prod")})
-ONE = Notice("stock-out", "prod", "h100", "a1", "prod: cluster h100 can't be made", (Line("no machines", "pulumi up"),))
+ONE = Notice(
+    "stock-out",
+    "prod",
+    "h100",
+    "a1",
+    "prod: cluster h100 can't be made",
+    (line("no machines", "pulumi up"),),
+)
 OTHER = replace(ONE, shape="b2")
 
 
@@ -45,7 +52,7 @@ BY_HAND = replace(OPEN, open=False)
 def test_the_first_is_opened_and_the_same_is_not_touched() -> None:
     assert does(now(ONE)) == ["POST issues"]
     assert does(now(ONE), OPEN) == []
-    assert does(now(replace(ONE, lines=(Line("no machines for 9 days"),))), OPEN) == [], "its shape is the same"
+    assert does(now(replace(ONE, lines=(line("no machines for 9 days"),))), OPEN) == [], "its shape is the same"
 
 
 def test_another_shape_writes_it_anew_and_says_so_once() -> None:
@@ -106,7 +113,7 @@ EVIL = "h100` @acme/leads #7 [x](http://evil.example) <img src=x> --> \n# Title\
 
 
 def test_nothing_that_a_name_says_is_more_than_text() -> None:
-    evil = replace(ONE, subject=EVIL, title=EVIL, lines=(Line(f"job {EVIL} runs", f"slipway jobs show {EVIL}"),))
+    evil = replace(ONE, subject=EVIL, title=EVIL, lines=(line(f"job {EVIL} runs", f"slipway jobs show {EVIL}"),))
     (step,) = steps(now(evil), ())
     marker, _, shown = step.body["body"].partition("\n")
     assert marker.count("-->") == 1 and marker.endswith("-->")
@@ -119,7 +126,7 @@ def test_nothing_that_a_name_says_is_more_than_text() -> None:
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:
-    (step,) = steps(now(replace(ONE, lines=tuple(Line(f"thing {n}") for n in range(30)))), ())
+    (step,) = steps(now(replace(ONE, lines=tuple(line(f"thing {n}") for n in range(30)))), ())
     assert "- thing 19\n- and 10 more\n" in step.body["body"]
 
 

@@ -15,7 +15,7 @@ from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.policy.rule import ADVISORY, MANDATORY, Subject
 from slipway.policy.rules import RULES
-from slipway.policy.verdict import refuse, violations
+from slipway.policy.verdict import refuse, sentence, violations
 from slipway.prices import Price
 from slipway.season import Season
 from slipway.stack.config import PolicyRulesEntry
@@ -170,7 +170,7 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
 
 
 def held_to(facts: Facts, key: str, setting: object, level: str = MANDATORY) -> list[str]:
-    return [str(one) for one in violations(replace(facts, policy={level: {key: setting}}))]
+    return [sentence(one) for one in violations(replace(facts, policy={level: {key: setting}}))]
 
 
 @pytest.mark.parametrize(("key", "setting", "broken", "words"), CASES)
@@ -219,7 +219,9 @@ def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_no
     catalog = replace(GOOD.catalog, clusters={"cpu": CPU, "theirs": theirs})
     broken = violations(replace(GOOD, catalog=catalog, policy={MANDATORY: policy}))
     assert (
-        [str(one) for one in broken] == [str(one) for one in broken if "theirs: no encryption.kmsKey" in str(one)] != []
+        [one.sentence for one in broken]
+        == [one.sentence for one in broken if "theirs: no encryption.kmsKey" in one.sentence]
+        != []
     )
 
 
@@ -257,7 +259,7 @@ def test_a_cluster_whose_season_is_to_begin_keeps_the_rules_from_its_review_on(
     """Else the day on which it begins would stop the whole stack. What only an edit brings back is reviewed then."""
     policy = {MANDATORY: {key: setting}}
     (found,) = violations(replace(with_resting(resting("gpu", Season(DECEMBER), **changes)), policy=policy))
-    assert found.text.startswith(breach)
+    assert found.sentence.startswith(breach)
     over = resting("gpu", Season(None, DECEMBER), since=DECEMBER, **changes)
     for one in (over, replace(over, why="idle")):
         assert violations(replace(with_resting(one), policy=policy)) == ()
@@ -270,7 +272,7 @@ def test_money_is_counted_of_the_clusters_that_are_there_at_once(key: str, each:
     """One cluster costs `each`."""
 
     def texts(facts: Facts, most: float) -> list[str]:
-        return [one.text for one in violations(replace(facts, policy={MANDATORY: {key: most}}))]
+        return [one.sentence for one in violations(replace(facts, policy={MANDATORY: {key: most}}))]
 
     second, third = resting("second", Season(DECEMBER, JANUARY)), resting("third", Season(JANUARY))
     (text,) = texts(with_resting(second, third), each)
@@ -286,14 +288,14 @@ def test_what_an_offer_on_a_dormant_cluster_takes_is_told_of_its_pool_alone() ->
     facts = with_resting(resting("gpu", Season(DECEMBER)))
     broken = replace(facts, policy={MANDATORY: {"machines": ["a3-*"]}})
     broken = replace(broken, catalog=replace(broken.catalog, templates={"lora": template}))
-    assert [one.text.partition(":")[0] for one in violations(broken)] == ["pool cpu/workers", "pool gpu/workers"]
+    assert [one.sentence.partition(":")[0] for one in violations(broken)] == ["pool cpu/workers", "pool gpu/workers"]
 
 
 def test_a_cluster_that_waits_for_quota_since_its_season_began_counts_as_there() -> None:
     late = resting("late", Season(datetime(2026, 11, 1, tzinfo=UTC)), lacks=("cpus",), labels={})
     facts = with_resting(late, season=Season(datetime(2026, 11, 20, tzinfo=UTC)))
     found = violations(replace(facts, policy={MANDATORY: {"labels": ["team"], "idleCost": 1}}))
-    assert [one.text.partition(",")[0] for one in found] == [
+    assert [one.sentence.partition(",")[0] for one in found] == [
         "cluster late: label team is missing",
         "the stack: $2.00/h when idle",
     ]

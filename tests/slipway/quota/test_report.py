@@ -6,6 +6,8 @@ from textwrap import dedent
 import pytest
 
 from slipway.errors import PolicyError
+from slipway.findings.finding import Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.quota.assessment import assess
 from slipway.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
 
@@ -72,10 +74,13 @@ def test_nothing_drawn_is_an_empty_table() -> None:
     assert table(QuotaReport()) == ""
 
 
+SHORT = KINDS["quota-short-now"].of(Subject("quota", "x"), "quota x is short by 5")
+
+
 def test_errors_stop_the_deployment() -> None:  # D2
-    refuse_shortage(QuotaReport(warnings=("quota x is tight",)), REGION)
+    refuse_shortage(QuotaReport(findings=(replace(SHORT, grade=Grade.WARNING),)), REGION)
     with pytest.raises(PolicyError) as error:
-        refuse_shortage(QuotaReport(errors=("quota x is short by 5", "quota y is short by 6")), REGION)
+        refuse_shortage(QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION)
     assert error.value.what == f"quota does not suffice in {REGION}, so nothing was changed"
     assert error.value.why.splitlines() == ["quota x is short by 5", "quota y is short by 6"]
     assert error.value.exit_code == 5

@@ -10,8 +10,8 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import begun
 from slipway.facts import Facts
+from slipway.findings.finding import Grade
 from slipway.review.change import Change
-from slipway.review.consequence import Grade
 from slipway.review.gate import unannounced, worse
 from slipway.review.preview import Step
 from slipway.review.review import review
@@ -195,7 +195,7 @@ def turn(first: Cluster = FIRST, second: Cluster = SECOND, *, known: bool = True
 
 def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B6
     (anew,) = (one for one in review(turn()).consequences if one.kind == "capacity-found-anew")
-    assert anew.grade is Grade.CHANGE
+    assert anew.grade is Grade.NOTE
     assert anew.sentence == (
         f"1 `a3-highgpu-8g` to be found for `{SECOND.id}`, whose season begins as `first` goes, as was announced: the "
         f"1 `a3-highgpu-8g` of `{FIRST.id}` are not handed on"

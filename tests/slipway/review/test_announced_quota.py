@@ -8,9 +8,9 @@ import pytest
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.facts import Facts, QuotaFacts, QuotaLine
+from slipway.findings.finding import Grade
 from slipway.machines.spec import MachineSpec
 from slipway.review.change import Change
-from slipway.review.consequence import Grade
 from slipway.review.gate import unannounced
 from slipway.review.review import review
 from slipway.season import Season

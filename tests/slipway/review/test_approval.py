@@ -5,13 +5,14 @@ from decimal import Decimal
 
 import pytest
 
+from slipway.findings.finding import Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.prices import Price
 from slipway.review.approval import Approval, Comment, MergeResult, PullRequest, obstacles
-from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.money import Amount, Money
 from slipway.review.review import Review
 
-GOES = Consequence(Section.CLUSTERS, "cluster-deleted", "cluster h100", Grade.BLOCKING, "`h100` goes")
+GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
 MAY_HURT = replace(GOES, kind="drift", grade=Grade.WARNING)
 DEARER = Amount(Price(Decimal(1)), Price(Decimal(9)))
 COSTS = Money(DEARER, DEARER, Price())

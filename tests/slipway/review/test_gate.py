@@ -3,16 +3,16 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.prices import Price
-from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.gate import unannounced, unapproved, worse
 from slipway.review.money import Amount, Money
 from slipway.review.rendering.redaction import redacted
 from slipway.review.review import Review
 
 
-def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Consequence:
-    return Consequence(Section.CLUSTERS, kind, subject, grade, f"`{subject}` {kind}")
+def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:
+    return Finding(Section.CLUSTERS, kind, Subject.read(subject), grade, f"`{subject}` {kind}")
 
 
 def costs(idle: str, most: str) -> Money:
@@ -24,7 +24,7 @@ DELETES = Review("prod", (one(),), money=costs("1", "2"))
 
 
 def test_blocking_consequences_ask_for_an_approval_and_others_do_not() -> None:
-    told = Review("prod", (one(), one("cluster-created", "cluster y", Grade.CHANGE), one("drift", "z", Grade.WARNING)))
+    told = Review("prod", (one(), one("cluster-created", "cluster y", Grade.NOTE), one("drift", "z", Grade.WARNING)))
     assert [(shut.kind, shut.subject) for shut in unapproved([told])] == [("cluster-deleted", "cluster x")]
 
 

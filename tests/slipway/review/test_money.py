@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from slipway.catalog.model import Study
+from slipway.findings.finding import Finding, Grade
 from slipway.prices import UNKNOWN, Price
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.money import costs, money
 from tests.slipway.review.builders import (
     CPU,
@@ -35,7 +35,7 @@ TUNE = job(on=OLD)
 RESERVED = "projects/p/zones/us-central1-a/reservations/h100"
 
 
-def said(change: Change) -> dict[str, Consequence]:
+def said(change: Change) -> dict[str, Finding]:
     found = list(costs(change))
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
@@ -68,14 +68,14 @@ def test_idle_and_most_before_and_after_with_the_overlap() -> None:  # N5
 def test_the_difference_an_hour_and_a_month(before: str, after: str, sentence: str) -> None:
     found = said(change(facts(cost(before)), facts(cost(after))))
     assert found["idle-cost"].sentence == sentence
-    assert found["idle-cost"].grade == Grade.CHANGE
+    assert found["idle-cost"].grade == Grade.NOTE
     assert found["idle-cost"].cost == float(Decimal(after) - Decimal(before))
 
 
 def test_a_rise_that_is_paid_around_the_clock_is_a_warning_when_it_is_notable() -> None:
     assert said(change(facts(cost("1")), facts(cost("11"))))["idle-cost"].grade == Grade.WARNING
-    assert said(change(facts(cost("1")), facts(cost("10"))))["idle-cost"].grade == Grade.CHANGE
-    assert said(change(None, facts(cost("50"))))["idle-cost"].grade == Grade.CHANGE, "a first deployment"
+    assert said(change(facts(cost("1")), facts(cost("10"))))["idle-cost"].grade == Grade.NOTE
+    assert said(change(None, facts(cost("50"))))["idle-cost"].grade == Grade.NOTE, "a first deployment"
 
 
 def test_what_is_unknown_hides_nothing_that_is_known() -> None:  # Z8
@@ -122,7 +122,7 @@ def test_spot_to_on_demand_is_dearer_though_no_offer_changed() -> None:
     assert (found.grade, found.subject, found.cost) == (Grade.WARNING, "template lora", 71.0)
     assert found.details == ("100 runs: at most $72,000.00 → $242,400.00",)
     back = said(change(facts(after), facts(before)))["run-cost"]
-    assert back.grade == Grade.CHANGE
+    assert back.grade == Grade.NOTE
 
 
 def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost() -> None:
@@ -135,7 +135,7 @@ def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost() -> Non
     assert (found.grade, found.cost) == (Grade.WARNING, 101.0)
     back = said(change(facts(after), facts(before)))["run-cost"]
     assert back.sentence.endswith("at most $2,424.00 in all → nothing more on the pool")
-    assert (back.grade, back.cost) == (Grade.CHANGE, -101.0)
+    assert (back.grade, back.cost) == (Grade.NOTE, -101.0)
 
 
 def test_what_a_submission_falls_back_to_counts_as_well() -> None:

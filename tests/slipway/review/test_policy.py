@@ -10,10 +10,10 @@ import pytest
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.facts import Facts
+from slipway.findings.finding import Grade
 from slipway.live import Live
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.review.change import Change
-from slipway.review.consequence import Grade
 from slipway.review.gate import unannounced
 from slipway.review.policy import policy
 from slipway.review.review import review

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.guard import NAME
-from slipway.review.consequence import Consequence, Grade
+from slipway.findings.finding import Finding, Grade
 from slipway.review.events import read
 from slipway.review.preview import Preview
 from slipway.review.program import GUARD, program
@@ -14,11 +14,11 @@ from tests.slipway.review.builders import STACK, change, facts
 from tests.slipway.review.recordings import lines, recorded
 
 
-def edited(*files: str) -> list[Consequence]:
+def edited(*files: str) -> list[Finding]:
     return list(program(change(facts(), facts(), files=frozenset(files))))
 
 
-def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
+def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
     return [(one.kind, one.subject) for one in some]
 
 
@@ -93,7 +93,7 @@ def test_nobody_told_which_files() -> None:
     assert list(program(change(facts(), facts()))) == []
 
 
-def without(*files: str, **fields: Any) -> list[Consequence]:
+def without(*files: str, **fields: Any) -> list[Finding]:
     return list(program(change(facts(), facts(), removed=frozenset(files), **fields)))
 
 

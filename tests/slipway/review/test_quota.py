@@ -8,8 +8,8 @@ import pytest
 from slipway.catalog.model import Parameter
 from slipway.cloud.quotas import QuotaPreference
 from slipway.facts import QuotaFacts, QuotaLine
+from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.quota import quota as compared
 from slipway.review.quota import quota_in_words
 from tests.slipway.review.builders import (
@@ -42,13 +42,13 @@ def offers(needs: int, *, short: int = 0, limit: int = 8) -> QuotaLine:
     return QuotaLine(f"{SPOT} offers", "short" if short else "ok", short, {"lora spot": needs}, needs, limit)
 
 
-def said(change: Change) -> dict[str, Consequence]:
+def said(change: Change) -> dict[str, Finding]:
     found = list(compared(change))
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
 
 
-def changed(before: Any, after: Any, **fields: Any) -> dict[str, Consequence]:
+def changed(before: Any, after: Any, **fields: Any) -> dict[str, Finding]:
     """`before` and `after` are lines, or whole facts of quota."""
     old, new = (one if isinstance(one, QuotaFacts) else quota(one) for one in (before, after))
     fields.setdefault("clusters", [living(OLD)])
@@ -141,7 +141,7 @@ def test_what_google_is_asked_for() -> None:  # Z2
         "Google is asked for 48 H100 GPUs in us-central1, limit 32: its answer may take days, and what is granted is "
         "never given back"
     )
-    assert found["quota-requested"].grade == Grade.CHANGE
+    assert found["quota-requested"].grade == Grade.NOTE
 
 
 def test_what_was_asked_for_before_is_not_told_again() -> None:
@@ -257,7 +257,7 @@ def far(high: int, *, short: int = 0, state: str = "ok") -> QuotaLine:
     return replace(line(high, short=short, state=state), key=f"{GPUS} in {AWAY}")
 
 
-def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
+def elsewhere(after: QuotaLine, used: int) -> dict[str, Finding]:
     """A cluster in another region, where others use so many machines, and none here."""
     ours, theirs = (
         replace(living(one, used=used), name=f"projects/1/locations/{AWAY}/persistentResources/{one.id}")

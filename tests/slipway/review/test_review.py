@@ -9,11 +9,11 @@ from slipway.deployment.deployment import facts as published
 from slipway.deployment.plan import Plan, plan
 from slipway.deployment.publication import catalog_of, compile_context
 from slipway.facts import Facts
+from slipway.findings.finding import Grade
 from slipway.fingerprint import fingerprint_of
 from slipway.labels import Revision
 from slipway.live import Live
 from slipway.quota.report import QuotaReport
-from slipway.review.consequence import Grade
 from slipway.review.review import review
 from slipway.stack.stack import Stack, WorkspaceSettings
 from tests.slipway.review.builders import H100 as MACHINE
@@ -68,10 +68,10 @@ def test_an_edit_as_the_program_plans_and_publishes_it() -> None:  # N1
     assert kinds(before, told(planned(old, live), old), live) == {}
     assert kinds(before, told(planned(new, live), new), live) == {
         "cluster-new-generation": Grade.WARNING,
-        "jobs-finish-on-old": Grade.CHANGE,
-        "capacity-raised": Grade.CHANGE,
+        "jobs-finish-on-old": Grade.NOTE,
+        "capacity-raised": Grade.NOTE,
         "capacity-found-anew": Grade.WARNING,
         "generations-overlap": Grade.WARNING,
-        "image-cache-empty": Grade.CHANGE,
-        "most-cost": Grade.CHANGE,
+        "image-cache-empty": Grade.NOTE,
+        "most-cost": Grade.NOTE,
     }

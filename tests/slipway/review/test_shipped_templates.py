@@ -15,10 +15,10 @@ from slipway.catalog import document
 from slipway.catalog.document import PublishedCatalog
 from slipway.deployment.deployment import Deployment
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
+from slipway.findings.finding import Finding
 from slipway.live import Live
 from slipway.review import deployed
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.preview_text import preview_text
 from slipway.review.review import review
@@ -56,7 +56,7 @@ def previewed(one: Deployment, live: Live) -> list[str]:
     ].splitlines()[1:]
 
 
-def reviewed(one: Deployment, live: Live) -> tuple[Consequence, ...]:
+def reviewed(one: Deployment, live: Live) -> tuple[Finding, ...]:
     preview = Preview((), {step.urn: step for step in steps(one.facts)})
     after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
     before = deployed.read(preview, live.catalog, after).facts

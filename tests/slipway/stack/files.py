@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 from slipway.stack.stack import Stack, parse
-from slipway.stack.yaml_file import Finding, StackErrors, from_text
+from slipway.stack.yaml_file import FileFinding, StackErrors, from_text
 
 FILE = "stacks/Pulumi.prod.yaml"
 HEAD = """\
@@ -32,7 +32,7 @@ def read(text: str, file: str = FILE) -> Stack:
     return parse(from_text(text, file))
 
 
-def wrong(text: str, file: str = FILE) -> tuple[Finding, ...]:
+def wrong(text: str, file: str = FILE) -> tuple[FileFinding, ...]:
     try:
         read(text, file)
     except StackErrors as errors:
@@ -40,7 +40,7 @@ def wrong(text: str, file: str = FILE) -> tuple[Finding, ...]:
     return ()
 
 
-def only(text: str) -> Finding:
+def only(text: str) -> FileFinding:
     """The one finding of a file that has one."""
     findings = wrong(text)
     assert len(findings) == 1, findings

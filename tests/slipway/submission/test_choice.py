@@ -188,7 +188,12 @@ def test_a_reason_that_all_offers_share_is_said_once_and_quota_only_where_it_lac
 def test_one_reason_of_several_offers_is_said_once() -> None:
     offers = [judged("spot", NEVER), judged("flex-start", NEVER), judged("pool", replace(NEVER, why=("no such pool",)))]
     old = [
-        replace(one, candidate=replace(one.candidate, offer=replace(one.candidate.offer, available=False)))
+        replace(
+            one,
+            candidate=replace(
+                one.candidate, offer=replace(one.candidate.offer, available=False, lacks_quota=one.verdict is NEVER)
+            ),
+        )
         for one in offers
     ]
     with pytest.raises(PolicyError) as error:

@@ -45,9 +45,11 @@ from slipway.cloud.storage import Location, StoredObject
 from slipway.cloud.trials import Trial
 from slipway.context import Clock, Context
 from slipway.deployment.schedule import Due
-from slipway.doctor.drift import Drift, Then
+from slipway.doctor.drift import Then
+from slipway.doctor.drift import drift as drift_of
 from slipway.doctor.drift_reading import Drifted
-from slipway.doctor.finding import KINDS, Finding
+from slipway.findings.finding import Finding, Grade, Section, Subject
+from slipway.findings.kinds import KINDS
 from slipway.jobs.description import describe
 from slipway.jobs.download import Download
 from slipway.jobs.failure import Failure
@@ -70,19 +72,16 @@ from slipway.labels import (
 )
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.notices.notice import Line as NoticeLine
-from slipway.notices.notice import Notice, Notices
+from slipway.notices.notice import Notice, Notices, line
 from slipway.prices import UNKNOWN, Price
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import Requested
-from slipway.review.consequence import Consequence, Grade, Section
 from slipway.review.money import Amount, Money
 from slipway.review.rendering.document import read_all, write_all
 from slipway.review.review import Review
 from slipway.season import Season
 from slipway.stack.stack import parse
-from slipway.stack.yaml_file import Finding as StackFinding
-from slipway.stack.yaml_file import from_text
+from slipway.stack.yaml_file import FileFinding, from_text
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, JudgedCandidate
 from slipway.submission.ending import Suggestion
@@ -228,8 +227,15 @@ def quotas() -> Mapping[str, Any]:
     line = Line("gpus", "us-central1", "custom", "H100", "cpu/workers", 8, 32, 16, None, "short", "ask", 8)
     asked = Requested("partly", 48, 32, "scarce")
     lines = (line, replace(line, now=None, increase="", requested=asked), replace(line, requested=Requested("new", 4)))
+    found = (("e", Grade.BLOCKING), ("w", Grade.BLOCKING), ("w", Grade.WARNING))
     live = Live(clusters=(), jobs=(), limits=Unknown("403 denied", "quotas", "a role"), catalog=None)
-    return quota(CATALOG, live, QuotaReport(lines, ("e", "w"), ("w",)))
+    return quota(
+        CATALOG,
+        live,
+        QuotaReport(
+            lines, tuple(KINDS["quota-short-now"].of(Subject("quota"), words, grade=grade) for words, grade in found)
+        ),
+    )
 
 
 def sent() -> Mapping[str, Any]:
@@ -260,17 +266,19 @@ def sweeps() -> Mapping[str, Any]:
 
 
 def checks() -> Mapping[str, Any]:
-    finding = StackFinding("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
+    finding = FileFinding("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
     bad = Checked("prod", "stacks/Pulumi.prod.yaml", None, (finding,), (replace(finding, line=4),))
     return _json([bad, Checked("dev", "stacks/Pulumi.dev.yaml", parse(from_text(STACK, "stacks/Pulumi.dev.yaml")), ())])
 
 
 def reviews() -> Mapping[str, Any]:
-    one = Consequence(Section.CLUSTERS, "jobs-cancelled", "cluster h100", Grade.BLOCKING, "Two", ("a", "b"), "k", 1.5)
+    one = Finding(
+        Section.CLUSTERS, "jobs-cancelled", Subject("cluster", "h100"), Grade.BLOCKING, "Two", ("a", "b"), "k", 1.5
+    )
     amount = Amount(Price(Decimal("1.50"), complete=False), Price(Decimal(3)))
     whole = Review(
         "dev",
-        (one, Consequence(Section.PEOPLE, "x", "y", Grade.CHANGE, "Z")),
+        (one, Finding(Section.PEOPLE, "x", Subject("y"), Grade.NOTE, "Z")),
         ("all of it",),
         Money(amount, replace(amount, before=UNKNOWN), Price()),
         "fits",
@@ -303,17 +311,23 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "doctor": lambda: doctor(
         replace(picture(), now=NOW, other_regions=("us-east4",), unseen=("x",)),
         (
-            KINDS["unread"].of("jobs", "can't", "ask", "then"),
-            Finding("unread-part", KINDS["unread-part"].grade, "p", "s"),
+            KINDS["unread"].of(Subject("jobs"), "can't", "ask", "then"),
+            KINDS["unread-part"].of(Subject("p"), "s"),
         ),
     ),
     "drift": lambda: drift(
         "dev",
-        Drifted((Drift("bucket b", "", "gone", Then.MADE_ANEW), Drift("b", "f", "s", Then.STAYS, "undo")), ("x",)),
+        Drifted(
+            (
+                drift_of(Subject("bucket", "b"), "", "gone", Then.MADE_ANEW),
+                drift_of(Subject("b"), "f", "s", Then.STAYS, "undo"),
+            ),
+            ("x",),
+        ),
     ),
     "notices": lambda: codec.document(
         Notices(
-            (Notice("drift", "dev", "stack", "abc", "T", (NoticeLine("s"), NoticeLine("t", "m", "w"))),),
+            (Notice("drift", "dev", "stack", "abc", "T", (line("s"), line("t", "m", "w"))),),
             frozenset({("drift", "dev"), ("doctor", "dev")}),
         )
     ),

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from slipway.findings.finding import Grade
 from slipway.review.clusters.adoption import adoption
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.deletions import deletions
-from slipway.review.consequence import Grade
 from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from tests.slipway.review.builders import change, cluster, facts, job, living, step
 
@@ -36,7 +36,7 @@ def test_an_entry_that_follows_its_owner_says_what_is_told_otherwise() -> None:
     pool = replace(THEIRS.pools["workers"], max=9)
     now = replace(THEIRS, pools={"workers": pool}, labels={"team": "b"})
     (one,) = adoption(change(facts(THEIRS), facts(now), clusters=(living(now),)))
-    assert one.grade is Grade.CHANGE and "`pools.workers.replicas.max` 4 → 9" in one.sentence
+    assert one.grade is Grade.NOTE and "`pools.workers.replicas.max` 4 → 9" in one.sentence
     assert "labels" not in one.sentence
     assert not list(adoption(change(facts(THEIRS), facts(THEIRS), clusters=(living(THEIRS),))))
 

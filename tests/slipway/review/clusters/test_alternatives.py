@@ -6,12 +6,12 @@ from dataclasses import fields, replace
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.cloud.clusters import PersistentResource
+from slipway.findings.finding import Finding, Grade
 from slipway.prices import hourly
 from slipway.review.clusters.alternatives import alternatives, standing_alternatives
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.deletions import deletions
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.gate import ANNOUNCED
 from slipway.review.preview import Preview
 from slipway.review.reading import _elsewhere
@@ -44,7 +44,7 @@ def away(one: Cluster, *, used: int = 0) -> PersistentResource:
     return replace(living(one, used=used), name=name)
 
 
-def said(before: Cluster | None, after: Cluster) -> list[Consequence]:
+def said(before: Cluster | None, after: Cluster) -> list[Finding]:
     living_now = [living(before)] if before else []
     return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
 
@@ -73,7 +73,7 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N1
     dearer = replace(LISTED, alternatives=({"workers": replace(FAR_POOL, price_per_hour=hourly(CPU, AWAY))},))
     again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
     for told in (one, *alternatives(again)):
-        assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.CHANGE)
+        assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.NOTE)
         assert (told.kind, told.grade) in ANNOUNCED
     (edited,) = alternatives(change(before, facts(replace(LISTED, alternative_regions=("us-west1",))), clusters=[]))
     assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
@@ -91,7 +91,7 @@ def test_one_that_is_lost_elsewhere_is_made_again_at_home_and_no_edit_is_blamed(
 def test_another_region_of_an_alternative_is_told_and_nothing_that_runs_changes() -> None:
     (one,) = said(LISTED, replace(LISTED, alternative_regions=("us-west1",)))
     assert one.sentence.startswith("`gpu`: what may be made in its place changes (alternative 1 in us-west1: ")
-    assert one.sentence.endswith("); nothing that runs does") and one.grade is Grade.CHANGE
+    assert one.sentence.endswith("); nothing that runs does") and one.grade is Grade.NOTE
     assert said(LISTED, LISTED) == []
     (one,) = said(LISTED, replace(LISTED, alternatives=None, alternative_regions=None))
     assert one.sentence == "`gpu`: what may be made in its place changes; nothing that runs does"

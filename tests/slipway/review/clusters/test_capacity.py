@@ -7,9 +7,9 @@ import pytest
 
 from slipway.catalog.clusters import Pool
 from slipway.catalog.model import Parameter
+from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Change
 from slipway.review.clusters.capacity import capacity
-from slipway.review.consequence import Consequence, Grade
 from tests.slipway.review.builders import (
     CPU,
     H100,
@@ -32,13 +32,13 @@ OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
 NEW = cluster("h100", pool("workers", H100, 1, 6, price=priced("101.01")))
 
 
-def said(change: Change) -> dict[str, Consequence]:
+def said(change: Change) -> dict[str, Finding]:
     found = list(capacity(change))
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
 
 
-def resized(old: Pool, new: Pool | None, **fields: Any) -> dict[str, Consequence]:
+def resized(old: Pool, new: Pool | None, **fields: Any) -> dict[str, Finding]:
     """What is said of the pool alone."""
     was = cluster("c", old, pool("head"))
     becomes = cluster("c", *([new] if new else []), pool("head"))
@@ -64,10 +64,10 @@ def test_a_rollover_finds_machines_anew_has_both_for_a_while_and_an_empty_cache(
     )
     assert found["generations-overlap"].cost == pytest.approx(101.01, abs=0.01)
     assert {one.kind: one.grade for one in found.values()} == {
-        "capacity-raised": Grade.CHANGE,
+        "capacity-raised": Grade.NOTE,
         "capacity-found-anew": Grade.WARNING,
         "generations-overlap": Grade.WARNING,
-        "image-cache-empty": Grade.CHANGE,
+        "image-cache-empty": Grade.NOTE,
     }
 
 
@@ -109,7 +109,7 @@ def test_a_deployment_waits_only_when_the_alternatives_have_no_machines_either()
 def test_an_idle_small_cluster_is_rolled_over_without_a_warning_of_its_machines() -> None:
     old, new = cluster(), cluster(labels={"team": "ml"})
     found = said(change(facts(old), facts(new), clusters=[living(old)]))
-    assert {one.grade for one in found.values()} == {Grade.CHANGE}
+    assert {one.grade for one in found.values()} == {Grade.NOTE}
     assert "until" in found["generations-overlap"].sentence
     assert "is gone, at the end of this deployment" in found["generations-overlap"].sentence
 
@@ -141,8 +141,8 @@ def test_what_is_up_on_the_old_one_is_paid_not_its_minimum() -> None:
         (pool("w", H100, 1, 4), pool("w", H100, 1, 2), {"capacity-lower-maximum": Grade.WARNING}),
         (pool("w", H100, 0, 4), pool("w", CPU, 0, 4), {}),
         (pool("w", H100, 1, 4), pool("w", CPU, 1, 4), {"capacity-given-back": Grade.BLOCKING}),
-        (pool("w", H100, 1, 4), pool("w", H100, 2, 4), {"capacity-raised": Grade.CHANGE}),
-        (pool("w", H100, 1, 4), pool("w", H100, 1, 9), {"capacity-raised": Grade.CHANGE}),
+        (pool("w", H100, 1, 4), pool("w", H100, 2, 4), {"capacity-raised": Grade.NOTE}),
+        (pool("w", H100, 1, 4), pool("w", H100, 1, 9), {"capacity-raised": Grade.NOTE}),
         (pool("w", H100, 1, 4), pool("other", H100, 1, 4), {}),
         (
             pool("w", H100, 2, 4),

@@ -9,12 +9,12 @@ from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import withdrawn
+from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.deletions import deletions
 from slipway.review.clusters.modes import modes
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.preview import Preview
 from tests.slipway.review.builders import (
     CPU,
@@ -38,7 +38,7 @@ NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
 TUNE, EVAL = job("tune-27b-x1", on=OLD), job("eval-9d", on=OLD, user="ci", minutes=8, state="QUEUED")
 
 
-def said(change: Change) -> dict[str, Consequence]:
+def said(change: Change) -> dict[str, Finding]:
     found = [*clusters(change), *modes(change), *deletions(change)]
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
@@ -170,7 +170,7 @@ def test_reverting_is_free() -> None:  # N1
         "`h100` goes back to `h100-3e29a36`, which still lives: submissions switch to it, and `h100-4b2277a` retires "
         "with a later deployment (machines are in use by a job that the lists do not show yet)"
     )
-    assert found["cluster-returns"].grade == Grade.CHANGE
+    assert found["cluster-returns"].grade == Grade.NOTE
 
 
 def test_a_failed_one_is_made_again_and_no_field_is_blamed() -> None:
@@ -188,7 +188,7 @@ def test_one_that_somebody_deleted_by_hand_is_made_again() -> None:
 def test_a_first_deployment_is_for_knowing() -> None:
     found = said(change(None, facts(OLD)))
     assert found.keys() == {"cluster-created"}
-    assert found["cluster-created"].grade == Grade.CHANGE
+    assert found["cluster-created"].grade == Grade.NOTE
     assert found["cluster-created"].details == ("`pools.workers`: 1–4 a3-highgpu-8g",)
 
 
@@ -222,20 +222,20 @@ def test_one_that_failed_holds_nothing() -> None:
     stays = cluster("stays")
     found = said(change(facts(stays, OLD), facts(stays), clusters=[living(stays), living(OLD, state="ERROR")]))
     assert found.keys() == {"cluster-cleared"}
-    assert found["cluster-cleared"].grade == Grade.CHANGE
+    assert found["cluster-cleared"].grade == Grade.NOTE
 
 
 def test_how_it_is_replaced_and_when_to_warn_change_in_place() -> None:
     later = replace(OLD, retire_within=7 * 86400.0)
     found = said(change(facts(OLD), facts(later), clusters=[living(OLD)]))["cluster-protection"]
     assert found.sentence == "`h100`: `retireWithin` none → `7 days`; nothing that runs changes"
-    assert found.grade == Grade.CHANGE
+    assert found.grade == Grade.NOTE
     other = said(change(facts(replace(OLD, replacement="protect")), facts(OLD), clusters=[living(OLD)]))
     assert other["cluster-protection"].grade == Grade.WARNING
     patient = replace(OLD, create_within=7200.0)
     found = said(change(facts(OLD), facts(patient), clusters=[living(OLD)]))["cluster-protection"]  # N2
     assert found.sentence == "`h100`: `createWithin` `15 min (default)` → `2 h`; nothing that runs changes"
-    assert (found.grade, found.field) == (Grade.CHANGE, "slipway:persistentResources.h100.createWithin")
+    assert (found.grade, found.field) == (Grade.NOTE, "slipway:persistentResources.h100.createWithin")
     found = said(change(facts(patient), facts(OLD), clusters=[living(OLD)]))["cluster-protection"]
     assert found.sentence == "`h100`: `createWithin` `2 h` → `15 min (default)`; nothing that runs changes"
 
@@ -298,13 +298,13 @@ def test_an_old_generation_that_is_idle_goes_as_announced() -> None:
     for steps in ([old], None):
         found = said(change(facts(NEW, kept(OLD)), facts(NEW), clusters=[living(OLD), living(NEW)], steps=steps))
         assert found.keys() == {"cluster-deleted"}
-        assert found["cluster-deleted"].grade == Grade.CHANGE
+        assert found["cluster-deleted"].grade == Grade.NOTE
 
 
 def test_what_a_deployment_left_that_did_not_finish_is_taken_over() -> None:
     found = said(change(facts(OLD), facts(OLD, kept(NEW)), clusters=[living(OLD), living(NEW)]))
     assert found.keys() == {"cluster-retires"}
-    assert found["cluster-retires"].grade == Grade.CHANGE
+    assert found["cluster-retires"].grade == Grade.NOTE
 
 
 @pytest.mark.parametrize("op", ["delete", "replace", "create-replacement", "delete-replaced"])

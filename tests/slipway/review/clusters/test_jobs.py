@@ -7,9 +7,9 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.facts import Facts
+from slipway.findings.finding import Finding, Grade
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.review.clusters.jobs import unfinished
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.preview import Step
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
@@ -46,7 +46,7 @@ def reserved(*paths: str) -> Facts:
 
 def said(
     before: Facts, after: Facts, jobs: Iterable[VertexJob], steps: Iterable[Step] | None = None
-) -> dict[str, Consequence]:
+) -> dict[str, Finding]:
     found = list(unfinished(change(before, after, jobs=jobs, steps=steps)))
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
@@ -182,7 +182,7 @@ def test_what_is_kept_for_jobs_is_said_as_such(field: str, value: Any, kind: str
     after = facts(kept(old, user), **{field: value})
     found = said(facts(), after, [user])
     assert found.keys() == {"jobs-finish-on-old"}
-    assert (found["jobs-finish-on-old"].subject, found["jobs-finish-on-old"].grade) == (subject, Grade.CHANGE)
+    assert (found["jobs-finish-on-old"].subject, found["jobs-finish-on-old"].grade) == (subject, Grade.NOTE)
     assert found["jobs-finish-on-old"].sentence == f"`{old}` stays as it is until {WHO} has ended"
     assert said(after, after, [user]) == {}, "it was said before"
     lost = said(facts(), facts(**{field: value}), [user])

@@ -11,8 +11,8 @@ import pytest
 from slipway.capacity import SPOT
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Template
+from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.gate import unannounced
 from slipway.review.rendering.comment import comment
 from slipway.review.rendering.document import write
@@ -35,7 +35,7 @@ def asleep(of: Cluster, why: Reason = "season", since: datetime | None = None) -
     return {of.name: DormantCluster(**values, why=why, since=since)}
 
 
-def told(change: Change) -> dict[str, Consequence]:
+def told(change: Change) -> dict[str, Finding]:
     return {one.kind: one for one in review(change).consequences}
 
 
@@ -61,9 +61,9 @@ def told(change: Change) -> dict[str, Consequence]:
             dated(ends=ENDS + DAY),
             "`until` `2026-12-20` → `2026-12-21`",
             "from 2026-12-21 on it takes no new jobs, and goes when its own have ended",
-            Grade.CHANGE,
+            Grade.NOTE,
         ),
-        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "nothing that runs changes", Grade.CHANGE),
+        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "nothing that runs changes", Grade.NOTE),
         (
             PLAIN,
             dated(hours=4),
@@ -76,7 +76,7 @@ def told(change: Change) -> dict[str, Consequence]:
             dated(hours=9),
             "`idleLimit` `4 h` → `9 h`",
             "it is given up once it has had no job for 9 h",
-            Grade.CHANGE,
+            Grade.NOTE,
         ),
         (
             dated(hours=9),
@@ -127,14 +127,14 @@ def test_what_the_deployed_stack_file_announced_is_a_change_and_nothing_worse() 
     for was, rests, why in cases:
         found = told(change(facts(was), facts(clusters={}, dormant=rests), clusters=[living(PLAIN)]))
         assert found["cluster-deleted"].sentence.startswith(f"{why}: `h100-3e29a36` is idle and goes")
-        assert found["cluster-deleted"].grade is Grade.CHANGE and "season-changed" not in found
+        assert found["cluster-deleted"].grade is Grade.NOTE and "season-changed" not in found
 
 
 def test_a_job_on_it_finishes_first() -> None:  # N1
     over, tune = dated(ends=NOW - DAY), job("tune", on=PLAIN)
     after = facts(kept(PLAIN, tune), clusters={}, dormant=asleep(over, since=NOW - DAY))
     found = told(change(facts(over), after, clusters=[living(PLAIN, used=1)], jobs=[tune]))
-    assert found["cluster-retires"].grade is Grade.CHANGE
+    assert found["cluster-retires"].grade is Grade.NOTE
     assert "retires when `tune` (user-a, running 3 h 12 min) has ended" in found["cluster-retires"].sentence
     assert "jobs-cancelled" not in found
 
@@ -159,7 +159,7 @@ def test_what_is_declared_for_later_is_told_and_so_is_its_removal_and_its_edit()
     assert gone.sentence == "`h100`, which is dormant, is not asked for any more"
     larger = asleep(replace(dated(begins=ENDS), pools={"workers": pool("workers", H100, 1, 8)}, id="h100-4b2277a"))
     edited = told(change(facts(dormant=rests), facts(dormant=larger)))["season-changed"]
-    assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is Grade.CHANGE
+    assert "`pools.workers.replicas.max` 4 → 8" in edited.sentence and edited.grade is Grade.NOTE
 
 
 def test_a_template_that_rests_with_its_cluster_is_a_warning() -> None:
@@ -204,7 +204,7 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
     added = review(change(facts(cpu), facts(cpu, dated(ends=ENDS, hours=4)), clusters=[living(cpu)]))
     one = next(one for one in added.consequences if one.kind == "season-changed")
     assert one.sentence == f"`h100`: {follows}; {given_up}"
-    assert (one.details, one.grade) == ((costs,), Grade.CHANGE)
+    assert (one.details, one.grade) == ((costs,), Grade.NOTE)
     assert one.field == "slipway:persistentResources.h100.until"
     said = plain_text(added)
     assert added.standing == () and f"      {costs}" in said and "not this change's" not in said

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.review.consequence import Consequence, Grade, Section
+from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.review.rendering.places import located
 from slipway.review.review import Review
 
@@ -36,7 +36,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def field(checkout: Path, subject: str, key: str, stack: str = "prod") -> str:
-    one = Consequence(Section.TEMPLATES, "x", subject, Grade.CHANGE, "x", field=key)
+    one = Finding(Section.TEMPLATES, "x", Subject.read(subject), Grade.NOTE, "x", field=key)
     return located(Review(stack, (one,)), checkout).consequences[0].field
 
 

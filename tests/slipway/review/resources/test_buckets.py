@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slipway.review.consequence import Consequence, Grade
+from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.buckets import buckets
 from tests.slipway.review.builders import CATALOG_BUCKET, WORK_BUCKET, change, facts, job, kept, step
@@ -16,11 +16,11 @@ BUCKET, WORKSPACE = "gcp:storage/bucket:Bucket", "slipway:components:Workspace"
 RULE = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["claims/"]}}
 
 
-def found(*steps: Step) -> list[Consequence]:
+def found(*steps: Step) -> list[Finding]:
     return list(buckets(change(facts(), facts(), steps=steps)))
 
 
-def edit(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Consequence]:
+def edit(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Finding]:
     name = {"name": "acme-work"}
     return found(step("update", BUCKET, "work", old={**name, **old}, new={**name, **new}, parent=WORKSPACE))
 
@@ -55,7 +55,7 @@ def test_an_old_bucket_that_jobs_need_goes_when_they_have_ended(steps: tuple[Ste
     before = facts()
     both = kept(CATALOG_BUCKET, job(), role="catalog"), kept(WORK_BUCKET, job())
     after = facts(*both, catalog_bucket="new-catalog", work_bucket="new-work")
-    told = {(one.kind, one.subject): one for one in buckets(change(before, after, steps=steps))}
+    told = {(one.kind, str(one.subject)): one for one in buckets(change(before, after, steps=steps))}
     deleted, left = told["bucket-deleted", f"bucket {CATALOG_BUCKET}"], told["bucket-left", f"bucket {WORK_BUCKET}"]
     assert deleted.grade is Grade.WARNING
     assert deleted.sentence.endswith("deleted with everything in it once what needs it has ended")
@@ -122,12 +122,12 @@ def test_the_same_rules_in_another_order_are_silent() -> None:
         ("versioning", {"enabled": True}, None, "versioning-changed", Grade.BLOCKING, "keeps earlier versions no more"),
         ("versioning", None, {"enabled": True}, "versioning-changed", Grade.WARNING, "as an earlier version"),
         ("publicAccessPrevention", "enforced", "inherited", "public-prevention-off", Grade.BLOCKING, "opened to the"),
-        ("publicAccessPrevention", "inherited", "enforced", "bucket-changed", Grade.CHANGE, "can't be opened"),
+        ("publicAccessPrevention", "inherited", "enforced", "bucket-changed", Grade.NOTE, "can't be opened"),
         ("uniformBucketLevelAccess", True, False, "bucket-changed", Grade.BLOCKING, "lets single objects be opened"),
         ("uniformBucketLevelAccess", False, True, "bucket-changed", Grade.WARNING, "heeds access lists"),
         ("forceDestroy", False, True, "force-destroy", Grade.BLOCKING, "may be deleted with everything in it"),
         ("forceDestroy", None, True, "force-destroy", Grade.BLOCKING, "may be deleted with everything in it"),
-        ("forceDestroy", True, False, "bucket-changed", Grade.CHANGE, "`forceDestroy` `true` → `false`"),
+        ("forceDestroy", True, False, "bucket-changed", Grade.NOTE, "`forceDestroy` `true` → `false`"),
         (
             "retentionPolicy",
             {"retentionPeriod": "604800"},
@@ -162,7 +162,7 @@ def test_the_same_rules_in_another_order_are_silent() -> None:
             "`encryption.defaultKmsKeyName` `k1` → none",
         ),
         ("storageClass", "STANDARD", "ARCHIVE", "bucket-changed", Grade.WARNING, "`STANDARD` → `ARCHIVE`"),
-        ("labels", {"a": "b"}, {}, "bucket-changed", Grade.CHANGE, "`labels.a`"),
+        ("labels", {"a": "b"}, {}, "bucket-changed", Grade.NOTE, "`labels.a`"),
     ],
 )
 def test_fields(key: str, old: Any, new: Any, kind: str, grade: Grade, words: str) -> None:
@@ -211,8 +211,8 @@ def test_an_adopted_bucket_is_not_compared_with_nothing() -> None:
     ]
     assert [one.kind for one in found(steps[0])] == ["bucket-created"]
     assert {one.kind: one.grade for one in found(*steps)} == {
-        "bucket-created": Grade.CHANGE,
-        "force-destroy": Grade.CHANGE,
+        "bucket-created": Grade.NOTE,
+        "force-destroy": Grade.NOTE,
     }
 
 
@@ -222,6 +222,6 @@ def test_what_somebody_changed_by_hand_is_no_edit() -> None:
 
 def test_an_adopted_bucket_that_is_followed_by_another_is_kept() -> None:  # N13
     before = replace(facts(catalog_bucket="acme-old"), adopted=frozenset({"acme-old"}))
-    by_subject = {one.subject: one for one in buckets(change(before, facts()))}
+    by_subject = {str(one.subject): one for one in buckets(change(before, facts()))}
     one = by_subject["bucket acme-old"]
     assert one.kind == "bucket-left" and one.sentence.endswith("kept as it is, as it was adopted")

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import begun
-from slipway.review.consequence import Consequence, Grade
+from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.data import data
 from tests.slipway.review.builders import (
@@ -29,7 +29,7 @@ DATASET, MEMBER = "gcp:bigquery/dataset:Dataset", "gcp:projects/iAMMember:IAMMem
 CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 
 
-def found(*steps: Step) -> list[Consequence]:
+def found(*steps: Step) -> list[Finding]:
     return list(data(change(facts(), facts(), steps=steps)))
 
 
@@ -40,7 +40,7 @@ def refreshed(
     new: Mapping[str, Any],
     parent: str = "",
     outputs: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {}),
-) -> list[Consequence]:
+) -> list[Finding]:
     """A resource as it was deployed, as it is, and as it is declared."""
     urn = f"urn:pulumi:prod::slipway::{type_}::x"
     states = Resource(old, outputs[0]), None if now is None else Resource(now, outputs[1])
@@ -72,7 +72,7 @@ def test_accounts_that_go_and_come() -> None:
     ]
     gone, made = found(*steps)
     assert (gone.kind, gone.subject, gone.grade) == ("account-deleted", f"account {TRAINER}", Grade.BLOCKING)
-    assert (made.kind, made.grade) == ("account-created", Grade.CHANGE)
+    assert (made.kind, made.grade) == ("account-created", Grade.NOTE)
     assert made.sentence == f"Account `robot@{PROJECT}.iam.gserviceaccount.com` is made"
 
 
@@ -83,7 +83,7 @@ def test_an_account_that_is_disabled_ends_what_runs_as_it() -> None:
         for new in ({"disabled": True}, {"displayName": "x"})
     )
     assert (disabled[0].kind, disabled[0].grade) == ("resource-changed", Grade.BLOCKING)
-    assert renamed[0].grade is Grade.CHANGE
+    assert renamed[0].grade is Grade.NOTE
 
 
 def test_another_trainer_retires_the_old_account_as_long_as_jobs_run_as_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.review.consequence import Grade
+from slipway.findings.finding import Grade
 from slipway.review.preview import SECRET
 from slipway.review.resources.exposure import exposure
 from tests.slipway.review.builders import PROJECT, change, facts, step

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts
-from slipway.review.consequence import Consequence, Grade
+from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import UNKNOWN, Step
 from slipway.review.resources.people import people
 from tests.slipway.review.builders import PROJECT, TEAM, TRAINER, change, facts, job, step
@@ -43,7 +43,7 @@ def found(
     after: Facts | None = None,
     preview: bool = True,
     **fields: Any,
-) -> list[Consequence]:
+) -> list[Finding]:
     before, after = before or facts(), after or facts()
     return list(people(change(before, after, steps=steps if preview else None, **fields)))
 
@@ -52,7 +52,7 @@ def with_members(*members: str) -> Facts:
     return facts(members=members)
 
 
-def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
+def kinds(some: Iterable[Finding]) -> Mapping[str, str]:
     return {one.subject: one.kind for one in some}
 
 
@@ -84,7 +84,7 @@ def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_no
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_submitter_who_comes_is_for_knowing(preview: bool) -> None:
     (added,) = found(*submits("create", BOB), after=with_members(TEAM, BOB), preview=preview)
-    assert (added.kind, added.grade) == ("submitter-added", Grade.CHANGE)
+    assert (added.kind, added.grade) == ("submitter-added", Grade.NOTE)
     assert added.sentence == f"`{BOB}` can submit, spend money and read all results and logs"
 
 
@@ -133,7 +133,7 @@ def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
     assert (more.kind, more.grade) == ("access-added", Grade.WARNING)
     trainer = f"serviceAccount:{TRAINER}"
     (writes,) = found(grant("create", trainer, "roles/aiplatform.user", parent=WORKSPACE))
-    assert (writes.kind, writes.grade) == ("access-added", Grade.CHANGE)
+    assert (writes.kind, writes.grade) == ("access-added", Grade.NOTE)
 
 
 def test_roles_of_facts_count_where_the_engine_was_not_asked() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.review.consequence import Consequence, Grade
+from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import SECRET, Step
 from slipway.review.resources.resources import resources
 from slipway.review.review import review
@@ -21,11 +21,11 @@ SECRETS, KEY, RANDOM = (
 S3, PACKAGE = "aws:s3/bucketV2:BucketV2", "gcp:storage/bucketObject:BucketObject"
 
 
-def found(*steps: Step) -> list[Consequence]:
+def found(*steps: Step) -> list[Finding]:
     return list(resources(change(None, None, steps=steps)))
 
 
-def one(*steps: Step) -> Consequence:
+def one(*steps: Step) -> Finding:
     (only,) = found(*steps)
     return only
 
@@ -124,7 +124,7 @@ def test_what_ends_data_by_itself_blocks(key: str) -> None:
 
 
 def test_labels_alone_are_for_knowing() -> None:
-    assert one(step("update", DATASET, "x", old={"labels": {"a": "b"}}, new={"labels": {}})).grade is Grade.CHANGE
+    assert one(step("update", DATASET, "x", old={"labels": {"a": "b"}}, new={"labels": {}})).grade is Grade.NOTE
 
 
 def test_secrets_are_named_and_never_shown() -> None:
@@ -141,12 +141,12 @@ def test_secrets_are_named_and_never_shown() -> None:
 def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_silent() -> None:
     same = {"name": "x"}
     assert found(step("update", DATASET, "x", old=same, new=same, diffs=["etag", "lastModifiedTime"])) == []
-    assert one(step("update", DATASET, "x", old=same, new=same, diffs=["defaultKms"])).grade is Grade.CHANGE
+    assert one(step("update", DATASET, "x", old=same, new=same, diffs=["defaultKms"])).grade is Grade.NOTE
 
 
 def test_creations_are_for_knowing_and_adoptions_said_to_be_such() -> None:
     created, adopted = found(step("create", DATASET, "a", new={}), step("import", DATASET, "b", new={}))
-    assert (created.kind, created.grade) == ("resource-created", Grade.CHANGE)
+    assert (created.kind, created.grade) == ("resource-created", Grade.NOTE)
     assert adopted.sentence == "`b` (bigquery.Dataset) exists and is adopted"
 
 

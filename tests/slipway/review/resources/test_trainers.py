@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from slipway.catalog.model import Template
 from slipway.facts import Facts, TrainerFacts
+from slipway.findings.finding import Grade
 from slipway.review.clusters.jobs import unfinished
-from slipway.review.consequence import Grade
 from slipway.review.preview import Step
 from slipway.review.resources.data import data
 from slipway.review.resources.people import people

@@ -7,9 +7,9 @@ import pytest
 
 from slipway.catalog.clusters import Cluster
 from slipway.cluster import PoolSpec
+from slipway.findings.finding import Finding, Grade
 from slipway.labels import STACK_LABEL
 from slipway.review.change import Change
-from slipway.review.consequence import Consequence, Grade
 from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from tests.slipway.review.builders import CPU, H100, asked_for, change, cluster, facts, kept, pool, step
 
@@ -21,11 +21,11 @@ def asked(id_: str = SMALL.id, *pools: dict[str, Any], **inputs: Any) -> dict[st
     return asked_for(SMALL, **{"name": id_, **({"resourcePools": list(pools)} if pools else {}), **inputs})
 
 
-def said(of: Change) -> list[Consequence]:
+def said(of: Change) -> list[Finding]:
     return list(unsaid_clusters(of))
 
 
-def made(inputs: dict[str, Any], of: Cluster = SMALL, op: str = "create") -> list[Consequence]:
+def made(inputs: dict[str, Any], of: Cluster = SMALL, op: str = "create") -> list[Finding]:
     steps = [step(op, VERTEX, str(inputs["name"]), new=inputs)]
     return said(change(facts(), facts(of), steps=steps))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.catalog.model import Parameter, Template
-from slipway.review.consequence import Consequence
+from slipway.findings.finding import Finding
 from slipway.review.templates.templates import templates
 from tests.slipway.review.builders import (
     change,
@@ -25,12 +25,12 @@ POOL, SPOT = offer(), offer("spot")
 LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("torch==2.4",))
 
 
-def found(old: Template | None, new: Template | None, **world: Any) -> list[Consequence]:
+def found(old: Template | None, new: Template | None, **world: Any) -> list[Finding]:
     before, after = (facts(*([one] if one else [])) for one in (old, new))
     return list(templates(change(before, after, **world)))
 
 
-def only(old: Template | None, new: Template | None, **world: Any) -> Consequence:
+def only(old: Template | None, new: Template | None, **world: Any) -> Finding:
     (one,) = found(old, new, **world)
     return one
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Template
 from slipway.cloud.jobs import VertexJob
-from slipway.review.consequence import Consequence
+from slipway.findings.finding import Finding
 from slipway.review.templates.templates import templates
 from tests.slipway.review.builders import change, cluster, facts, job, offer, pool
 from tests.slipway.review.templates.lora import LORA, POOL, SPOT
@@ -33,6 +33,6 @@ def test_an_adopted_cluster_is_known_by_the_id_that_it_has() -> None:
     assert one.details == ("1 submission by ada asked for pool cpu in the last 30 days",)
 
 
-def lost(new: Template, old: Template, recent: tuple[VertexJob, ...], *clusters: Cluster) -> Consequence:
+def lost(new: Template, old: Template, recent: tuple[VertexJob, ...], *clusters: Cluster) -> Finding:
     there = change(facts(*clusters, old), facts(*clusters, new), recent=recent)
     return next(one for one in templates(there) if one.kind == "offer-gone")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.catalog.model import Offer
-from slipway.review.consequence import Grade
+from slipway.findings.finding import Grade
 from slipway.review.templates.secret_values import HIDDEN, looks_secret, shown
 from tests.slipway.review.builders import (
     H100,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from slipway.catalog.model import Parameter, Template
+from slipway.findings.finding import Grade
 from slipway.kinds import CUSTOM_JOB, PIPELINE
-from slipway.review.consequence import Grade
 from slipway.review.templates.templates import templates
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
@@ -37,7 +37,7 @@ from tests.slipway.review.templates.lora import (
     with_parameters,
 )
 
-BEFORE, WARNING, BLOCKING = Grade.CHANGE, Grade.WARNING, Grade.BLOCKING
+BEFORE, WARNING, BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
 
 CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...] = (

@@ -1,41 +1,16 @@
-"""The kinds of consequences, a row each: its word, the section it is told in, how bad it usually is, what it means."""
+"""The kinds of findings, a row each: its word, the section it is told in, how bad it usually is, what it means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from slipway.review.consequence import Consequence, Grade, Section
+from slipway.findings.finding import FindingKind, Grade, Section
 
-_CHANGE, _WARNING, _BLOCKING = Grade.CHANGE, Grade.WARNING, Grade.BLOCKING
-
-
-@dataclass(frozen=True)
-class Kind:
-    """`usual` is the grade unless a comparison knows better (a template that nobody used goes with less harm)."""
-
-    word: str
-    section: Section
-    usual: Grade
-    means: str
-
-    def of(
-        self,
-        subject: str,
-        sentence: str,
-        *,
-        details: Iterable[str] = (),
-        grade: Grade | None = None,
-        field: str = "",
-        cost: float = 0.0,
-    ) -> Consequence:
-        return Consequence(
-            self.section, self.word, subject, grade or self.usual, sentence, tuple(details), field, float(cost)
-        )
+_NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
 
-def _rows(section: Section, *rows: tuple[str, Grade, str]) -> Iterable[Kind]:
-    return (Kind(word, section, usual, means) for word, usual, means in rows)
+def _rows(section: Section, *rows: tuple[str, Grade, str]) -> Iterable[FindingKind]:
+    return (FindingKind(word, section, usual, means) for word, usual, means in rows)
 
 
 _ALL = (
@@ -49,60 +24,60 @@ _ALL = (
         ("jobs-lose-network", _BLOCKING, "unfinished jobs use a network, an attachment or a key that goes"),
         ("jobs-lose-reservation", _BLOCKING, "unfinished jobs sit on a reservation that the stack gives up"),
         ("jobs-restart-differently", _WARNING, "an unfinished job's next restart would differ from its first start"),
-        ("jobs-finish-on-old", _CHANGE, "jobs stay on the old generation, which retires when they have ended"),
-        ("cluster-created", _CHANGE, "a cluster is made that was not there"),
+        ("jobs-finish-on-old", _NOTE, "jobs stay on the old generation, which retires when they have ended"),
+        ("cluster-created", _NOTE, "a cluster is made that was not there"),
         ("cluster-new-generation", _WARNING, "a field that can't change in place makes a second cluster"),
         ("cluster-in-place", _BLOCKING, "a cluster is deleted before its successor is made, and is away until then"),
-        ("cluster-returns", _CHANGE, "an older generation that still lives becomes current again"),
-        ("cluster-falls-back", _CHANGE, "an older generation that still lives is current again, as the newer is lost"),
+        ("cluster-returns", _NOTE, "an older generation that still lives becomes current again"),
+        ("cluster-falls-back", _NOTE, "an older generation that still lives is current again, as the newer is lost"),
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
         ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),
-        ("cluster-adopted", _CHANGE, "people may submit to a cluster that somebody else made, and that stays theirs"),
+        ("cluster-adopted", _NOTE, "people may submit to a cluster that somebody else made, and that stays theirs"),
         ("cluster-left", _WARNING, "an adopted cluster is not offered any more, and is kept as it is"),
-        ("cluster-cleared", _CHANGE, "a failed cluster, which holds nothing, is deleted"),
+        ("cluster-cleared", _NOTE, "a failed cluster, which holds nothing, is deleted"),
         ("cluster-unsaid", _BLOCKING, "the engine makes a cluster that the program does not say, or not as it says"),
         ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),
         ("cluster-may-become", _WARNING, "where a cluster's machines can't be had, others come, at another price"),
-        ("cluster-may-still-become", _CHANGE, "the same, by a list that is deployed already"),
+        ("cluster-may-still-become", _NOTE, "the same, by a list that is deployed already"),
         ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
         ("season-changed", _WARNING, "from when, until when, or for how long idle a cluster is wanted changes"),
         ("pool-gone", _BLOCKING, "a pool is not asked for any more"),
         ("capacity-given-back", _BLOCKING, "the machines that are always there become fewer, and may not come again"),
         ("capacity-lower-maximum", _WARNING, "a pool can't grow as far any more"),
-        ("capacity-raised", _CHANGE, "a pool keeps or may take more machines"),
+        ("capacity-raised", _NOTE, "a pool keeps or may take more machines"),
         ("capacity-found-anew", _WARNING, "machines have to be found again before the old ones go"),
         ("generations-overlap", _WARNING, "both generations are there, and paid, for a while"),
-        ("image-cache-empty", _CHANGE, "the first jobs on a new generation load their image anew"),
+        ("image-cache-empty", _NOTE, "the first jobs on a new generation load their image anew"),
         ("minimum-below-default", _WARNING, "fewer machines are ready than a template's usual submission takes"),
     ),
     *_rows(
         Section.MONEY,
-        ("idle-cost", _CHANGE, "what the stack costs with nothing running"),
-        ("most-cost", _CHANGE, "what the stack costs with every pool at its maximum"),
+        ("idle-cost", _NOTE, "what the stack costs with nothing running"),
+        ("most-cost", _NOTE, "what the stack costs with every pool at its maximum"),
         ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
         ("reservation-paid", _WARNING, "a reservation stays paid, whether jobs use it or not"),
         ("spending-limit", _WARNING, "what a submission may cost an hour before somebody has to confirm it"),
-        ("price-unknown", _CHANGE, "a part of the cost has no known price"),
+        ("price-unknown", _NOTE, "a part of the cost has no known price"),
     ),
     *_rows(
         Section.TEMPLATES,
-        ("template-added", _CHANGE, "a template can be submitted that could not"),
+        ("template-added", _NOTE, "a template can be submitted that could not"),
         ("template-gone", _BLOCKING, "a template can't be submitted any more"),
         ("kind-gone", _BLOCKING, "a template can't be submitted as this kind of job any more"),
-        ("kind-added", _CHANGE, "a template can be submitted as another kind of job"),
+        ("kind-added", _NOTE, "a template can be submitted as another kind of job"),
         ("parameter-gone", _BLOCKING, "a submission that sets this parameter is refused"),
         ("parameter-renamed", _BLOCKING, "a submission has to use the parameter's new name"),
-        ("parameter-added", _CHANGE, "a parameter that need not be set"),
+        ("parameter-added", _NOTE, "a parameter that need not be set"),
         ("parameter-required", _BLOCKING, "a submission without this parameter is refused"),
         ("parameter-type", _BLOCKING, "a parameter takes values of another type"),
         ("default-changed", _WARNING, "whoever does not set the parameter gets another value"),
         ("bounds-narrowed", _BLOCKING, "values that were allowed are refused"),
-        ("bounds-widened", _CHANGE, "values that were refused are allowed"),
+        ("bounds-widened", _NOTE, "values that were refused are allowed"),
         ("offer-gone", _WARNING, "a capacity type, or a case of it, is not offered any more"),
-        ("offer-added", _CHANGE, "a capacity type, or a case of it, is offered in addition"),
+        ("offer-added", _NOTE, "a capacity type, or a case of it, is offered in addition"),
         ("offer-order", _WARNING, "another capacity type is tried first"),
         ("offer-unavailable", _WARNING, "an offer can't be taken any more, for quota or for want of a pool"),
-        ("offer-available", _CHANGE, "an offer can be taken that could not"),
+        ("offer-available", _NOTE, "an offer can be taken that could not"),
         ("no-offer-left", _BLOCKING, "a template is published and can't run, at all or with its defaults"),
         ("fallback-wait", _WARNING, "a submission falls back to its next offer sooner or later than before"),
         ("image-changed", _WARNING, "jobs run another container image"),
@@ -121,20 +96,20 @@ _ALL = (
         ("reservation-changed", _WARNING, "jobs take their machines from another reservation"),
         ("web-access-changed", _WARNING, "who may open a shell or a dashboard of a running job differs"),
         ("study-changed", _WARNING, "a tuning job searches otherwise"),
-        ("metrics-changed", _CHANGE, "jobs log to another experiment or TensorBoard"),
-        ("request-changed", _CHANGE, "something else of the request that is posted differs"),
+        ("metrics-changed", _NOTE, "jobs log to another experiment or TensorBoard"),
+        ("request-changed", _NOTE, "something else of the request that is posted differs"),
     ),
     *_rows(
         Section.PEOPLE,
         ("submitter-gone", _BLOCKING, "somebody can't submit any more, nor read results and logs"),
-        ("submitter-added", _CHANGE, "somebody can submit who could not"),
-        ("trainer-added", _CHANGE, "templates may run as another account, with people and secrets of its own"),
+        ("submitter-added", _NOTE, "somebody can submit who could not"),
+        ("trainer-added", _NOTE, "templates may run as another account, with people and secrets of its own"),
         ("trainer-gone", _WARNING, "an account that templates could run as is not asked for any more"),
         ("trainer-changed", _WARNING, "a template runs as another trainer: others submit it, other secrets are read"),
         ("trainer-access-added", _WARNING, "somebody may submit as another trainer, and so run any code as it"),
         ("trainer-access-gone", _BLOCKING, "somebody can't submit the templates of a trainer any more"),
         ("access-gone", _WARNING, "an identity loses a role"),
-        ("access-lapsed", _CHANGE, "an identity loses a role that was kept for jobs which have ended"),
+        ("access-lapsed", _NOTE, "an identity loses a role that was kept for jobs which have ended"),
         ("access-added", _WARNING, "an identity gets a role beyond the submitters' own"),
         ("role-above-table", _BLOCKING, "a role that Slipway never needs to grant"),
         ("public-access", _BLOCKING, "anybody on the internet gets in"),
@@ -148,7 +123,7 @@ _ALL = (
         ("bucket-deleted", _BLOCKING, "a bucket goes with all that is in it"),
         ("bucket-replaced", _BLOCKING, "a bucket is made anew, and what is in it goes or stays behind"),
         ("bucket-left", _WARNING, "a bucket stays, with what is in it, and no longer belongs to the stack"),
-        ("bucket-created", _CHANGE, "a bucket is made or adopted"),
+        ("bucket-created", _NOTE, "a bucket is made or adopted"),
         ("catalog-moved", _WARNING, "whoever submits has to name the catalog's new bucket"),
         ("lifecycle-changed", _BLOCKING, "objects are deleted at another time than before"),
         ("retention-changed", _BLOCKING, "objects are kept for another time than before"),
@@ -157,11 +132,11 @@ _ALL = (
         ("force-destroy", _BLOCKING, "whether a bucket can be deleted with objects in it"),
         ("bucket-changed", _WARNING, "something else of a bucket changes"),
         ("account-deleted", _BLOCKING, "a service account goes, and with it all that it may do"),
-        ("account-created", _CHANGE, "a service account is made or adopted"),
+        ("account-created", _NOTE, "a service account is made or adopted"),
         ("resource-deleted", _BLOCKING, "something of another type goes"),
         ("resource-replaced", _BLOCKING, "something of another type is made anew"),
         ("resource-changed", _WARNING, "something of another type changes in place"),
-        ("resource-created", _CHANGE, "something of another type is made"),
+        ("resource-created", _NOTE, "something of another type is made"),
         ("resource-forgotten", _WARNING, "something stays in the cloud and no longer belongs to the stack"),
         ("drift", _WARNING, "somebody changed by hand what this deployment puts back"),
     ),
@@ -170,12 +145,12 @@ _ALL = (
         ("quota-short-now", _BLOCKING, "what is created does not fit into the quota that is left"),
         ("quota-short-at-most", _WARNING, "pools can't grow to their maximum"),
         ("quota-short-in-overlap", _WARNING, "both generations at once do not fit into the quota"),
-        ("quota-eased", _CHANGE, "what did not fit does"),
+        ("quota-eased", _NOTE, "what did not fit does"),
         ("quota-unknown", _WARNING, "a limit or its use could not be read"),
         ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
-        ("quota-requested", _CHANGE, "an increase is asked for"),
-        ("season-quota-requested", _CHANGE, "an increase is asked for because a cluster's season begins"),
-        ("deployed-quota-requested", _CHANGE, "an increase is asked for, for what is deployed already"),
+        ("quota-requested", _NOTE, "an increase is asked for"),
+        ("season-quota-requested", _NOTE, "an increase is asked for because a cluster's season begins"),
+        ("deployed-quota-requested", _NOTE, "an increase is asked for, for what is deployed already"),
         ("season-awaits-quota", _WARNING, "a cluster whose season begins waits for quota, and holds up nothing else"),
     ),
     *_rows(
@@ -192,7 +167,51 @@ _ALL = (
         ("guard-removed", _BLOCKING, "nothing asks for unfinished jobs any more before a deletion"),
         ("stack-gone", _BLOCKING, "a stack file goes while its stack is deployed"),
     ),
+    *_rows(
+        Section.HEALTH,
+        ("cluster-failed", _BLOCKING, "a cluster of the stack is in ERROR and none runs in its place"),
+        ("name-blocked", _WARNING, "a spent cluster in ERROR holds its name, while another runs in its place"),
+        ("name-taken", _BLOCKING, "somebody else's cluster has an id of the stack"),
+        ("cluster-gone", _BLOCKING, "the catalog names a cluster that the service does not have"),
+        ("cluster-slow", _WARNING, "a cluster has been in the making for more than two hours"),
+        ("cluster-in-no-state", _WARNING, "a cluster of the stack that its state lacks: the engine never ends it"),
+        ("cluster-in-no-catalog", _WARNING, "a cluster of the stack that its catalog lacks; the state was not read"),
+        ("cluster-in-no-stack", _WARNING, "a cluster that no stack made, or one that is not known here"),
+        ("cluster-retires-long", _WARNING, "an earlier generation is there after `retireWithin`, or after a day"),
+        ("cluster-old", _WARNING, "a current cluster is older than the 30 days that the cloud advises"),
+        ("pool-idle", _WARNING, "a pool without a job for more than a day"),
+        ("job-beside-pool", _WARNING, "a job pays for machines of its own while a pool has as many of them free"),
+        ("job-idle", _WARNING, "a job has used next to nothing of its machines for 15 minutes"),
+        ("quota-nearly-used", _WARNING, "nine tenths of a quota that pools draw are in use"),
+        ("catalog-missing", _BLOCKING, "nothing is published, so nobody can submit"),
+        ("catalog-damaged", _BLOCKING, "what is published can't be read by this version"),
+        ("catalog-older", _WARNING, "commits since the published one change what is deployed"),
+        ("catalog-dirty", _NOTE, "what is published was deployed with changes that no commit has"),
+        ("deployment-unfinished", _WARNING, "state and catalog differ: the last deployment ended before it published"),
+        ("state-missing", _BLOCKING, "a catalog is published, and the backend has no such stack"),
+        ("state-damaged", _BLOCKING, "files that a killed run, or a full disk, left in a backend break every command"),
+        ("operation-pending", _WARNING, "a killed run left something that the engine began to make or delete"),
+        ("lock-stale", _BLOCKING, "a lock whose holder is gone, so that every deployment is refused"),
+        ("lock-old", _WARNING, "a lock older than any deployment takes, whose holder can't be seen from here"),
+        ("submission-abandoned", _WARNING, "a submission was interrupted, and nobody waits for it any more"),
+        ("package-left", _NOTE, "packages that no template and no unfinished job uses, older than 90 days"),
+        ("resource-gone", _BLOCKING, "a bucket or an account of the stack that the service does not have any more"),
+        ("exposed", _BLOCKING, "everybody may use a bucket or an account of the stack, or has a role on its project"),
+        ("unread", _BLOCKING, "clusters, jobs, catalog or state could not be read, so nobody can say that all is well"),
+        ("unread-part", _WARNING, "something else could not be read"),
+        ("api-off", _BLOCKING, "an API that Slipway needs is switched off in the project"),
+        ("role-missing", _NOTE, "a role that some commands need, and whoever asks does not have"),
+    ),
+    *_rows(
+        Section.NOTICES,
+        ("stock-out", _BLOCKING, "`pulumi up` gave up making a cluster: there are no machines, or there is no quota"),
+        ("deployment-stopped", _BLOCKING, "the scheduled deployment stopped for another reason than machines"),
+        ("doctor", _WARNING, "`slipway doctor` finds something else that is broken or warns"),
+        ("retiring-overdue", _WARNING, "an old generation is there after `retireWithin`, or after a day"),
+        ("season-ends", _NOTE, "a season ends within a week"),
+        ("notice", _NOTE, "a line of a notice"),
+    ),
 )
-KINDS: Mapping[str, Kind] = {kind.word: kind for kind in _ALL}
+KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
 FOLLOWING = frozenset({"generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid"})
 """What follows from another consequence, which is told first."""

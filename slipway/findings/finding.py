@@ -1,0 +1,171 @@
+"""A finding: one thing that somebody is told, as data. Words and fields; whoever shows it decides how."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Annotated, Any, Self
+
+from slipway.codec import NOT_WRITTEN, As, At, MaybeText
+
+
+class Grade(IntEnum):
+    """NOTE is for knowing. WARNING may hurt, costs money or machines, or soon breaks. BLOCKING asks somebody to act: it
+    does not work until it is mended, or loses jobs, data, capacity or access unless it is approved."""
+
+    NOTE = 1
+    WARNING = 2
+    BLOCKING = 3
+
+    @property
+    def review_word(self) -> str:
+        """As documents and comments of reviews spell it. Frozen."""
+        return "change" if self is Grade.NOTE else self.name.lower()
+
+    @property
+    def doctor_word(self) -> str:
+        """As `slipway doctor` spells it. Frozen."""
+        return "broken" if self is Grade.BLOCKING else self.name.lower()
+
+
+class Section(StrEnum):
+    """What a kind is about. A review lists sections in this order among those that are equally bad."""
+
+    CLUSTERS = "clusters"
+    MONEY = "money"
+    TEMPLATES = "templates"
+    PEOPLE = "people and access"
+    DATA = "data"
+    QUOTA = "quota"
+    POLICY = "policy"
+    PROGRAM = "the program itself"
+    HEALTH = "the stack as it is"
+    NOTICES = "notices"
+
+
+class Subject(str):
+    """What a finding is about: `what` it is (`template`), its `name` (`lora`), and which `part` of it (`parameter
+    rank`). Its text, all three with spaces between, is its key: approvals and issues know it by that, so nothing that
+    moves by itself may be in it."""
+
+    what: str
+    name: str
+    part: str
+
+    def __new__(cls, what: str, name: str = "", part: str = "") -> Self:
+        found = super().__new__(cls, " ".join(filter(None, (what, name, part))))
+        found.what, found.name, found.part = what, name, part
+        return found
+
+    @property
+    def cluster(self) -> str:
+        """The name of the cluster that it is, or whose pool it is; empty for all else."""
+        return self.name.partition("/")[0] if self.what in ("cluster", "pool") else ""
+
+    @classmethod
+    def read(cls, key: str) -> Self:
+        """From its key, as a document has it."""
+        what, _, rest = key.partition(" ")
+        name, _, part = rest.partition(" ")
+        return cls(what, name, part)
+
+
+_SUBJECT = As(Subject.read, str, "a subject")
+_GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda one: one.review_word, "a grade")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`kind` is one of `slipway/findings/kinds.py:KINDS`.
+
+    `sentence` tells a person: no full stop, before → after. `clause` is its beginning that a headline has of it, empty
+    for all of it. `details` are who and what is concerned, a line each.
+    `field` is the key of the stack file or the template that did it. `fix` is a command to paste as it stands, or says
+    what to change or find out; `means` what that does. `cost`: USD an hour. `facts`: what other code has to know, by
+    name.
+    """
+
+    section: Section
+    kind: str
+    subject: Annotated[Subject, _SUBJECT]
+    grade: Annotated[Grade, _GRADE]
+    sentence: str
+    details: tuple[str, ...] = ()
+    field: str = ""
+    cost: Annotated[float, At("costPerHour")] = 0.0
+    clause: MaybeText = ""
+    fix: Annotated[str, NOT_WRITTEN] = ""
+    means: Annotated[str, NOT_WRITTEN] = ""
+    facts: Annotated[Mapping[str, Any], NOT_WRITTEN] = dataclasses.field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return f"{self.sentence}\n  fix: {self.fix}" if self.fix else self.sentence
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The same in two findings of one thing."""
+        return self.kind, self.subject
+
+
+@dataclass(frozen=True)
+class FindingKind:
+    """A row of the registry. `usual` is the grade unless somebody knows better. `means` continues "this is found
+    when …"."""
+
+    word: str
+    section: Section
+    usual: Grade
+    means: str
+
+    def of(
+        self,
+        subject: Subject,
+        sentence: str,
+        fix: str = "",
+        means: str = "",
+        *,
+        details: Iterable[str] = (),
+        grade: Grade | None = None,
+        field: str = "",
+        cost: float = 0.0,
+        more: str = "",
+        **facts: Any,
+    ) -> Finding:
+        """`more` ends the sentence with what a headline leaves out: why, or what follows."""
+        return Finding(
+            self.section,
+            self.word,
+            subject,
+            grade or self.usual,
+            sentence + more,
+            tuple(details),
+            field,
+            float(cost),
+            sentence if more else "",
+            fix,
+            means,
+            facts,
+        )
+
+
+def gravest_first(findings: Iterable[Finding]) -> Iterable[tuple[Section, list[Finding]]]:
+    """By section, those with the worst grade first; no section is empty."""
+    found: dict[Section, list[Finding]] = {}
+    for one in sorted(findings, key=lambda one: list(Section).index(one.section)):
+        found.setdefault(one.section, []).append(one)
+    return sorted(found.items(), key=lambda pair: -max(one.grade for one in pair[1]))
+
+
+def shape(parts: Iterable[tuple[str, ...]]) -> str:
+    """Twelve hexadecimal digits that change only when something comes, goes or becomes something else: not with time,
+    order or an amount."""
+    text = "\n".join("\t".join(part) for part in sorted(set(parts)))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def shape_of(findings: Iterable[Finding]) -> str:
+    """That of what blocks or warns."""
+    return shape(one.key for one in findings if one.grade is not Grade.NOTE)
