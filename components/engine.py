@@ -4,6 +4,7 @@ comes from, and its state."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pulumi
@@ -19,6 +20,30 @@ from slipway.state import State, read
 
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 _DIY = "organization"  # what backends without organizations say; the older ones of them know bare names alone
+
+
+ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the engine: where, for which stack, and what its state has. Nothing is refused yet."""
+
+    checkout: Path
+    name: str
+    project: str
+    region: str
+    state: State | Unknown
+    preview: bool
+
+    @classmethod
+    def of(cls, checkout: Path, state: State | Unknown) -> Run:
+        return cls(checkout, pulumi.get_stack(), *place(), state, pulumi.runtime.is_dry_run())
+
+    @property
+    def deployed(self) -> bool:
+        """Whether an earlier run came as far as a catalog."""
+        return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
 def configured(checkout: Path) -> Stack:

@@ -106,7 +106,7 @@ class Transport:
         while True:
             # A host that one is sent on to learns nothing of who asks.
             proof = self.auth.headers(method, url) if self.auth and _origin(url) == _origin(first) else {}
-            response = self._open(method, url, data, {**asked, **proof}, timeout, stream, retries)
+            response = self._open(method, url, data, {**asked, **proof}, timeout, stream=stream, retries=retries)
             if response.status == 401 and proof and self.auth and renewals < _RENEWALS and self.auth.renewed():
                 renewals += 1
                 self.forget()  # Not only a token ends: a client certificate does as well.
@@ -126,6 +126,7 @@ class Transport:
         data: bytes | None,
         headers: Mapping[str, str],
         timeout: Timeout,
+        *,
         stream: bool,
         retries: int | bool,
     ) -> Response:

@@ -41,6 +41,7 @@ def creator(
     environ: Mapping[str, str],
     place: tuple[str, str, str],
     use: Callable[[str | None], Use | Unknown],
+    *,
     say: Callable[[str], None],
     warn: Callable[[str], None],
     awaited: Mapping[str, int],

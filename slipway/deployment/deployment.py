@@ -184,7 +184,17 @@ def plan_deployment(
     removed = {item.id: item.removed for item in plan.retiring if item.removed}
     late = (overdue(item) for item in plan.retiring if item.overdue)
     regions = (one for one in regions_of_old(plan, known) if one not in ("", stack.region))
-    catalog = catalog_of(context, stack, plan.current, retiring, revision, entries, plan.dormant, removed, regions)
+    catalog = catalog_of(
+        context,
+        stack,
+        plan.current,
+        retiring,
+        revision,
+        entries,
+        dormant=plan.dormant,
+        removed=removed,
+        other_regions=regions,
+    )
     left = former_regions(live, catalog.regions) or None
     catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
     told = facts(stack, plan, catalog, report)

@@ -39,7 +39,8 @@ def read_and_plan(
     now: datetime,
     say: Callable[[str], None],
     warn: Callable[[str], None],
-    metrics: frozenset[str],
+    *,
+    metrics: frozenset[str] = frozenset(),
     known: State | Unknown = _NOTHING,
 ) -> tuple[Live, Plan]:
     """Reads what lives, and the limits of some quota metrics, and plans. `known` is what the engine knows of the stack.

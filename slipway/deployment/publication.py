@@ -84,6 +84,7 @@ def catalog_of(
     retiring: Iterable[str],
     revision: Revision,
     templates: Mapping[str, model.Template],
+    *,
     dormant: Iterable[DormantCluster] = (),
     removed: Mapping[str, Removed] | None = None,
     other_regions: Iterable[str] = (),

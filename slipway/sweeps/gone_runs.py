@@ -77,6 +77,7 @@ def with_gone(
     first: Iterable[Started],
     request: Callable[[Run], Request],
     threads: Executor,
+    *,
     say: Callable[[int], None],
     checked: Callable[[Iterable[VertexJob]], object],
 ) -> KnownRuns:

@@ -127,7 +127,9 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                     context.clock.sleep(_LOOK_EVERY)
                     known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
             known = with_unlisted(context, known, journal.sent_at, jobs.skipped, anywhere, threads, show.missing)
-            known = with_gone(context, plan.count, known, started, anywhere, threads, show.missing, jobs.checked)
+            known = with_gone(
+                context, plan.count, known, started, anywhere, threads, say=show.missing, checked=jobs.checked
+            )
             left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
             runs = (*left.send, *left.look)
             choices = _choices(plan, runs, preflight)

@@ -48,7 +48,7 @@ def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None
     revision = Revision("3f9c2e1", dirty=True)
     retiring = (item.id for item in plan.retiring)
     context = compile_context(of, revision, plan.current)
-    catalog = catalog_of(context, of, plan.current, retiring, revision, {"nap": template}, plan.dormant)
+    catalog = catalog_of(context, of, plan.current, retiring, revision, {"nap": template}, dormant=plan.dormant)
     return facts(of, plan, catalog, report or QuotaReport((LINE,)))
 
 

@@ -315,7 +315,15 @@ def test_an_accepted_one_that_is_not_there_yet_is_awaited() -> None:
 def test_a_patience_that_is_none_is_refused_before_anything() -> None:
     with pytest.raises(ConfigError) as caught:
         creator(
-            Plan(), {PATIENCE: "long"}, ("dev", "p", "r"), lambda _: Use(), print, print, {}, offers(), GracePeriod(0)
+            Plan(),
+            {PATIENCE: "long"},
+            ("dev", "p", "r"),
+            lambda _: Use(),
+            say=print,
+            warn=print,
+            awaited={},
+            offers=offers(),
+            grace=GracePeriod(0),
         )
     assert caught.value.what == "invalid SLIPWAY_CREATE_PATIENCE: 'long'"
     assert "15m" in caught.value.fix

@@ -82,11 +82,11 @@ def play(
         {PATIENCE: "0.01s", **({FINDINGS: str(findings)} if findings else {})},
         (STACK, PROJECT, REGION),
         lambda _: use or Use(),
-        said.append,
-        said.append,
-        awaited or {},
-        offers(before=BEFORE, interim=INTERIM),
-        GracePeriod(0),
+        say=said.append,
+        warn=said.append,
+        awaited=awaited or {},
+        offers=offers(before=BEFORE, interim=INTERIM),
+        grace=GracePeriod(0),
     )
     try:
         create([item.id for item in plan.current if not item.import_])

@@ -85,7 +85,7 @@ def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, see
 
     monkeypatch.setattr("slipway.deployment.live_plan.read", read)
     environ = {"GOOGLE_OAUTH_ACCESS_TOKEN": "t"}
-    _, decided = read_and_plan(stack, environ, False, now, print, warned.append, frozenset())
+    _, decided = read_and_plan(stack, environ, False, now, print, warned.append)
     return decided, warned
 
 

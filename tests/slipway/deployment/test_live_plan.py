@@ -33,28 +33,26 @@ def silent(_: str) -> None:
 
 
 def test_skip_reads_nothing_in_preview() -> None:
-    live, plan = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset())
+    live, plan = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent)
     assert live.skipped
     assert "were not read" in plan.notes[0]
 
 
 def test_skip_is_refused_outside_of_preview() -> None:
     with pytest.raises(ConfigError, match="SLIPWAY_LIVE=skip is only for previews"):
-        read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, False, NOW, silent, silent)
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_misspelt_word_is_not_taken_for_none(preview: bool) -> None:
     with pytest.raises(ConfigError, match="invalid SLIPWAY_LIVE=skipp"):
-        read_and_plan(STACK, {"SLIPWAY_LIVE": "skipp"}, preview, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, {"SLIPWAY_LIVE": "skipp"}, preview, NOW, silent, silent)
 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
     with pytest.raises(ResourceError) as error:
-        read_and_plan(
-            STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, frozenset()
-        )
+        read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent)
     assert "nothing was changed" in error.value.what
     reasons = error.value.why.splitlines()
     assert len(reasons) == 4
@@ -77,7 +75,7 @@ def test_an_identity_without_the_role_is_told_which_api_and_which_role(
     live = Live(clusters=denied, jobs=(), limits={}, catalog=None)
     monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent)
     assert error.value.what == "what to deploy can't be decided, so nothing was changed"
     assert error.value.why == (
         "can't read the clusters from aiplatform.googleapis.com persistentResources.list as ada: "
@@ -98,7 +96,7 @@ def test_limits_are_read_of_what_is_drawn_alone_and_for_a_deployment_by_the_offi
 
     monkeypatch.setattr("slipway.deployment.live_plan.read", read)
     drawn = frozenset({"custom_model_training_cpus"})
-    read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, drawn)
+    read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, preview, NOW, silent, silent, metrics=drawn)
     assert {(wanted.metrics, wanted.read_quota) for wanted in asked} == {(drawn, reader)}
 
 
@@ -125,10 +123,10 @@ def test_another_stacks_catalog_is_not_overwritten(
     monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     if not fails:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, environ, True, NOW, silent, silent)
         return
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, environ, True, NOW, silent, silent)
     expected = "denied" if isinstance(beside, Unknown) else "gs://acme-catalog has the catalog of stack prod"
     assert expected in error.value.why
 
@@ -145,10 +143,10 @@ def test_the_catalog_of_a_stack_that_was_renamed_is_not_to_be_deleted(
     known = State(catalog_bucket=bucket)
     if beside and bucket == "prod-catalog":
         with pytest.raises(ResourceError, match=r"delete gs://acme-catalog/catalog\.json"):
-            read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+            read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
         return
     with pytest.raises(ConfigError, match="stack dev was called prod and can't be renamed"):
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
 
 
 @pytest.mark.parametrize(
@@ -170,10 +168,10 @@ def test_another_stacks_trainer_is_not_adopted(
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     known = State(accounts=(StateResource("trainer", address, STACK.project),) if ours else ())
     if not fails:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
         return
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
     assert f"account {address} is the trainer of stack prod" in error.value.why
 
 
@@ -182,18 +180,18 @@ def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
     known = Unknown("no such function", "the engine", "a newer Pulumi")
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(ResourceError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset(), known)
+        read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
     assert error.value.why.splitlines()[-1] == (
         "can't tell what the stack has already, from the engine: no such function; it needs a newer Pulumi"
     )
-    live, _ = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, frozenset(), known)
+    live, _ = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, known=known)
     assert live.skipped
 
 
 def test_an_endpoint_that_is_none_is_an_error_of_configuration() -> None:
     environ = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "localhost", "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(SlipwayError) as error:
-        read_and_plan(STACK, environ, True, NOW, silent, silent, frozenset())
+        read_and_plan(STACK, environ, True, NOW, silent, silent)
     assert error.value.exit_code == 2
 
 

@@ -70,5 +70,5 @@ def test_clusters_are_looked_for_wherever_file_state_or_catalog_know_of_one(
     spec = world.spec()
     spec = replace(spec, alternatives=(Alternative(spec.pools, file),)) if file else spec
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
-    read_and_plan(replace(STACK, clusters=(spec,)), environ, True, NOW, silent, silent, frozenset(), known)
+    read_and_plan(replace(STACK, clusters=(spec,)), environ, True, NOW, silent, silent, known=known)
     assert asked == regions

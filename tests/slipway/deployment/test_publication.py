@@ -71,7 +71,9 @@ def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tupl
     context = compile_context(STACK, Revision("3f9c2e1", dirty=False), current, dormant)
     packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
     entry = template_entry(asked, placements, report.offers[asked.name], context, packages)
-    found = catalog_of(context, STACK, current, (), Revision("3f9c2e1", dirty=False), {asked.name: entry}, dormant)
+    found = catalog_of(
+        context, STACK, current, (), Revision("3f9c2e1", dirty=False), {asked.name: entry}, dormant=dormant
+    )
     return read(write(readable(found)), "gs://c/catalog.json"), report
 
 

@@ -1,0 +1,138 @@
+"""The whole program: what the stack file asks for, beside what lives, becomes resources. The rules are in `slipway`."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+
+from components.engine import ADVICE, Run, configured, give_advice, known, left
+from components.guard import guard, refusal_of_destruction
+from components.trouble import explain_errors
+from slipway.clock import right_time
+from slipway.deployment.deletion_guard import guarded_use
+from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.live_plan import read_and_plan
+from slipway.errors import SlipwayError
+from slipway.live import Unknown
+from slipway.stack.stack import Stack
+from slipway.state import State, refuse_move, stack_locations
+
+if TYPE_CHECKING:
+    from slipway.deployment.orphan_cleanup import OrphanCleanup
+
+SAID = 32
+"""The exit code by which Pulumi's language host knows that the person has been told why."""
+
+
+def deploy(checkout: Path) -> None:
+    """Declare the stack that the engine names, by its file in `checkout`; or take it down, for SLIPWAY_PURPOSE=destroy.
+
+    An error is told to the person, and ends the process.
+    """
+    # Else the interpreter looks through all that pulumi brings for garbage, as it imports the rest and as it ends: a
+    # quarter of the program's time.
+    gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
+    explain_errors(os.environ)
+    try:
+        if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
+            _take_down(checkout)
+        else:
+            _up(checkout)
+    except SlipwayError as error:
+        pulumi.log.error(str(error))
+        sys.exit(SAID)
+
+
+def _up(checkout: Path) -> None:
+    """Read, decide, tell, declare. From the plan on, nothing is refused any more."""
+    now = datetime.now(UTC)
+    # What is slow to import is imported while the engine, then the cloud, answers: `preview-vs-bare` of the bench.
+    with ThreadPoolExecutor(1) as background:
+        background.submit(import_module, "slipway.deployment.deployment")
+        run = Run.of(checkout, known())
+    stack: Stack | None = None
+
+    def where() -> tuple[tuple[str, str], ...]:
+        state, others = None if isinstance(run.state, Unknown) else run.state, stack.other_regions if stack else ()
+        return stack_locations(state, run.project, run.region, others)
+
+    grace, use = GracePeriod.of(os.environ), guarded_use(os.environ, where, run.name, run.state)
+    hooks = guard(use, grace.left, grace.replaced, lambda: _orphan_cleanup(run, stack).must_leave_none())
+    stack = configured(checkout)
+    _refuse_move(run, stack)
+    from slipway.deployment.deployment import prove_stack
+
+    proven = prove_stack(stack, checkout / "templates")
+    with ThreadPoolExecutor(1) as background:
+        deciding = background.submit(copy_context().run, _decide, run, stack, proven.metrics, now)
+        from components.up import Up
+
+        up = Up.built(run, proven, grace, use)
+        live, plan = deciding.result()
+    up.declare(live, plan, right_time(now, live.time), hooks)
+
+
+def _decide(run: Run, stack: Stack, metrics: frozenset[str], now: datetime) -> Any:
+    say, warn = pulumi.log.info, pulumi.log.warn
+    return read_and_plan(stack, os.environ, run.preview, now, say, warn, metrics=metrics, known=run.state)
+
+
+def _refuse_move(run: Run, stack: Stack) -> None:
+    """Warns where nobody knows what the stack has, and gives advice where it has nothing yet."""
+    if isinstance(run.state, Unknown):
+        pulumi.log.warn(f"can't tell what the stack has already, from {run.state.api}: {run.state.why}")
+        return
+    refuse_move(run.state, stack=run.name, project=run.project, region=run.region, others=stack.other_regions)
+    if not (run.preview or run.deployed):  # Later it is the output `onError` that says so.
+        pulumi.log.info(ADVICE)
+        give_advice()
+
+
+def _take_down(checkout: Path) -> None:
+    """The engine deletes all that it knows, as nothing is declared. What it does not know is deleted here, before."""
+    pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
+    from slipway.deployment.summary import outliving  # which no usual run needs
+
+    try:
+        file = configured(checkout)
+    except SlipwayError:
+        file = None  # A mistake in the stack file must not prevent a destruction.
+    run = Run.of(checkout, left(checkout, os.environ))
+    if not run.preview:  # It takes the stack's outputs with it, and a killed program says nothing any more.
+        pulumi.log.info(ADVICE)
+    cleanup = _orphan_cleanup(run, file)
+    spared = cleanup.run(preview=run.preview)
+    grace = GracePeriod.of(os.environ)
+    use = guarded_use(os.environ, lambda: cleanup.where, run.name, run.state, spared)
+    guard(use, grace.left, grace.replaced)
+    if run.preview and (refusal := refusal_of_destruction(use)):
+        pulumi.log.warn(refusal)
+    if isinstance(run.state, State) and (stays := outliving(run.state)):
+        pulumi.log.info(stays)
+
+
+def _orphan_cleanup(run: Run, file: Stack | None) -> OrphanCleanup:
+    """For clusters that the stack made and the engine does not know."""
+    from slipway.deployment.orphan_cleanup import OrphanCleanup  # which no usual run needs
+
+    return OrphanCleanup(
+        os.environ,
+        run.state,
+        stack=run.name,
+        project=run.project,
+        region=run.region,
+        file=file,
+        say=pulumi.log.info,
+        warn=pulumi.log.warn,
+    )
