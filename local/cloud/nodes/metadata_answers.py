@@ -50,6 +50,11 @@ def answer(identity: Identity, path: str) -> Any | None:
     return found.get(path.rstrip("/").removeprefix(_ROOT)) if path.startswith(_ROOT) else None
 
 
+_CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LOOKS = 20
+"""So often the tables are read: while connections come and go, a reading may lack one that is there."""
+
+
 class Server(http.server.ThreadingHTTPServer):
     """Answers for one identity on a socket that listens already."""
 
@@ -103,10 +108,17 @@ def _own_name(host: str) -> bool:
 
 
 def _is_somebody_elses(client: tuple[str, int]) -> bool:
-    """Whether a connection belongs to another user of this machine, as far as the kernel tells (Linux)."""
+    """Whether a connection belongs to another user of this machine, as far as the kernel tells (Linux), or to one that
+    it does not tell."""
     packed = ":".join((socket.inet_aton(client[0])[::-1].hex().upper(), f"{client[1]:04X}"))
-    try:
-        rows = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
-    except OSError:
-        return False
-    return any(row[1] == packed and int(row[7]) not in (0, os.getuid()) for row in rows)
+    for _ in range(_LOOKS):
+        try:
+            rows = [line.split() for table in _CONNECTIONS if table.exists() for line in table.open(encoding="ascii")]
+        except OSError:
+            return False
+        if not rows:
+            return False
+        # A connection over IPv6 has the same address at its end.
+        if owners := {int(row[7]) for row in rows if row[1].endswith(packed)}:
+            return not owners <= {0, os.getuid()}
+    return True
