@@ -13,7 +13,12 @@ from slipway.review.words import MOST_NAMED, named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
-_GUARDING = ("components/guard.py", "slipway/deployment/deletion_guard.py", "slipway/deployment/grace_period.py")
+_GUARDING = (
+    "components/guard.py",
+    "slipway/deployment/deletion_guard.py",
+    "slipway/deployment/grace_period.py",
+    "slipway/deployment/removal.py",
+)
 _JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
 _PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.yaml")
 _DEPLOYING = (".github/", "policy/", "CODEOWNERS", "docs/CODEOWNERS", "Makefile", ".pre-commit-config.yaml")

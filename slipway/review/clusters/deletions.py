@@ -128,9 +128,9 @@ def _destruction(id_: str, step: Step | None, there: PersistentResource | None, 
     elif there and there.state == "ERROR" and kept_before:
         yield KINDS["cluster-cleared"].of(Subject("cluster", id_), f"`{id_}` failed, holds nothing and is deleted")
     elif kept_before and not declared:
-        when = f"with this deployment{before_creates(id_, change)}, as was announced"
-        words = f"`{id_}`, an old generation of `{name}`, is idle and goes {when}"
-        yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words, grade=Grade.NOTE)
+        words = f"`{id_}`, an old generation of `{name}`, is idle and goes with this deployment"
+        more = f"{before_creates(id_, change)}, as was announced"
+        yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words, more=more, grade=Grade.NOTE)
     elif step and (change.old is None or change.old.cluster_named(id_) is None):
         words = f"`{id_}`, which no catalog has, goes with this deployment{back}"
         gpus = there is None or any(one.machine.accelerator for one in there.machines)

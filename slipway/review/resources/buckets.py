@@ -42,13 +42,13 @@ def buckets(change: Change) -> Iterator[Finding]:
 def _fate(one: Touched, change: Change) -> Iterator[Finding]:
     name, subject, role = one.physical, Subject("bucket", one.physical), _role(one)
     kept = let_go(change, name) if role else None
-    unneeded = f"Bucket `{name}`, which nothing needs any more,"
     if kept and kept.role == CATALOG and one.fate is Fate.DELETED:
-        words = f"{unneeded} is deleted, as was announced{_contents(one)}"
-        yield KINDS["bucket-deleted"].of(subject, words, grade=Grade.NOTE)
+        more = f", as was announced, since nothing needs it any more{_contents(one)}"
+        yield KINDS["bucket-deleted"].of(subject, f"Bucket `{name}` is deleted", more=more, grade=Grade.NOTE)
     elif kept and one.fate is Fate.FORGOTTEN:
-        words = f"{unneeded} leaves the stack, as was announced, and stays with what is in it, still paid"
-        yield KINDS["bucket-left"].of(subject, f"{words}{_unread(role, change)}", grade=Grade.NOTE)
+        more = ", as was announced, since nothing needs it any more, and stays with what is in it, still paid"
+        more += _unread(role, change)
+        yield KINDS["bucket-left"].of(subject, f"Bucket `{name}` leaves the stack", more=more, grade=Grade.NOTE)
     elif one.fate is Fate.DELETED:
         yield KINDS["bucket-deleted"].of(subject, f"Bucket `{name}` is deleted{_contents(one)}", field=_key(role))
     elif one.fate is Fate.REPLACED:

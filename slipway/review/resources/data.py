@@ -85,11 +85,11 @@ def _key(address: str, change: Change) -> str:
 def _account(one: Touched, address: str, workspace_key: str, change: Change) -> Iterator[Finding]:
     subject, key = Subject("account", address), workspace_key if one.parent == WORKSPACE else ""
     if key and one.fate in (Fate.DELETED, Fate.FORGOTTEN) and let_go(change, address):
-        kind, does = "account-deleted", "is deleted, as was announced, and with it all that it may do"
+        kind, does, more = "account-deleted", "is deleted", "and with it goes all that it may do"
         if one.fate is Fate.FORGOTTEN:
-            kind, does = "resource-forgotten", "leaves the stack, as was announced, and stays, as somebody else made it"
-        words = f"Account `{address}`, which nothing needs any more, {does}"
-        yield KINDS[kind].of(subject, words, grade=Grade.NOTE)
+            kind, does, more = "resource-forgotten", "leaves the stack", "and it stays, as somebody else made it"
+        more = f", as was announced, since nothing needs it any more, {more}"
+        yield KINDS[kind].of(subject, f"Account `{address}` {does}", more=more, grade=Grade.NOTE)
     elif one.goes:
         does = "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
         words = f"Account `{address}` {does}, and with it all that it may do, in other projects too"

@@ -224,9 +224,14 @@ def _the_second_counts(stack: Stack, first: dict[str, Any], second: dict[str, An
 
 
 def claimed(stack: Stack, request_id: str) -> Any:
-    """A run that fails and has the claim of a request: a job of that request is a copy, which ends well at once."""
-    code = "import sys, time; time.sleep(1); sys.exit(3)"
-    runs = stack.run("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]
+    """A run that fails and has the claim of a request: a job of that request is a copy, which ends well at once. It is
+    made of a template that failed with the same parameters."""
+    spec = stack.catalog["templates"]["hello"]["offers"][0]["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
+    args = spec["args"]
+    spec["args"] = [one.replace("${code}", "import sys, time; time.sleep(1); sys.exit(3)") for one in args]
+    stack.publish()
+    runs = stack.run("submit", "hello", "--output", "json").json["job"]
+    spec["args"] = args
     for offer in stack.catalog["templates"]["hello"]["offers"]:
         spec = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
         spec["args"] += ["--claim", f"gs://w-{stack.name}/claims/${{slipway.request}}"]

@@ -81,7 +81,7 @@ def test_a_sweep_that_nobody_has_sent_is_an_error_and_the_nearest_is_named(stack
         assert wrong.code == 4 and f"error: no jobs of sweep {sweep}x\n" in wrong.err
         assert f"fix: slipway jobs list --sweep {sweep}\n" in wrong.err
     other = stack.run("jobs", "list", "--sweep", "nosuch", "--state", "failed", "--output", "json")
-    assert (other.code, other.out) == (4, "") and "fix: slipway jobs list\n" in other.err
+    assert (other.code, other.out) == (4, "") and f"fix: slipway jobs list --sweep {sweep}\n" in other.err
     none_of_it = stack.run("jobs", "list", "--sweep", sweep, "--state", "failed")
     assert none_of_it.code == 0 and none_of_it.err == "no jobs match\n"
 
