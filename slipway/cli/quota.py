@@ -18,6 +18,7 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
+from slipway.clock import right_time
 from slipway.cloud.quotas import preference_body
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope
@@ -31,7 +32,7 @@ from slipway.machines.spec import MachineGroup
 from slipway.quota.by_hand import Ask, all_short, ask_for, by_gcloud, parsed
 from slipway.quota.increases import became_of
 from slipway.quota.metrics import ALL_SHORT_COMMAND
-from slipway.quota.published import judge, metrics
+from slipway.quota.published import coming, judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
 from slipway.submission.request import fill
 
@@ -63,7 +64,7 @@ def command(
     context = Context(catalog)
     draws = _draws(context.catalog)
     live = _live(context, draws, *([parsed(request)[0]] if request else []))
-    report = judge(context.catalog, live, draws)
+    report = judge(context.catalog, live, right_time(context.now, live.time), draws)
     if request is not None:
         asks = _asks(request, live, report)
         if elsewhere := [line for line in report.lines if line.elsewhere]:
@@ -158,8 +159,10 @@ def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
         catalog_bucket=context.selected.location.bucket,
         catalog=context.selected.location.name,
         metrics=metrics(catalog, draws) | frozenset(also),
-        # Where a cluster is; where it is not, nothing of it draws anything.
-        elsewhere=tuple(dict.fromkeys(one.region for one in catalog.clusters.values() if one.region)),
+        # Where a cluster is or comes; where it is not, nothing of it draws anything.
+        elsewhere=tuple(
+            dict.fromkeys(one.region for one in (*catalog.clusters.values(), *coming(catalog)) if one.region)
+        ),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:

@@ -31,6 +31,7 @@ from slipway.generations.dormant import ends_within
 from slipway.generations.published_clusters import declared
 from slipway.live import Live
 from slipway.prices import MORE, Price, dollars
+from slipway.quota.published import coming, metrics
 from slipway.season import moment_in_words
 
 
@@ -108,9 +109,11 @@ def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
 def _live(context: Context) -> Live:
     catalog = context.catalog
     clusters = (*catalog.clusters.values(), *catalog.dormant.values())
+    # Who may read no limits is told of dates and costs all the same.
     scope = LiveScope(
         catalog.project,
         catalog.region,
+        metrics=metrics(catalog) if coming(catalog) else frozenset(),
         now=context.now,
         ends_within=ends_within(map(declared, clusters)),
         elsewhere=catalog.regions_ever[1:],

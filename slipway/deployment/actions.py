@@ -110,7 +110,8 @@ def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: date
 
 
 def resting(one: DormantCluster) -> Action:
-    return Action(one.spec.name, one.id, What.REST, dormant=one)
+    when = one.spec.season.begins if one.comes and not one.lacks else None
+    return Action(one.spec.name, one.id, What.REST, dormant=one, when=when)
 
 
 def of_current(one: CurrentCluster) -> Action:

@@ -14,12 +14,14 @@ from typing import Literal
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan
+from slipway.deployment.season_quota import prepared
 from slipway.formatting import join, span
 from slipway.generations.action import DELETE, Action, What
-from slipway.generations.dormant import DormantCluster, idle_since
+from slipway.generations.dormant import idle_since
 from slipway.generations.retiring import Why
 from slipway.live import Live
 from slipway.prices import Price, dollars, hourly, price_in_words, total
+from slipway.quota.seasons import Readiness
 from slipway.season import moment_in_words
 
 Event = Literal["create", "take-back", "delete", "retire", "unfinished", "season-begins", "season-ends", "idle-limit"]
@@ -45,7 +47,7 @@ _CAME: Mapping[Event, str] = {
 class Due:
     """What becomes of a cluster that people call `name`. `at` is None where nobody knows when it is due, and past only
     for who looks at what was published before that. `now`: the next deployment does it. `per_hour` is what the cluster
-    costs until then. `why` is for people."""
+    costs until then. `readiness`: of a season that is to begin, whether there is quota for it. `why` is for people."""
 
     name: str
     id: str
@@ -55,6 +57,7 @@ class Due:
     now: bool = False
     per_hour: Price = field(default_factory=Price)
     overdue: bool = False
+    readiness: Readiness | None = None
 
     @property
     def does(self) -> str:
@@ -89,7 +92,8 @@ class Due:
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:
     """What the next deployment does comes first, then what waits for jobs, then the rest by its date."""
-    found = [due for action in plan.actions for due in _due(action, live, region, now)]
+    ready = prepared(plan.actions, live, region, now)
+    found = [due for action in plan.actions for due in _due(action, live, region, now, ready)]
     order = {True: 0, False: 1}
     return tuple(sorted(found, key=lambda one: (order[one.now], one.at is not None, one.at or now, one.id, one.what)))
 
@@ -100,7 +104,7 @@ def costs(cluster: PersistentResource, region: str) -> Price:
     return sum((hourly(pool.machine, place) * pool.replicas for pool in cluster.pools), Price())
 
 
-def _due(action: Action, live: Live, region: str, now: datetime) -> Iterator[Due]:
+def _due(action: Action, live: Live, region: str, now: datetime, ready: Mapping[str, Readiness]) -> Iterator[Due]:
     name, id_ = action.cluster, action.id
     price = costs(action.living, region) if action.living else Price()
     if action.what is What.CREATE:
@@ -116,8 +120,11 @@ def _due(action: Action, live: Live, region: str, now: datetime) -> Iterator[Due
     elif action.what in DELETE:
         why = action.dormant.words if action.dormant else Why.IDLE.words
         yield Due(name, id_, "delete", why, now=True, per_hour=price)
-    elif action.dormant and action.what is What.REST:
-        yield from _begins(action.dormant, region, now)
+    elif action.dormant and action.what is What.REST and action.when and action.when > now:
+        one = ready.get(name)
+        why = f"{price_in_words(total((action.dormant.spec,), region))} from then on"
+        why = f"{one}; {why}" if one else why
+        yield Due(name, id_, "season-begins", why, action.when, readiness=one)
     if action.current:
         yield from dates(action.current, action.living, live, region, now)
 
@@ -152,10 +159,3 @@ def _retiring(one: Action, price: Price) -> Due:
     else:
         why = one.why.words
     return Due(one.cluster, one.id, "retire", why, per_hour=price, overdue=one.overdue)
-
-
-def _begins(dormant: DormantCluster, region: str, now: datetime) -> Iterator[Due]:
-    begins = dormant.spec.season.begins
-    if dormant.why == "season" and begins is not None and begins > now:
-        why = f"{price_in_words(total((dormant.spec,), region))} from then on"
-        yield Due(dormant.spec.name, dormant.id, "season-begins", why, begins)

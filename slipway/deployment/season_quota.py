@@ -7,18 +7,19 @@ its quota is asked for when its entry is deployed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
 from slipway.formatting import join
-from slipway.generations.action import What
+from slipway.generations.action import DELETE, Action, What
 from slipway.generations.retiring import Why
-from slipway.live import UNLIMITED, Live, Unknown
+from slipway.live import Live, Unknown
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import QuotaRequest, more
+from slipway.quota.seasons import Readiness, by_season, draws, lacks_at_most, readiness
 from slipway.quota.usage import usage
 from slipway.stack.stack import Stack
 
@@ -49,16 +50,40 @@ def with_seasons(
 ) -> tuple[QuotaRequest, ...]:
     """What is `asked` for, and what the clusters lack that come with their seasons, each beside those that are wanted
     then. `at` reports on these clusters, and none of the stack's others."""
-    coming = [one for one in plan.dormant if one.comes]
     found = {one.metric: one for one in asked}
-    for begins in sorted({max(one.spec.season.begins or now, now) for one in coming}):
-        here = (one for one in plan.current if one.spec.season.includes(begins))
-        come = (one for one in coming if one.spec.season.includes(begins))
-        clusters = (*here, *(CurrentCluster(one.spec, one.id, "", import_=False) for one in come))
-        for one in at(clusters).requests:
+    for report in by_season(plan.current, _coming(plan.actions), now, at).values():
+        for one in report.requests:
             if one.metric not in found or more(one.value, found[one.metric].value):
                 found[one.metric] = one
     return tuple(found.values())
+
+
+def prepared(
+    actions: Collection[Action],
+    live: Live,
+    region: str,
+    now: datetime,
+    *,
+    strict: bool = False,
+    asked: Mapping[str, int] | None = None,
+) -> Mapping[str, Readiness]:
+    """By name, of the clusters whose seasons are to come, whether there is quota for them then. `asked`: the limits
+    that the stack asks for, by metric."""
+    return readiness(
+        [one.current for one in actions if one.current],
+        _coming(actions),
+        live,
+        region=region,
+        now=now,
+        old={one.id for one in actions if one.what in (What.RETIRE, *DELETE)},
+        strict=strict,
+        asked=asked or {},
+    )
+
+
+def _coming(actions: Iterable[Action]) -> tuple[CurrentCluster, ...]:
+    rest = (one.dormant for one in actions if one.what is What.REST)
+    return tuple(CurrentCluster(one.spec, one.id, "", import_=False) for one in rest if one and one.comes)
 
 
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
@@ -73,22 +98,11 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
         one.spec.name: {
             line.metric: _words(line, by, then)
             for line in report.lines
-            if _draws(one, line) and (by := line.short or (_at_most(line) if stack.quota.strict else 0))
+            if draws(one.spec.name, line) and (by := line.short or (lacks_at_most(line) if stack.quota.strict else 0))
         }
         for one in come
     }
     return {name: lacks for name, lacks in found.items() if lacks}
-
-
-def _draws(current: CurrentCluster, line: Line) -> bool:
-    return any(who.partition("/")[0] == current.spec.name for who in line.drawn)
-
-
-def _at_most(line: Line) -> int:
-    """What pools at their maximum lack."""
-    if line.now is None or line.limit in (None, UNLIMITED) or line.others is None:
-        return 0
-    return max(0, line.ceiling + line.others - (line.limit or 0))
 
 
 def _words(line: Line, by: int, live: Live) -> str:

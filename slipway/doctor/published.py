@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from math import ceil
 
@@ -16,6 +17,7 @@ from slipway.formatting import join, short, span
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.quota.by_hand import by_gcloud
 from slipway.quota.report import Line, QuotaReport
+from slipway.quota.seasons import AWAITS
 from slipway.state import State
 
 _NEARLY = 0.9
@@ -84,6 +86,15 @@ def quota(picture: Picture) -> Iterator[Finding]:
     if isinstance(picture.quota, QuotaReport):
         for line in picture.quota.lines:
             yield from _nearly(line, picture)
+        for one in picture.quota.findings:
+            if one.kind == AWAITS:
+                yield replace(one, fix=_ask_for_all(one.facts["lines"], picture))
+
+
+def _ask_for_all(lines: tuple[Line, ...], picture: Picture) -> str:
+    """What nobody has asked for yet; else where the answers stand."""
+    asks = [_ask_for_more(one, one.limit, picture) for one in lines if not one.requested and one.limit is not None]
+    return join(dict.fromkeys(asks)) or f"slipway quota{picture.of_catalog}"
 
 
 def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:

@@ -93,7 +93,7 @@ class _Reading:
             quota: QuotaReport | Unknown | None = None
             if catalog is not None:
                 unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
-                quota = unread[0] if unread else judge(catalog, live)
+                quota = unread[0] if unread else judge(catalog, live, self.now)
             return Picture(
                 stack=place.stack,
                 project=place.project,

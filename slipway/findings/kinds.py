@@ -151,7 +151,11 @@ _ALL = (
         ("quota-requested", _NOTE, "an increase is asked for"),
         ("season-quota-requested", _NOTE, "an increase is asked for because a cluster's season begins"),
         ("deployed-quota-requested", _NOTE, "an increase is asked for, for what is deployed already"),
-        ("season-awaits-quota", _WARNING, "a cluster whose season begins waits for quota, and holds up nothing else"),
+        (
+            "season-awaits-quota",
+            _WARNING,
+            "there is no quota for a cluster whose season begins or is to come, which holds up nothing else",
+        ),
     ),
     *_rows(
         Section.POLICY,

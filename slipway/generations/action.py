@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from slipway.catalog.forms import Removed
@@ -41,7 +42,7 @@ class Action:
 
     `current` is what is declared, `living` what is there. `dormant`: of REST, and of one that goes because its entry
     rests. `overdue`: it should have retired by now. `removed`: since when no entry names it, and with what limit.
-    `edited`: keys of a protected one.
+    `edited`: keys of a protected one. `when`: the date that brings it, of REST.
     """
 
     cluster: str
@@ -56,3 +57,4 @@ class Action:
     overdue: bool = False
     removed: Removed | None = None
     edited: tuple[str, ...] = ()
+    when: datetime | None = None

@@ -24,7 +24,7 @@ KINDS = (STOCK_OUT, STOPPED, AWAITS, DOCTOR, RETIRING, DRIFT, SEASON)
 
 SOON = timedelta(days=7)
 _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
-_NOT_TOLD = {_OVERDUE, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
+_NOT_TOLD = {_OVERDUE, AWAITS, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
 """Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
 _WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
 
@@ -151,7 +151,11 @@ def _of_doctor(body: Mapping[str, Any]) -> Notices:
 
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
     stack, now = str(body["stack"]), datetime.fromisoformat(body["time"])
-    found = (*_awaiting(body["dormant"], stack), *_seasons(body["due"], stack, now))
+    found = (
+        *_awaiting(body["dormant"], stack),
+        *_not_ready(body["due"], stack),
+        *_seasons(body["due"], stack, now),
+    )
     return Notices(found, frozenset({(AWAITS, stack), (SEASON, stack)}))
 
 
@@ -167,6 +171,17 @@ def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Noti
             again = "all else is deployed, and the scheduled deployment looks again every hour"
             lines = (line(str(one["words"]), mend), line(again))
             yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
+
+
+def _not_ready(due: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Notice]:
+    """Told from the deployment of its entry on: an answer of Google's may take days, or be no."""
+    for one in due:
+        if one["what"] == "season-begins" and one.get("ready") is False:
+            name, when = str(one["cluster"]), moment_in_words(datetime.fromisoformat(one["time"]))
+            sentence = f"the season of cluster `{name}` begins {when}: {one['why']}"
+            title = f"{stack}: cluster {name} is not ready for its season"
+            told = ((when, lack["metric"], (lack["request"] or {}).get("state", "")) for lack in one["lacks"])
+            yield Notice(AWAITS, stack, name, shape(told), title, (line(sentence, "slipway quota"),))
 
 
 def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Iterator[Notice]:

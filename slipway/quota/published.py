@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
-from slipway.catalog.clusters import Cluster
+from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
@@ -12,11 +13,12 @@ from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import OfferDraw, QuotaReport
+from slipway.quota.seasons import readiness, with_coming
 from slipway.quota.usage import drawn
 
 
-def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...] = ()) -> QuotaReport:
-    """The report for what the catalog has deployed and offers. Pure."""
+def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, ...] = ()) -> QuotaReport:
+    """The report for what the catalog has deployed and offers, and for what seasons are to bring. Pure."""
     states = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster.state for cluster in live.clusters}
     current = tuple(
         CurrentCluster(spec(cluster), cluster.id, "", cluster.id in states, states.get(cluster.id, ""))
@@ -28,12 +30,19 @@ def judge(catalog: Catalog, live: Live, draws: tuple[OfferDraw, ...] = ()) -> Qu
         for cluster in (() if isinstance(live.clusters, Unknown) else live.clusters)
         if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
     )
-    return assess_regions(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
+    report = assess_regions(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
+    rest = [CurrentCluster(spec(one), one.id, "", import_=False) for one in coming(catalog)]
+    return with_coming(report, readiness(current, rest, live, region=catalog.region, now=now, old=old))
+
+
+def coming(catalog: Catalog) -> list[DormantCluster]:
+    """Those that come without an edit."""
+    return [one for one in catalog.dormant.values() if one.comes]
 
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
     """Those whose limits the verdict needs."""
-    return drawn(map(spec, catalog.clusters.values()), draws)
+    return drawn(map(spec, (*catalog.clusters.values(), *coming(catalog))), draws)
 
 
 def quota_ids(live: Live) -> Mapping[str, str] | None:
@@ -44,4 +53,5 @@ def quota_ids(live: Live) -> Mapping[str, str] | None:
 
 
 def spec(cluster: Cluster) -> ClusterSpec:
-    return ClusterSpec(cluster.name, tuple(cluster.pools.values()), region=cluster.region or "")
+    pools = tuple(cluster.pools.values())
+    return ClusterSpec(cluster.name, pools, region=cluster.region or "", season=cluster.season)

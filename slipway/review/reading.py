@@ -19,6 +19,7 @@ from slipway.deployment.snapshot import read
 from slipway.facts import Facts
 from slipway.live import Live, Unknown
 from slipway.machines.table import regions
+from slipway.quota.published import coming, metrics
 from slipway.review import deployed, events
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
@@ -63,11 +64,12 @@ def change(
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
         lines = after.quota.lines if after else {}
+        catalogs = [one.catalog for one in (known, after) if one and coming(one.catalog)]
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,
             deployed.published_in(preview),
-            metrics=frozenset(line.metric for line in lines.values()),
+            metrics=frozenset(line.metric for line in lines.values()).union(*map(metrics, catalogs)),
             read_quota=quota_info,
             now=now,
             recent=Recent(DAYS, MOST_RECENT, stack, _WINDOWS),

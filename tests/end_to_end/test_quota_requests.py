@@ -50,7 +50,7 @@ def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(own: Checko
     for_a_season_it_is_asked_when_that_is_declared(own)
     done = own.destroy()
     assert done.code == 0, done.said
-    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "24", "the service never deletes one"
+    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "28", "the service never deletes one"
 
 
 def nothing_is_made_while_a_request_is_pending(own: Checkout) -> None:
@@ -125,12 +125,25 @@ def one_that_the_engine_forgot_is_taken_over_and_then_raised(own: Checkout) -> N
 def for_a_season_it_is_asked_when_that_is_declared(own: Checkout) -> None:  # B6
     """On its day nobody has to wait for an answer."""
     pool = {**MACHINE, "replicas": {"min": 1, "max": 4}}
-    later = {"pools": {"all": {**MACHINE, "replicas": 2}}, "from": date(2199, 1, 1)}
+    later = {"pools": {"all": {**MACHINE, "replicas": 3}}, "from": date(2199, 1, 1)}
     own.write(quota=ASKS, persistentResources={"cpu": {"pools": {"all": pool}}, "later": later})
     preview = own.pulumi("preview")
-    assert "Google is asked for 24 N1/E2 vCPUs in us-central1, limit 14" in preview.said, preview.said
+    assert "Google is asked for 28 N1/E2 vCPUs in us-central1, limit 14" in preview.said, preview.said
+    short = f"not ready, because quota {CPUS} in us-central1 is short by 2 (limit 14; "
+    assert f"later, whose season begins 2199-01-01, is {short}this deployment asks for 28)" in preview.said
     own.up()
-    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "24" and len(own.clusters()) == 1
+    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "28" and len(own.clusters()) == 1
+    its_quota_is_told_on_the_days_before(own, f"{short}asked for 28: 14 granted")
     own.up()  # what became of it is a fact of the stack
     at_rest = own.pulumi("preview", "--expect-no-changes")
     assert at_rest.code == 0, at_rest.said
+
+
+def its_quota_is_told_on_the_days_before(own: Checkout, words: str) -> None:
+    (due,) = own.slipway("schedule", "--output", "json").json["due"]
+    assert (due["what"], due["ready"]) == ("season-begins", False) and words in due["why"]
+    (told,) = (
+        one for one in own.slipway("doctor", "-o", "json").json["findings"] if one["id"] == "season-awaits-quota"
+    )
+    assert words in told["sentence"] and told["grade"] == "warning"
+    assert words in own.slipway("quota").err

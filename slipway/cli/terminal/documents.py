@@ -86,6 +86,11 @@ def due_document(due: Due, now: datetime) -> dict[str, Any]:
         "pricePerHour": exact_text(due.per_hour),
         "priceUntilThen": exact_text(due.until(now)),
         "priceComplete": due.per_hour.complete,
+        "ready": due.readiness.ready if due.readiness else None,
+        "lacks": [
+            {"metric": one.metric, "region": one.region, "short": one.short, "request": one.requested}
+            for one in (due.readiness.lacking if due.readiness else ())
+        ],
     }
 
 

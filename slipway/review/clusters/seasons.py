@@ -8,13 +8,16 @@ from dataclasses import replace
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.cluster_fields import machines_in_words
+from slipway.deployment.actions import of_catalog
 from slipway.deployment.schedule import dates
+from slipway.deployment.season_quota import prepared
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.live import Unknown
 from slipway.prices import dollars
+from slipway.quota.seasons import AWAITS, Readiness
 from slipway.review.change import Change
 from slipway.review.clusters.alternatives import alike
 from slipway.review.clusters.clusters import price
@@ -50,6 +53,7 @@ def seasons(change: Change) -> Iterator[Finding]:
             yield _told(name, f"`{name}`: {'; '.join(later)}", Grade.NOTE, key, coming.get(name, ()))
         elif isinstance(old, DormantCluster):
             yield _told(name, f"`{name}`, which is dormant, is not asked for any more", Grade.NOTE, "")
+    yield from _not_ready(change)
 
 
 def due(change: Change) -> Iterator[str]:
@@ -60,7 +64,42 @@ def due(change: Change) -> Iterator[str]:
     for name, words in _coming(change).items():
         if _dated_before(before, change.new.clusters[name]):
             yield from (f"`{name}`: {one}" for one in words)
-    yield from (one.words for one in change.new.dormant.values() if _dated_before(before, one))
+    ready = _ready(change)
+    for name, one in change.new.dormant.items():
+        if _dated_before(before, one):
+            yield f"{one.words}; {ready[name]}" if name in ready else one.words
+
+
+def _not_ready(change: Change) -> Iterator[Finding]:
+    """What there is no quota for on its day, but for what is so already. The grade is the same whatever Google has
+    answered: nothing that was approved becomes worse by that."""
+    was = _ready_before(change)
+    for name, one in _ready(change).items():
+        lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
+        if any(line.short > lacked.get(line.key, 0) for line in one.lacking):
+            yield KINDS[AWAITS].of(
+                Subject("cluster", name),
+                f"`{name}`, whose season begins {moment_in_words(one.begins)}, is not ready",
+                more=f", because {one.why}",
+                field=f"{_KEY}.{name}.from",
+            )
+
+
+def _ready(change: Change) -> Mapping[str, Readiness]:
+    if change.new is None or change.after is None:
+        return {}
+    quota, home = change.after.quota, change.new.region
+    return prepared(
+        change.actions, change.live, home, change.now, strict=quota.strict, asked=dict(quota.requests or {})
+    )
+
+
+def _ready_before(change: Change) -> Mapping[str, Readiness]:
+    """Of what is deployed."""
+    if change.old is None or change.before is None:
+        return {}
+    actions = of_catalog(change.old, change.old, change.live, change.now)
+    return prepared(actions, change.live, change.old.region, change.now, strict=change.before.quota.strict)
 
 
 def _dated_before(before: Mapping[str, Cluster], new: Cluster) -> bool:
@@ -112,7 +151,7 @@ def _waits(old: Cluster, new: Cluster) -> Iterator[Finding]:
     """What a season can't bring yet. It is no obstacle to anything else."""
     lacks, lacked = ({*one.lacks} if isinstance(one, DormantCluster) and one.lacks else set() for one in (new, old))
     if lacks - lacked:
-        yield KINDS["season-awaits-quota"].of(
+        yield KINDS[AWAITS].of(
             Subject("cluster", new.name),
             f"`{new.name}` is not made yet, though its season has begun: there is too little quota for "
             f"{join(map(in_words, sorted(lacks)))}; all else is deployed, and each later deployment looks again",

@@ -45,7 +45,7 @@ HEALTH = [word for word, kind in KINDS.items() if kind.section is Section.HEALTH
 
 def quota(limit: int, increase: str = INCREASABLE) -> object:
     other = replace(lives(replicas=1), name="other", labels={})
-    return judge(catalog(CPU), Live((lives(used=1), other), (BUSY,), limits({CPUS: limit}, increase), None))
+    return judge(catalog(CPU), Live((lives(used=1), other), (BUSY,), limits({CPUS: limit}, increase), None), NOW)
 
 
 def pictures() -> Iterator[Picture]:

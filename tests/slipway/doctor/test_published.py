@@ -71,7 +71,7 @@ def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> Non
     def report(limit: int) -> object:
         other = replace(lives(replicas=1), name="other", labels={})
         live = Live((lives(used=1), other), (BUSY,), limits({CPUS: limit, "custom_model_training_pd_ssd": -1}), None)
-        return judge(catalog(CPU), live)
+        return judge(catalog(CPU), live, NOW)
 
     one = found(quota=report(17))["quota-nearly-used"]
     assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
@@ -87,5 +87,5 @@ def test_more_is_asked_for_in_whole_machines() -> None:  # N6
     unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
     gpus = "custom_model_training_nvidia_h100_gpus"
     live = Live((lives(two, replicas=2),), (), limits({gpus: 16, **unlimited}), None)
-    told = found(published=published(catalog(two)), quota=judge(catalog(two), live))["quota-nearly-used"]
+    told = found(published=published(catalog(two)), quota=judge(catalog(two), live, NOW))["quota-nearly-used"]
     assert told.fix == f"ask for more: slipway quota --request {gpus}=24, with --contact"

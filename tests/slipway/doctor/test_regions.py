@@ -78,7 +78,7 @@ def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
         unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
         listed = limits({**{f"custom_model_training_{metric}": limit for metric, limit in used.items()}, **unlimited})
         live = Live((there,), (), limits({}), None, limits_elsewhere={AWAY: listed})
-        return found(there, **SEEN, quota=judge(catalog(of), live))["quota-nearly-used"]
+        return found(there, **SEEN, quota=judge(catalog(of), live, NOW))["quota-nearly-used"]
 
     one = told(FAR, cpus=8)
     assert one.subject == "quota custom_model_training_cpus in us-east4"

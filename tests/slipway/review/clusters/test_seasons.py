@@ -13,13 +13,26 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Template
 from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Change
-from slipway.review.gate import unannounced
+from slipway.review.gate import unannounced, unapproved
 from slipway.review.rendering.comment import comment
 from slipway.review.rendering.document import write
 from slipway.review.rendering.plain_text import plain_text
 from slipway.review.review import review
 from slipway.season import Reason, Season
-from tests.slipway.review.builders import H100, NOW, change, cluster, facts, job, kept, living, offer, pool, template
+from tests.slipway.review.builders import (
+    H100,
+    NOW,
+    change,
+    cluster,
+    facts,
+    job,
+    kept,
+    limits,
+    living,
+    offer,
+    pool,
+    template,
+)
 
 DAY = timedelta(days=1)
 ENDS = NOW.replace(hour=0) + 29 * DAY
@@ -185,7 +198,8 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
     ended = job("eval", on=PLAIN, state="SUCCEEDED", end_time=NOW - timedelta(hours=1))
     rests = asleep(replace(cluster("big"), season=Season(begins=ENDS)))
     state = facts(both, dormant=rests)
-    found = review(change(state, state, clusters=[living(PLAIN)], recent=(ended,)))
+    enough = limits({"custom_model_training_cpus": 64, "custom_model_training_pd_ssd": -1})
+    found = review(change(state, state, clusters=[living(PLAIN)], recent=(ended,), limits=enough))
     assert found.silent
     season, idle, rests_until = found.standing
     assert season == "`h100`: season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
@@ -193,7 +207,7 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
         "`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h, $303.42 until then (no job for 1 h, unless one "
         "comes)"
     )
-    assert rests_until == "cluster big is out of season until 2026-12-20"
+    assert rests_until == "cluster big is out of season until 2026-12-20; ready"
 
 
 def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it() -> None:  # N5
@@ -243,3 +257,21 @@ def test_a_deployment_by_itself_ends_and_begins_what_was_announced() -> None:
     later = dated(begins=NOW - 9 * DAY, ends=NOW + DAY)
     (edited,) = unannounced([review(change(there, facts(later, only, other), clusters=[living(PLAIN)]))])
     assert edited.kind == "season-changed"
+
+
+def test_a_season_to_come_that_lacks_quota_is_told_once_and_stops_nothing() -> None:  # D2
+    rests = facts(clusters={}, dormant=asleep(replace(cluster("big"), season=Season(begins=ENDS))))
+    lacks = limits({"custom_model_training_cpus": 4, "custom_model_training_pd_ssd": -1})
+    declared = change(facts(clusters={}), rests, limits=lacks)
+    one = told(declared)["season-awaits-quota"]
+    assert (one.subject, one.grade, one.field) == (
+        "cluster big",
+        Grade.WARNING,
+        "slipway:persistentResources.big.from",
+    )
+    assert one.clause == "`big`, whose season begins 2026-12-20, is not ready"
+    assert list(unapproved([review(declared)])) == []
+    stands = review(change(rests, rests, limits=lacks))
+    assert stands.silent and "; not ready, because quota custom_model_training_cpus" in stands.standing[0]
+    less = {one: replace(lacks["custom_model_training_cpus"], metric=one) for one in lacks}
+    assert list(unannounced([review(change(rests, rests, limits=less))])) == []

@@ -1,0 +1,161 @@
+"""Whether quota suffices for clusters whose seasons are to come, on the day of each. Pure.
+
+None of them draws anything until then. Limits, and what others draw, count as they are now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from slipway.cluster import CurrentCluster
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
+from slipway.formatting import join
+from slipway.live import UNLIMITED, Live
+from slipway.quota.regions import assess_regions
+from slipway.quota.report import Line, QuotaReport
+from slipway.quota.request import Requested, more
+from slipway.season import moment_in_words
+
+AWAITS = "season-awaits-quota"
+_NOTHING: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """`lines` are of what the cluster draws when its season `begins`, beside the others that are wanted then.
+    `unsure`: why nobody can tell whether that suffices."""
+
+    begins: datetime
+    lines: tuple[Line, ...] = ()
+    unsure: str = ""
+
+    @property
+    def lacking(self) -> tuple[Line, ...]:
+        return tuple(one for one in self.lines if one.short)
+
+    @property
+    def ready(self) -> bool | None:
+        """None where nobody can tell."""
+        return False if self.lacking else None if self.unsure else True
+
+    @property
+    def awaited(self) -> bool:
+        """Google has yet to answer for all that is missing."""
+        return all(one.requested and one.requested.state in ("new", "pending") for one in self.lacking)
+
+    @property
+    def why(self) -> str:
+        """`quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`; empty where nothing is missing."""
+        return f"quota {join(map(_words, self.lacking))}" if self.lacking else ""
+
+    def __str__(self) -> str:
+        return f"not ready, because {self.why}" if self.lacking else self.unsure or "ready"
+
+
+def by_season(
+    current: Collection[CurrentCluster],
+    coming: Collection[CurrentCluster],
+    now: datetime,
+    at: Callable[[tuple[CurrentCluster, ...]], QuotaReport],
+) -> Mapping[datetime, QuotaReport]:
+    """The report on the clusters that are wanted when each season begins. `at` reports on these, and none of the
+    stack's others."""
+    begin = sorted({max(one.spec.season.begins or now, now) for one in coming})
+    every = (*current, *coming)
+    return {when: at(tuple(one for one in every if one.spec.season.includes(when))) for when in begin}
+
+
+def readiness(
+    current: Collection[CurrentCluster],
+    coming: Collection[CurrentCluster],
+    live: Live,
+    *,
+    region: str,
+    now: datetime,
+    old: Collection[str],
+    strict: bool = False,
+    asked: Mapping[str, int] = _NOTHING,
+) -> Mapping[str, Readiness]:
+    """By name, of those that are `coming` by a date that is still ahead; none where nothing was read. `old` are ids of
+    what is not asked for any more, `asked` the limits that the stack asks for, by metric."""
+    if live.skipped:
+        return {}
+
+    def at(clusters: tuple[CurrentCluster, ...]) -> QuotaReport:
+        gone = (*old, *(one.id for one in current if one not in clusters))
+        return assess_regions(clusters, live.without(gone), region=region, mode="warn", preview=True)
+
+    reports = by_season(current, coming, now, at)
+    return {
+        one.spec.name: _of(one, begins, reports[begins], asked, strict=strict)
+        for one in coming
+        if (begins := one.spec.season.begins) and begins > now
+    }
+
+
+def draws(name: str, line: Line) -> bool:
+    """Whether a cluster has a share in it."""
+    return any(who.partition("/")[0] == name for who in line.drawn)
+
+
+def lacks_at_most(line: Line) -> int:
+    """What pools at their maximum lack."""
+    if line.now is None or line.limit in (None, UNLIMITED) or line.others is None:
+        return 0
+    return max(0, line.ceiling + line.others - (line.limit or 0))
+
+
+def findings(found: Mapping[str, Readiness]) -> Iterator[Finding]:
+    for name, one in found.items():
+        if one.lacking:
+            begins = moment_in_words(one.begins)
+            yield KINDS[AWAITS].of(
+                Subject("cluster", name),
+                f"cluster {name}, whose season begins {begins}, is {one}",
+                grade=Grade.NOTE if one.awaited else None,
+                lines=one.lacking,
+            )
+
+
+def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaReport:
+    """The report of what is there, with what clusters to come draw and lack."""
+    lines = {line.key: line for line in report.lines}
+    for one in found.values():
+        for line in one.lines:
+            known = lines.get(line.key) or replace(line, now=0, short=0, state="ok", verdict="ok")
+            short = f"short by {line.short:,} from {moment_in_words(one.begins)} on" if line.short else ""
+            if short and short not in known.verdict:
+                verdict = f"{'ok now' if known.verdict == 'ok' else known.verdict}; {short}"
+                state = "tight" if known.state == "ok" else known.state
+                enough = max(known.enough, line.enough)
+                known = replace(known, verdict=verdict, state=state, enough=enough, requested=line.requested)
+            lines[line.key] = known
+    return replace(report, lines=tuple(lines.values()), findings=(*report.findings, *findings(found)))
+
+
+def _of(
+    one: CurrentCluster, begins: datetime, report: QuotaReport, asked: Mapping[str, int], *, strict: bool
+) -> Readiness:
+    lines = tuple(line for line in report.lines if line.now is not None and draws(one.spec.name, line))
+    unknown = (str(told) for told in report.findings if told.kind == "quota-unknown")
+    unsure = next(unknown, "") if any(line.state == "unknown" for line in lines) else ""
+    told = (replace(line, short=line.short or (lacks_at_most(line) if strict else 0)) for line in lines)
+    return Readiness(begins, tuple(_asked(line, asked) for line in told), unsure)
+
+
+def _asked(line: Line, asked: Mapping[str, int]) -> Line:
+    """With what this deployment asks for, where nobody has asked for as much."""
+    amount, known = 0 if line.elsewhere else asked.get(line.metric, 0), line.requested
+    if not amount or (known and known.asked is not None and not more(amount, known.asked)):
+        return line
+    return replace(line, requested=Requested("new", amount))
+
+
+def _words(line: Line) -> str:
+    outlook = str(line.requested) if line.requested else line.increase
+    limit = f"limit {line.limit:,}" if line.limit is not None else "limit unknown"
+    where = f"{line.metric} in {line.region} is short by {line.short:,}"
+    return f"{where} ({limit}{f'; {outlook}' if outlook else ''})"
