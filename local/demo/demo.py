@@ -69,7 +69,7 @@ def play() -> None:
         for line in (*table((first, second)), "", gain(first, second, where)):
             print(f"        {line}".rstrip())
         print(f"        the pool's machines would have cost {pool_cost(samples)}")
-        print(f'        on a shell of yours: eval "$({_python()} -m local env --as submitter)"')
+        print(f'        in a shell of your own: eval "$({_python()} -m local env --as submitter)"')
         print(
             f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools"
         )
