@@ -113,11 +113,12 @@ def _is_somebody_elses(client: tuple[str, int]) -> bool:
     packed = ":".join((socket.inet_aton(client[0])[::-1].hex().upper(), f"{client[1]:04X}"))
     for _ in range(_LOOKS):
         try:
-            rows = [line.split() for table in _CONNECTIONS if table.exists() for line in table.open(encoding="ascii")]
+            tables = [table.read_text(encoding="ascii") for table in _CONNECTIONS if table.exists()]
         except OSError:
+            return True
+        if not tables:
             return False
-        if not rows:
-            return False
+        rows = [line.split() for table in tables for line in table.splitlines()]
         # A connection over IPv6 has the same address at its end.
         if owners := {int(row[7]) for row in rows if row[1].endswith(packed)}:
             return not owners <= {0, os.getuid()}
