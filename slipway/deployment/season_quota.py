@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
@@ -21,7 +22,9 @@ from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import QuotaRequest, more
 from slipway.quota.seasons import Readiness, by_season, draws, lacks_at_most, readiness
 from slipway.quota.usage import usage
-from slipway.stack.stack import Stack
+
+if TYPE_CHECKING:
+    from slipway.stack.stack import Stack  # whose pydantic a thin install lacks
 
 _NAMED = 4
 
