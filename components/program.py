@@ -11,7 +11,7 @@ from contextvars import copy_context
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pulumi
 
@@ -23,12 +23,13 @@ from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_plan import read_and_plan
 from slipway.errors import SlipwayError
-from slipway.live import Unknown
+from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack
 from slipway.state import State, refuse_move, stack_locations
 
 if TYPE_CHECKING:
     from slipway.deployment.orphan_cleanup import OrphanCleanup
+    from slipway.deployment.plan import Plan
 
 SAID = 32
 """The exit code by which Pulumi's language host knows that the person has been told why."""
@@ -83,7 +84,7 @@ def _up(checkout: Path) -> None:
     up.declare(live, plan, right_time(now, live.time), hooks)
 
 
-def _decide(run: Run, stack: Stack, metrics: frozenset[str], now: datetime) -> Any:
+def _decide(run: Run, stack: Stack, metrics: frozenset[str], now: datetime) -> tuple[Live, Plan]:
     say, warn = pulumi.log.info, pulumi.log.warn
     return read_and_plan(stack, os.environ, run.preview, now, say, warn, metrics=metrics, known=run.state)
 

@@ -16,7 +16,7 @@ from decimal import Decimal
 from slipway.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.machines.price_tables import HOURS_OF_A_MONTH, cell
-from slipway.machines.spec import MachineSpec
+from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.machines.table import accelerator, machine, machine_types
 from slipway.machines.tpu import is_tpu
 
@@ -117,6 +117,11 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
         return Price(alone, complete=False, at_most=at_most)
     of_disk = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
     return Price(alone + of_disk, complete=not attached, at_most=at_most)
+
+
+def per_hour(machines: Iterable[MachineGroup], region: str, capacity_type: str = POOL) -> Price:
+    """USD an hour of machines together, as `hourly` has each."""
+    return sum((hourly(group.machine, region, capacity_type) * group.count for group in machines), Price())
 
 
 def _flex_start_gives(type: str) -> bool:

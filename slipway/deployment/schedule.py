@@ -20,7 +20,7 @@ from slipway.generations.action import DELETE, Action, What
 from slipway.generations.dormant import idle_since
 from slipway.generations.retiring import Why
 from slipway.live import Live
-from slipway.prices import Price, dollars, hourly, price_in_words, total
+from slipway.prices import Price, dollars, per_hour, price_in_words, total
 from slipway.quota.seasons import Readiness
 from slipway.season import moment_in_words
 
@@ -100,8 +100,7 @@ def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, .
 
 def costs(cluster: PersistentResource, region: str) -> Price:
     """USD an hour of the machines that are up, in the cluster's own region; `region` where it does not say that."""
-    place = cluster.region or region
-    return sum((hourly(pool.machine, place) * pool.replicas for pool in cluster.pools), Price())
+    return per_hour(cluster.machines, cluster.region or region)
 
 
 def _due(action: Action, live: Live, region: str, now: datetime, ready: Mapping[str, Readiness]) -> Iterator[Due]:

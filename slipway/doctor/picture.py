@@ -17,7 +17,8 @@ from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
 from slipway.findings.finding import Subject
 from slipway.live import Unknown
-from slipway.prices import Price, hourly
+from slipway.machines.spec import MachineGroup
+from slipway.prices import Price, per_hour
 from slipway.quota.report import QuotaReport
 from slipway.stack.yaml_file import Document
 from slipway.state import State
@@ -213,12 +214,11 @@ class Picture:
     def per_hour(self, cluster: PersistentResource, *pools: ResourcePool) -> Price:
         """What its machines of the moment cost, in these of its pools or in all."""
         region = cluster.region or self.region
-        return sum((hourly(pool.machine, region) * pool.replicas for pool in pools or cluster.pools), Price())
+        return per_hour((MachineGroup(pool.machine, pool.replicas) for pool in pools or cluster.pools), region)
 
     def cost(self, job: VertexJob) -> Price:
         """An hour of its machines."""
-        region = job.region or self.region
-        return sum((hourly(one.machine, region, job.capacity_type) * one.count for one in job.machines), Price())
+        return per_hour(job.machines, job.region or self.region, job.capacity_type)
 
     def span_since(self, moment: datetime) -> float:
         """Seconds."""

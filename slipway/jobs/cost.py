@@ -10,7 +10,8 @@ from slipway.capacity import POOL, SPOT
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.log import JobEvents
 from slipway.jobs.waiting import waits
-from slipway.prices import Price, hourly
+from slipway.machines.spec import MachineGroup
+from slipway.prices import Price, per_hour
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | Non
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
-    used = (pool for pool in job.worker_pools if pool.replicas)
-    each = sum((hourly(pool.machine, region, job.capacity_type) * pool.replicas for pool in used), Price())
+    used = (MachineGroup(pool.machine, pool.replicas) for pool in job.worker_pools if pool.replicas)
+    each = per_hour(used, region, job.capacity_type)
     without, untold = _without_machines(job, end, events) if needs_events(job) else (0.0, False)
     paid = None if run is None else max(0.0, _with_trials(job, run, end) - without)
     cost = None if paid is None else each * (Decimal(str(paid)) / 3600)

@@ -11,7 +11,7 @@ from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
-from slipway.prices import hourly
+from slipway.prices import per_hour
 from slipway.review.change import Change
 from slipway.review.preview import Step
 from slipway.review.words import jobs, machines, named, summed, told_jobs
@@ -103,11 +103,7 @@ def _cost(on_it: tuple[VertexJob, ...], id_: str, change: Change) -> float:
     if catalog is None:
         return 0.0
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
-    return float(
-        sum(
-            hourly(one.machine, region or catalog.region).known * one.count for region, groups in held for one in groups
-        )
-    )
+    return float(sum(per_hour(groups, region or catalog.region).known for region, groups in held))
 
 
 def _destruction(id_: str, step: Step | None, there: PersistentResource | None, change: Change) -> Iterator[Finding]:

@@ -112,13 +112,18 @@ def elsewhere(stack: Stack, folder: Path) -> None:
     stack.folder = folder
 
 
-@pytest.mark.parametrize("journal", [True, False], ids=["there", "elsewhere"])
-def test_a_sweep_that_has_ended_sends_nothing(
-    sent: tuple[Stack, dict[str, Any]], journal: bool, tmp_path: Path
-) -> None:
-    stack, record = sent
-    if not journal:
-        elsewhere(stack, tmp_path / "elsewhere")
+@pytest.fixture(params=["there", "elsewhere"])
+def anywhere(
+    request: pytest.FixtureRequest, sent: tuple[Stack, dict[str, Any]], tmp_path: Path
+) -> tuple[Stack, dict[str, Any]]:
+    """What was sent, on the machine that has the journals, and on another one."""
+    if request.param == "elsewhere":
+        elsewhere(sent[0], tmp_path / "elsewhere")
+    return sent
+
+
+def test_a_sweep_that_has_ended_sends_nothing(anywhere: tuple[Stack, dict[str, Any]]) -> None:
+    stack, record = anywhere
     before = len(stack.jobs())
     done = stack.run("submit", "hello", "--sweep", "s.csv", "--wait", "--output", "json")
     assert done.code == 0, done.err
@@ -126,14 +131,9 @@ def test_a_sweep_that_has_ended_sends_nothing(
     assert len(done.json["states"]) == 3 and len(stack.jobs()) == before
 
 
-@pytest.mark.parametrize("journal", [True, False], ids=["there", "elsewhere"])
 @pytest.mark.parametrize("name", ["nightly", ""], ids=["named", "unnamed"])
-def test_a_sweep_that_was_killed_sends_the_rest(
-    sent: tuple[Stack, dict[str, Any]], journal: bool, name: str, tmp_path: Path
-) -> None:
-    stack, record = sent
-    if not journal:
-        elsewhere(stack, tmp_path / "elsewhere")
+def test_a_sweep_that_was_killed_sends_the_rest(anywhere: tuple[Stack, dict[str, Any]], name: str) -> None:
+    stack, record = anywhere
     words = ("submit", "hello", "--sweep", "f.csv", *(("--request-id", name) if name else ()))
     done = stack.run(*words, "--output", "json")
     assert done.code == 0, done.err
@@ -151,13 +151,8 @@ def test_a_sibling_of_a_sweep_is_refused(sent: tuple[Stack, dict[str, Any]]) -> 
     assert done.code == 2 and f"sent before, as sweep {record['ended']}\n" in done.err and len(stack.jobs()) == before
 
 
-@pytest.mark.parametrize("journal", [True, False], ids=["there", "elsewhere"])
-def test_a_submission_by_its_id_is_the_job_that_was_sent(
-    sent: tuple[Stack, dict[str, Any]], journal: bool, tmp_path: Path
-) -> None:
-    stack, record = sent
-    if not journal:
-        elsewhere(stack, tmp_path / "elsewhere")
+def test_a_submission_by_its_id_is_the_job_that_was_sent(anywhere: tuple[Stack, dict[str, Any]]) -> None:
+    stack, record = anywhere
     before = len(stack.jobs())
     words = ("submit", "hello", "-p", "code=print('mine')", "--request-id", "mine", "--output", "json")
     done = stack.run(*words)

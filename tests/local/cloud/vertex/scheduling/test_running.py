@@ -62,8 +62,9 @@ def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
 ) -> None:
     chief, worker = (COUNTING.format(kept=str(tmp_path), ends=ends) for ends in (9, 2))
     name = submit(running, task(chief), task(worker), name="spot-twice", strategy="SPOT")
-    preempt(running, name)
-    preempt(running, name, 2)
+    for times in (1, 2):
+        said(running, name, f"start {times}", replica="workerpool1-0")  # a replica that is not up yet counts no start
+        preempt(running, name, times)
     said(running, name, "done", replica="workerpool1-0")  # before the chief's end, which asks all others to end
     (tmp_path / "go").touch()
     job = until(running, name, "JOB_STATE_SUCCEEDED")
