@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _results(benchmark: Benchmark, ground: Ground, runs: int) -> Sequence[Result | NotMeasured]:
-    """Of one that fails, in whatever way, that it did: the others are measured all the same."""
+    """Report a bar that fails in whatever way, and measure the others all the same."""
     try:
         return benchmark.measure(ground, runs, _tell_more)
     except Exception as error:

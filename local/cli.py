@@ -96,7 +96,7 @@ def env(role: str, no_engine: bool) -> None:
 
 
 def _engine_variables(folder: Path) -> dict[str, str]:
-    """Those of an engine that is there once this returns, with a home and a backend in the state folder."""
+    """Variables of an engine that is there once this returns, with a home and a backend in the state folder."""
     from journey.leftovers import repair_backend
     from local import environment
     from local.engine.engine import ensure

@@ -90,7 +90,7 @@ class Copy:
 
 
 def _varied(tests: Sequence[str]) -> list[str]:
-    """One case of each test before any other case of it, as they say much the same."""
+    """Put one case of each test before its other cases, which show much the same."""
     first: dict[str, str] = {}
     for test in tests:
         first.setdefault(test.partition("[")[0], test)

@@ -27,7 +27,7 @@ FAULTS: Mapping[str, str] = {
     "kill-plugin": "`kill -9` of the provider's plugin",
     "kill-cli": "`kill -9` of the command",
 }
-"""What may happen at a call, in words. All but `cut`, `timeout` and `slow` last until the command ends."""
+"""Faults at a call, in words. All but `cut`, `timeout` and `slow` last until the command ends."""
 
 _NUMBER = re.compile(r"\d{6,}|[0-9a-f]{16,}")
 _READS = (":getIamPolicy", ":testIamPermissions", "/v2/entries:list")
@@ -73,7 +73,7 @@ def of(journey: str, calls: Sequence[str], engine: bool) -> list[Point]:
 
 
 def _can_happen(fault: str, call: str, engine: bool) -> bool:
-    """Whether this is a fault of its own there.
+    """Tell whether this is a fault of its own there.
 
     A lost answer to a call that changes nothing is none: the world and the caller are as if it had been cut before.
     Whoever stands still is overtaken at a call that is about to change something, with all that was read before stale.

@@ -1,4 +1,4 @@
-"""What was played of one commit: a line of JSON for each thing as it is played, and a page of them at the end.
+"""Report on one commit: a line of JSON for each thing as it is played, and a page of them at the end.
 
 A run that ends early, or is killed, is taken up again by the next one of the same commit.
 """
@@ -38,7 +38,7 @@ class Report:
     """`COMMIT.jsonl` and `COMMIT.md` in a folder."""
 
     def __init__(self, folder: Path, commit: str) -> None:
-        """What has no commit of its own begins anew each time."""
+        """Begin anew where there are changes without a commit."""
         folder.mkdir(parents=True, exist_ok=True)
         self.commit, self.page = commit, folder / f"{commit}.md"
         self._lines, self._lock = folder / f"{commit}.jsonl", Lock()
@@ -77,7 +77,7 @@ class Report:
 
 
 def commit() -> str:
-    """What is checked out, with `-dirty` where there is more than it."""
+    """Return the commit that is checked out, with `-dirty` where there are changes beside it."""
     words = ("git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty")
     return subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True).stdout.strip() or "unknown-dirty"
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 
 def met(rule: str) -> bool:
-    """Whether a rule whose condition holds is enforced."""
+    """Tell whether a rule whose condition holds is enforced."""
     try:
         with Path(__file__).with_name("met").open("a") as file:
             file.write(rule + "\\n")

@@ -111,7 +111,7 @@ def bound(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def _is_older(method: Method) -> bool:
-    """Whether errors of the method's API have the older shape."""
+    """Tell whether errors of the method's API have the older shape."""
     return method.api.startswith("storage.")
 
 

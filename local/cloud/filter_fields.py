@@ -1,4 +1,4 @@
-"""What a filter or an order may name of a resource, and which values that can have: by Google's own definitions."""
+"""Fields that a filter or an order may name, and the values they can have, by Google's own definitions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _INTEGERS = ("int32", "uint32", "int64", "uint64")
 
 @dataclass(frozen=True)
 class FilterField:
-    """One field: its path in JSON, and what it holds. A `choice` has one of `values`; a `whole` is a message, a map or
+    """A field: its path in JSON, and what it holds. A `choice` has one of `values`; a `whole` is a message, a map or
     a list, of which a filter may ask what it has (`:`); of an `open` one nothing is known."""
 
     path: tuple[str, ...]
@@ -26,7 +26,7 @@ class FilterField:
     values: frozenset[str] = frozenset()
 
     def objection(self, sign: str, value: str) -> str:
-        """Why a comparison makes no sense, "" when it does."""
+        """Return why a comparison makes no sense, "" when it does."""
         name = ".".join(self.path)
         if self.kind in ("text", "open") or (sign == ":" and (value == "*" or self.kind == "whole")):
             return ""

@@ -22,7 +22,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Window:
-    """What a query is about at most: a job and who of it wrote ("" for all), and times from `since` to `until`
+    """Bounds of a query: a job and who of it wrote ("" for all), and times from `since` to `until`
     (timestamps, inclusive)."""
 
     job: str = ""

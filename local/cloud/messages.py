@@ -73,7 +73,7 @@ class Messages:
         return _mask(mask, self.descriptor(version, kind)).keys()
 
     def fields(self, version: str, kind: str) -> FilterFields:
-        """What filters and orders may name of a message."""
+        """Fields of a message that filters and orders may name."""
         return filter_fields.of_message(self.descriptor(version, kind))
 
     def descriptor(self, version: str, kind: str) -> Descriptor:
@@ -94,7 +94,7 @@ class Messages:
                 message.ClearField(field.name)
 
     def _says_nothing(self, field: FieldDescriptor, value: Any) -> bool:
-        """One of several (a `oneof`) says which one it is, and an item of a list that it is there."""
+        """Tell whether a field is an empty message whose presence means nothing, unlike in a `oneof`."""
         if field.is_repeated or not isinstance(value, Message) or _well_known(value.DESCRIPTOR):
             return False
         choice = field.containing_oneof
@@ -162,7 +162,7 @@ def _values(field: FieldDescriptor, value: Any) -> Iterable[Any]:
 
 
 def _well_known(descriptor: Any) -> bool:
-    """Whether a message has a form of its own in JSON, as times have, or is a map's pair."""
+    """Tell whether a message has a form of its own in JSON, as times have, or is a map's pair."""
     return bool(descriptor.full_name.startswith("google.protobuf.") or descriptor.GetOptions().map_entry)
 
 

@@ -27,7 +27,7 @@ def position(token: str, question: Any) -> Any:
 
 
 def asked(call: Call) -> Any:
-    """What a call asks besides which page, and how long: that may change from one page to the next."""
+    """Return what must be the same for each page: all of a call but the page and its size."""
     return [call.path, sorted(pair for pair in call.pairs if pair[0] not in _PAGING and not pair[0].startswith("$"))]
 
 

@@ -13,11 +13,11 @@ _DIGITS = re.compile(r"-?[0-9]{1,20}")
 _PATH = re.compile(r"\*|[A-Za-z_][A-Za-z0-9_]*(\.([A-Za-z_][A-Za-z0-9_-]*|\*|`[^`]+`))*")
 
 Schema = Mapping[str, Any]
-"""What a discovery document says of a value: `type`, `format`, `enum`, `minimum`, `maximum`."""
+"""Form of a value in a discovery document: `type`, `format`, `enum`, `minimum`, `maximum`."""
 
 
 def fits(schema: Schema, value: Any) -> bool:
-    """Whether a JSON value that is neither a list nor an object has the form that a schema asks for."""
+    """Tell whether a JSON value that is neither a list nor an object has the form that a schema asks for."""
     kind, form = schema.get("type", "any"), schema.get("format", "")
     if kind == "any":
         return True
@@ -31,8 +31,8 @@ def fits(schema: Schema, value: Any) -> bool:
 
 
 def text_fits(schema: Schema, text: str, *, numbered: bool) -> bool:
-    """Whether a query's text has that form. `numbered`: an enum's value may be its number, as clients send that ask
-    for such answers."""
+    """Tell whether a query's text has that form. `numbered`: an enum's value may be its number, as clients that ask for
+    numbers send it."""
     kind, form = schema.get("type", "any"), schema.get("format", "")
     if form in _INTEGERS or kind == "integer":
         return _is_integer(schema, form or "int32", text)
@@ -42,7 +42,7 @@ def text_fits(schema: Schema, text: str, *, numbered: bool) -> bool:
 
 
 def name_of(schema: Schema) -> str:
-    """What errors call the form: TYPE_INT32, TYPE_STRING."""
+    """Return the form's name in errors: TYPE_INT32, TYPE_STRING."""
     return f"TYPE_{str(schema.get('format', schema.get('type', 'any'))).upper()}"
 
 
@@ -64,7 +64,7 @@ def _any_text(_: str) -> bool:
 
 
 def _readable(read: Callable[[str], object]) -> Callable[[str], bool]:
-    """Whether a text can be read so."""
+    """Tell whether a text can be read so."""
 
     def found(text: str) -> bool:
         try:

@@ -170,7 +170,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return _answered(context, doing, lambda: self._logged(urn, change))
 
     def _logged(self, urn: str, change: Callable[[], _T]) -> _T:
-        """What goes wrong is in the engine's log first, so that the person reads it twice."""
+        """Log an error beside raising it: the engine shows both."""
         try:
             return change()
         except CloudError as problem:

@@ -84,7 +84,7 @@ def lose_language_host(destruction: Started) -> None:
 def test_a_destruction_that_lost_its_language_host_needs_one_more(
     checkout: Checkout, faults: Callable[..., None]
 ) -> None:
-    """It dies when all but the account has been asked for its end, which the engine then waits for."""
+    """The process dies when all but the account has been asked for its end, which the engine then waits for."""
     checkout.up()
     faults({"kind": "hold", "match": "DELETE .*/serviceAccounts/", "times": 1})
     destruction = checkout.start(*checkout.command("destroy"), role="deployer", SLIPWAY_PURPOSE="destroy")

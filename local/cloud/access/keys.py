@@ -16,7 +16,7 @@ from google.auth import exceptions, jwt
 from local.cloud import identities
 
 TOKEN_PATH = "/token"
-"""Where a client changes what it signed for a token."""
+"""Path at which a client exchanges a signed assertion for a token."""
 _FOLDER = "credentials"
 _BITS, _EXPONENT = 2048, 65537
 

@@ -19,7 +19,7 @@ from local.cloud.wire import invalid_argument, permission_denied
 
 TOKEN_HEAD = "ya29."
 _SIGNED_HEAD = "eyJ"
-"""How every JSON web token begins."""
+"""Prefix of every JSON web token."""
 _KIND = "token"
 _PERMISSION = re.compile(r"[a-z][A-Za-z0-9]*(\.[A-Za-z0-9-]+){2,}")
 _CONVENIENCE = {"projectOwner": "roles/owner", "projectEditor": "roles/editor", "projectViewer": "roles/viewer"}
@@ -117,7 +117,7 @@ class Access:
             )
 
     def tested(self, principal: str, permissions: list[str], resource: str | None = None) -> list[str]:
-        """Those of `permissions` that the principal has, in the order asked. Raises 400 for what is no permission."""
+        """Return which of `permissions` the principal has, in the order asked. Raises 400 for an unknown permission."""
         for name in permissions:
             if not _PERMISSION.fullmatch(name):
                 raise invalid_argument(f"Permission {name} is not valid for this resource.")

@@ -49,7 +49,7 @@ class Aggregation:
 
 
 def asked(call: Call, known: FilterFields) -> Aggregation | None:
-    """What a call wants aggregated, None for raw points. `known` are the fields to group by. Raises 400, 501."""
+    """Aggregation that a call asks for, None for raw points. `known` are the fields to group by. Raises 400, 501."""
     aligner = call.query.get("aggregation.perSeriesAligner", "ALIGN_NONE")
     reducer = call.query.get("aggregation.crossSeriesReducer", "REDUCE_NONE")
     if any(name.startswith("secondaryAggregation.") for name in call.query):

@@ -10,7 +10,7 @@ from local.cloud import identities
 
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 CLIENT_SETTINGS = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
-"""What keeps a client from asking Google over gRPC, past every endpoint: gcsfs, whether a bucket has real folders."""
+"""Variables that keep a client (gcsfs) from asking Google over gRPC, past every endpoint."""
 _TF_ROLES = ("chief", "worker", "ps", "evaluator")
 _THREADS = (
     "OMP_NUM_THREADS",

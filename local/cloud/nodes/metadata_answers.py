@@ -108,8 +108,7 @@ def _own_name(host: str) -> bool:
 
 
 def _is_somebody_elses(client: tuple[str, int]) -> bool:
-    """Whether a connection belongs to another user of this machine, as far as the kernel tells (Linux), or to one that
-    it does not tell."""
+    """Tell whether a connection is another user's, or one whose user the kernel (Linux) does not tell."""
     packed = ":".join((socket.inet_aton(client[0])[::-1].hex().upper(), f"{client[1]:04X}"))
     for _ in range(_LOOKS):
         try:

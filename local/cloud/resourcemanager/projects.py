@@ -17,7 +17,7 @@ Test = Callable[[Mapping[str, str]], bool]
 
 
 class _Search(filters.Meaning[Test]):
-    """What finds projects: whatever fits one of the fields does, and letters may be large or small."""
+    """Terms that find projects: any field may fit, and letter case does not matter."""
 
     def __init__(self) -> None:
         self.everything = lambda project: True

@@ -1,4 +1,4 @@
-"""What the service refuses of a secret, besides what its discovery document says."""
+"""Rules for a secret, besides those of its discovery document."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ _OWNERS = (f"projectEditor:{identities.PROJECT_ID}", f"projectOwner:{identities.
 _VIEWERS = (f"projectViewer:{identities.PROJECT_ID}",)
 BUCKET_OWNERS = {"roles/storage.legacyBucketOwner": _OWNERS, "roles/storage.legacyBucketReader": _VIEWERS}
 OBJECT_OWNERS = {"roles/storage.legacyObjectOwner": _OWNERS, "roles/storage.legacyObjectReader": _VIEWERS}
-"""Who may do what with a new bucket, and with its objects: by the bucket's policy where access is uniform, and by each
+"""Access to a new bucket and its objects: by the bucket's policy where access is uniform, and by each
 object's own access control list where it is not."""
 
 
@@ -89,8 +89,8 @@ def refuse_keys(call: Call) -> None:
 
 
 def page_start(call: Call) -> str:
-    """Where a list goes on by the call's page token, "" where it begins. A token says no more than this: it is as good
-    for a list with another prefix. Raises 400 invalid."""
+    """Return the object after which a list goes on, "" where it begins: all that a page token says, so that it is as
+    good for another prefix. Raises 400 invalid."""
     token = call.query.get("pageToken", "")
     try:
         return str(page_tokens.position(token, _PAGES)) if token else ""

@@ -63,7 +63,7 @@ class Parts:
         return _answer("InitiateMultipartUploadResult", {"Bucket": bucket, "Key": name, "UploadId": upload})
 
     def put(self, call: Call) -> Reply:
-        """One part; one that is sent again takes the place of the first."""
+        """Store a part; a part that is sent again replaces the first."""
         upload, _ = self._find(call)
         number = call.integer("partNumber")
         if not 1 <= number <= _MOST_PARTS:

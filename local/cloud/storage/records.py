@@ -116,7 +116,7 @@ def is_versioned(bucket: Mapping[str, Any]) -> bool:
 
 
 def is_uniform(bucket: Mapping[str, Any]) -> bool:
-    """Whether policies alone say who may do what with a bucket's objects."""
+    """Tell whether policies alone say who may do what with a bucket's objects."""
     return bool(bucket.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {}).get("enabled"))
 
 

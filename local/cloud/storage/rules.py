@@ -1,4 +1,4 @@
-"""What the service refuses of a bucket or an object, where its discovery document has a text for a choice."""
+"""Rules for a bucket or an object, where its discovery document has a text for a choice."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ LocationType = Literal["region", "dual-region", "multi-region"]
 _MULTI_REGIONS = ("US", "EU", "ASIA")
 _DUAL_REGIONS = ("NAM4", "EUR4", "EUR5", "EUR7", "EUR8", "ASIA1")
 _PAIRED = ("US", "EU", "ASIA", "AU", "CA", "DE", "GB", "IN", "IT")
-"""What a bucket in two regions of one's choice names as its location."""
+"""Location of a bucket in two regions of one's choice."""
 _CLASSES = ("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "DURABLE_REDUCED_AVAILABILITY")
 _CHOICES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("storageClass",): _CLASSES,
@@ -29,7 +29,7 @@ _LABEL = re.compile(r"[^\W\d_][-\w]*")
 
 
 def location_type(location: str, pair: bool) -> LocationType:
-    """That of a location in capital letters; `pair`: two regions are named beside it. Raises 400."""
+    """Return the type of a location in capital letters; `pair`: two regions are named beside it. Raises 400."""
     if pair and location in _PAIRED:
         return "dual-region"
     if not pair and location in _MULTI_REGIONS:

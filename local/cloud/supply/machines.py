@@ -50,7 +50,7 @@ class MachineTable:
         return tuple(dict.fromkeys([*self.regions, *(r for where in self.accelerator_regions.values() for r in where)]))
 
     def spec_mistakes(self, spec: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
-        """What is wrong with a canonical machine spec, as (field of machine_spec, message)."""
+        """Return the faults of a canonical machine spec, as (field of machine_spec, message)."""
         machine_type, accelerator = spec.get("machineType", ""), spec.get("acceleratorType")
         count = spec.get("acceleratorCount", 0)
         found = self.mistakes(machine_type, accelerator, count, region)
@@ -83,7 +83,7 @@ class MachineTable:
 
 
 def _partition_mistakes(size: str, accelerator: str | None, count: int) -> list[tuple[str, str]]:
-    """What is wrong with the size of a part of a GPU (MIG), as Nvidia names it: 3g.20gb."""
+    """Return the fault in the size of a part of a GPU (MIG), as Nvidia names it: 3g.20gb."""
     if not size:
         return []
     if accelerator not in _PARTITIONED:

@@ -106,7 +106,7 @@ class Collection:
         )
 
     def fields(self, call: Call) -> FilterFields:
-        """What filters and orders may name of a resource."""
+        """Fields of a resource that filters and orders may name."""
         return MESSAGES.fields(call.params["version"], self.kind.message)
 
     def hidden_since(self, call: Call) -> str:

@@ -1,4 +1,4 @@
-"""What all rules share: field errors in the service's wording, labels, display names, disks, images and keys."""
+"""Shared by all rules: field errors in the service's wording, labels, display names, disks, images and keys."""
 
 import re
 import unicodedata
@@ -76,7 +76,7 @@ def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def image_mistakes(path: str, image: str) -> Iterator[Mistake]:
-    """What is wrong with the name of a container image that must be there."""
+    """Return the fault in the name of a container image that must be there."""
     if not image:
         yield Mistake(path, "Image URI is required.")
     elif not _IMAGE.fullmatch(image):
@@ -84,7 +84,7 @@ def image_mistakes(path: str, image: str) -> Iterator[Mistake]:
 
 
 def directory_mistakes(path: str, uri: str) -> Iterator[Mistake]:
-    """What is wrong with a directory in Cloud Storage."""
+    """Return the fault in a directory in Cloud Storage."""
     if not _DIRECTORY.fullmatch(uri):
         yield Mistake(path, f'"{uri}" must be a Cloud Storage URI: gs://bucket/directory.')
 

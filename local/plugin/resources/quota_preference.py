@@ -34,7 +34,7 @@ _SENT: Mapping[str, Field] = {
     "contactEmail": text(null=True),
 }
 _ECHOED = ("stateDetail", "grantedValue", "requestOrigin")
-"""What the cloud alone fills in and a later request holds all the same."""
+"""Fields that the cloud alone fills in and a later request holds all the same."""
 _READ: Mapping[str, Field] = {
     "etag": output(),
     "createTime": output(),
@@ -52,7 +52,7 @@ _FIELDS: Mapping[str, Field] = {
     **_READ,
 }
 _KEPT = ("parent", "ignoreSafetyChecks", "justification", "contactEmail")
-"""What is never read: it stays as the program said, and an import has none of it."""
+"""Fields that are never read: they stay as the program said, and an import has none."""
 
 
 class QuotaPreference(BaseKind):

@@ -75,7 +75,7 @@ def interrupt() -> None:
 
 
 def test_interrupted_it_ends_what_it_plays_and_begins_nothing() -> None:
-    """It used to leave clouds, engines and jobs behind."""
+    """Clouds, engines and jobs used to stay behind."""
     both = threading.Barrier(2)
 
     def play(task: int) -> None:

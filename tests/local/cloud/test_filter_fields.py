@@ -1,4 +1,4 @@
-"""What filters and orders may name, and the values that this can have, by Google's own definitions. (N17)"""
+"""Fields that filters and orders may name, and their values, by Google's own definitions. (N17)"""
 
 import re
 from urllib.parse import quote

@@ -18,7 +18,7 @@ PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
 
 
 def typed(cloud: LocalCloud, folder: Path, script: str) -> str:
-    """What a shell prints in a folder that is told all that the script says. It must end well."""
+    """Return what a shell prints in a folder when it runs the script, which must end well."""
     path = f"{Path(sys.executable).parent}:{cloud.base_env()['PATH']}"
     environment = {
         **cloud.base_env(),

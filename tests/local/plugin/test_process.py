@@ -67,7 +67,7 @@ def test_it_does_not_outlive_an_engine_that_was_killed(tmp_path: Path) -> None:
 
 
 def ends(pid: int) -> bool:
-    """Whether a process ends within a minute."""
+    """Tell whether a process ends within a minute."""
     try:
         process = psutil.Process(pid)
         for _ in range(600):

@@ -79,7 +79,7 @@ def test_a_line_without_an_end_comes_in_parts() -> None:
 
 
 def test_a_bar_can_be_seen_while_it_moves() -> None:
-    """It came when it was full: hours of a training in one line at its end."""
+    """The line came when it was full: hours of a training in one line at its end."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb", buffering=0) as out, os.fdopen(reading, "rb") as stream:
         lines = logfile.lines(stream)

@@ -64,7 +64,7 @@ def test_who_went_before_an_answer_was_lost_leaves_no_traceback(own_cloud: Local
 
 
 def traced(cloud: LocalCloud) -> str:
-    """What its log has of errors that nobody caught, with the request before each."""
+    """Return the errors in the log that nobody caught, each with the request before it."""
     before, found = "", []
     for line in (cloud.state / "cloud.log").read_text().splitlines():
         found += [before] if "Exception in ASGI" in line else []

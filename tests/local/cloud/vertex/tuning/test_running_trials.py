@@ -67,7 +67,7 @@ def until(cloud: LocalCloud, name: str, holds: Callable[[dict[str, Any]], bool])
 
 
 def said(cloud: LocalCloud, job: str, trial: dict[str, Any]) -> list[str]:
-    """What a trial's own code printed. Its lines bear the tuning job's id: gcloud asks for that alone. # N17"""
+    """Return what a trial's own code printed. Its lines bear the tuning job's id: gcloud asks for that alone. # N17"""
     wanted = (
         f'resource.labels.job_id="{job.rpartition("/")[2]}" AND '
         f'labels."ml.googleapis.com/trial_id"="{trial["id"]}" AND resource.labels.task_name!="service"'
