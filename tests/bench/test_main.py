@@ -60,7 +60,7 @@ def test_what_can_not_be_measured_is_no_number(
     ugly, good = (json.loads(line) for line in printed.out.splitlines())
     assert ugly == {"name": "ugly", "ok": False, "why": "no engine"}
     assert good["name"] == "good" and good["ok"], "the others are still measured"
-    assert "ugly can't be measured\n  why: no engine" in printed.err
+    assert "measured\n  why: no engine" in printed.err
 
 
 def test_whatever_goes_wrong_ends_one_benchmark_alone(

@@ -278,14 +278,14 @@ class TestDeployment:
         done = self.deploy(runner, step)
         assert done.returncode == 5
         told = "tells less" if comments and comments[0].by == "github-actions" else "is gone"
-        assert f"grace approved #3, and its comment {told}" in done.stdout
+        assert f"its comment {told}" in done.stdout
 
     @pytest.mark.parametrize("merged_as", ["", OTHER], ids=["pushed", "of another commit"])
     def test_a_push_that_nobody_reviewed_is_not(self, runner: Runner, step: dict[str, Any], merged_as: str) -> None:
         runner.github.merged_as = merged_as
         done = self.deploy(runner, step)
         assert done.returncode == 5
-        assert "no pull request was merged as this commit" in done.stdout
+        assert "no pull request was merged" in done.stdout
 
     @pytest.mark.parametrize("trouble", ["token", "rights", "repository"])
     def test_who_can_t_be_asked_has_approved_nothing(self, runner: Runner, step: dict[str, Any], trouble: str) -> None:

@@ -133,8 +133,8 @@ def test_what_is_no_commit_of_main_stops_it_in_words(main: Main, why: str) -> No
     STRAY[why](main)
     done = main.choose()
     assert done.returncode == 1
-    assert "::error title=what is deployed of prod is no commit of main::" in done.stdout
-    assert "Deploy main: Actions → up → Run workflow" in done.stdout
+    assert "is no commit of main::" in done.stdout
+    assert "→ up → Run workflow" in done.stdout
     assert main.chosen == "" and main.git("branch", "--show-current") == "main"
 
 

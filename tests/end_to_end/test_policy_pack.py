@@ -32,12 +32,12 @@ def test_a_stack_is_held_to_its_own_rules_whatever_its_program_does(checkout: Ch
 
     told = preview(checkout, mandatory={"regions": ["us-central1"]}, advisory={"labels": ["team"]})
     assert told.code == 0, told.said
-    assert "[advisory]  labels" in told.out and "cluster cpu: label team is missing" in told.out, told.said
+    assert "[advisory]  labels" in told.out and "label team is missing" in told.out, told.said
 
     refused = preview(checkout, mandatory={"labels": ["team"]})
-    assert refused.code != 0 and "breaks 1 of its own mandatory rules" in refused.said, refused.said
+    assert refused.code != 0 and "mandatory rules" in refused.said, refused.said
     program = checkout.folder / "__main__.py"
     program.write_text(UNHELD + program.read_text())
     caught = preview(checkout, mandatory={"labels": ["team"]})
     assert caught.code != 0, caught.said
-    assert "[mandatory]  labels" in caught.out and "cluster cpu: label team is missing" in caught.out, caught.said
+    assert "[mandatory]  labels" in caught.out and "label team is missing" in caught.out, caught.said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -68,7 +69,7 @@ def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
     up(checkout, **over)
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
     refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")
-    assert refused.code != 0 and "cluster cpu is out of season since 2026-02-01" in refused.err
+    assert refused.code != 0 and "out of season since 2026-02-01" in refused.err
     assert "pool" in checkout.slipway("templates").out
     rows = checkout.slipway("schedule")
     assert f"when {job['displayName']} has ended" in rows.out and due(checkout) == [("retire", False)]
@@ -95,8 +96,8 @@ def it_goes_before_another_one_is_made_which_can_not_be_had(
     checkout.write(persistentResources={"cpu": over, "late": {"pools": pools}})
     settings(create_error="late-")
     failed = checkout.pulumi("up", SLIPWAY_GRACE="0", SLIPWAY_CREATE_PATIENCE="1s")
-    assert failed.code == 1 and "could not be made: it ended in ERROR" in failed.said, failed.said
-    assert f"{old}, an old generation of cpu, is idle and goes with this deployment, before late-" in failed.said
+    assert failed.code == 1 and "it ended in ERROR" in failed.said, failed.said
+    assert re.search(rf"{old}.* is idle and goes .*before late-", failed.said)
     assert checkout.clusters() == {} and due(checkout) == [("create", True)]
 
 
@@ -104,7 +105,7 @@ def it_is_declared_for_later(checkout: Checkout) -> None:
     """The template's other capacity type is taken, and it is no error that its pool is not there."""
     up(checkout, **{"from": NEVER})
     assert checkout.clusters() == {} and due(checkout) == [("season-begins", False)]
-    assert "cluster cpu is out of season until 2199-01-01" in checkout.slipway("pools").err
+    assert "out of season until 2199-01-01" in checkout.slipway("pools").err
     shown = checkout.slipway("submit", "nap", "-p", "say=x", "--dry-run")
     assert shown.json["labels"]["slipway-capacity-type"] == "spot"
 
@@ -126,14 +127,14 @@ def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout:
     assert due(checkout) == [("idle-limit", False)]
     made_two_hours_ago(checkout)
     assert due(checkout) == [("delete", True)]
-    assert "is given up, after 1 h without a job" in up(checkout, **limited)
+    assert "is given up" in up(checkout, **limited)
     assert checkout.clusters() == {} and due(checkout) == []
 
     # Remembered by the catalog alone, for as long as the entry says the same.
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
     up(checkout, **limited)
     assert checkout.clusters() == {}
-    assert "a higher `generation` in the stack file brings it back" in checkout.slipway("pools").err
+    assert "a higher `generation`" in checkout.slipway("pools").err
     up(checkout, **limited, generation=2)
     (new,) = checkout.clusters()
     assert new != old
@@ -151,9 +152,9 @@ def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(own
     job = own.submit("-p", "seconds=600")
     wait_for(lambda: datetime.now(UTC) > turn, "the turn has come")
     said = own.up()
-    assert "cluster second is not made yet, though its season has begun: quota custom_model_training_cpus" in said
+    assert re.search("cluster second is not made yet.*quota custom_model_training_cpus", said)
     assert f"drawn by {first} 4" in said and own.clusters() == {first: "RUNNING"}
-    assert "cluster second waits for quota since its season began" in own.slipway("pools").err
+    assert "cluster second waits for quota" in own.slipway("pools").err
     assert own.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool").code != 0
     rest = own.pulumi("preview", "--expect-no-changes")
     assert rest.code == 0, rest.said
@@ -175,9 +176,9 @@ def nor_does_one_that_there_are_no_machines_for(own: Checkout, seasons: Any) -> 
     own.write(persistentResources={**seasons, "edited": edited}, quota={"mode": "enforce"})
     done = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")
     assert done.code == 0, done.said
-    assert "could not be made: it ended in ERROR" in done.said and "its season has begun, all else is" in done.said
+    assert "it ended in ERROR" in done.said and "its season has begun" in done.said
     assert own.outputs()["clusters"].keys() == {"edited"} and len(own.clusters()) == 1
-    assert "cluster second waits for machines since its season began" in own.slipway("pools").err
+    assert "cluster second waits for machines" in own.slipway("pools").err
     (rests,) = (
         one for one in own.slipway("schedule", "--output", "json").json["dormant"] if one["cluster"] == "second"
     )

@@ -104,7 +104,7 @@ def mended(checkout: Checkout) -> None:
     """The engine can't load the state; what the doctor names mends it, and `up` takes over what lives."""
     before = checkout.clusters()
     broken = checkout.pulumi("preview")
-    assert broken.code != 0 and "failed to load checkpoint: place 1: unexpected end of JSON input" in broken.said
+    assert broken.code != 0 and "unexpected end of JSON input" in broken.said
     looked = checkout.slipway("doctor", "--stack", checkout.stack, "--output", "json", role="deployer")
     (found,) = [one for one in looked.json["findings"] if one["id"] == "state-damaged"]
     done = checkout.run(*shlex.split(found["mend"]), role="deployer")

@@ -118,7 +118,7 @@ def test_killed_with_its_watchdog_the_next_call_takes_everything_away_first(veri
     started.kill_tree()
     done = ended(start("--yes", "--max-usd", "0.01"))
     assert done.code == 5, done.out
-    assert "an earlier call was killed: cleans up after it first" in done.out
+    assert "an earlier call was killed" in done.out
     assert verify.nothing_made()
     assert not trainer_is_there(verify)
     assert not run_file(verify).exists()

@@ -96,7 +96,7 @@ def test_scheduler_and_workers_find_each_other_and_write_the_result(job: Job) ->
     assert metrics["accuracy"] > 0.9
     assert (metrics["workers"], metrics["trees"], metrics["candidates"], metrics["folds"]) == (2, 30, 3, 2)
     log = job.log().read_text()
-    assert "scheduler: 2 of 2 workers, 2 threads" in log
+    assert "2 of 2 workers, 2 threads" in log
     assert "search: 6/6 fits" in log
     assert f"wrote {job.folder}/model/model.joblib" in log
     check = (

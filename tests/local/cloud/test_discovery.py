@@ -104,4 +104,4 @@ def test_a_parameter_that_a_method_has_not_is_refused_in_the_services_words(clou
     older = path.startswith("/storage/")
     said = error["errors"][0]["reason"] if older else error["status"]
     assert (error["code"], said) == (400, "invalidParameter" if older else "INVALID_ARGUMENT")
-    assert "Cannot bind query parameter. Field 'order" in error["message"].replace("filter", "order")
+    assert "query parameter. Field 'order" in error["message"].replace("filter", "order")

@@ -181,7 +181,7 @@ def test_creates_that_fail_leave_no_id_and_an_error_hook_can_try_again(program: 
     # Its clock goes 1200 times as fast here.
     failed = program.fails("up", "--yes", "--skip-preview", "--continue-on-error", SLIPWAY_GCP_PLUGIN_SPEED="1200")
     assert program.state().names == set()
-    assert "Error creating PersistentResource: googleapi: Error 409" in failed
+    assert "googleapi: Error 409" in failed
 
     # A lack of quota is tried again in silence until the time-out, and then said twice (gcp-provider.md, side by side).
     message = "Error creating PersistentResource: googleapi: Error 429: The following quota metrics exceed quota limits"

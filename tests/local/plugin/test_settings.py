@@ -44,7 +44,7 @@ def test_a_configuration_key_goes_before_the_environment() -> None:
 def test_an_endpoint_elsewhere_is_refused(url: str) -> None:
     (problem,) = check({"vertexAiCustomEndpoint": url})
     assert problem.key == "vertexAiCustomEndpoint"
-    assert "not an address on this machine" in str(problem)
+    assert "not an address" in str(problem)
     with pytest.raises(SettingsError, match="GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"):
         load({}, {**_ENVIRONMENT, "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": url})
 

@@ -130,7 +130,7 @@ def _make_by_hand(cloud: LocalCloud) -> None:
 
 def test_what_the_plugin_refuses_and_what_a_program_may_tell_it(program: Program, cloud: LocalCloud) -> None:
     said = program.write('gcp.compute.Network("net")').fails("preview")
-    assert "does not know the type gcp:compute/network:Network" in said
+    assert "the type gcp:compute/network:Network" in said
     assert "SLIPWAY_GCP_PLUGIN=auto" in said
 
     # A token in the program is refused, and not printed.

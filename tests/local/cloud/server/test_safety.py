@@ -101,7 +101,7 @@ def test_a_token_in_an_odd_place_of_a_path_is_not_logged(cloud: LocalCloud, path
     url = cloud.url + path.format(shown, other=cloud.token("submitter"))
     assert requests.get(url, timeout=10).status_code in (401, 404)
     log = (cloud.state / "cloud.log").read_text()
-    assert "(a path with a token in it)" in log and token not in log and token[1:] not in log
+    assert "(a path with a token" in log and token not in log and token[1:] not in log
 
 
 def test_only_the_owner_controls_the_cloud(cloud: LocalCloud) -> None:

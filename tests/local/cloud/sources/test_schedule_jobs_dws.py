@@ -85,7 +85,7 @@ def test_the_job_fails_when_its_wait_runs_out(cloud: LocalCloud) -> None:
     state_stays(cloud, name, "JOB_STATE_PENDING")
     later(cloud, 1801)
     ended = until(cloud, name, "JOB_STATE_FAILED")
-    assert "max wait duration of 1800 s" in ended["error"]["message"] and "startTime" not in ended
+    assert "duration of 1800 s" in ended["error"]["message"] and "startTime" not in ended
 
 
 @pytest.mark.parametrize(("wait", "days", "state"), [(None, 1, "JOB_STATE_FAILED"), ("0s", 30, "JOB_STATE_PENDING")])
@@ -145,7 +145,7 @@ def test_the_gcloud_file_s_cpu_machine_is_refused_today(cloud: LocalCloud) -> No
     code, words = refusal(
         cloud, {"displayName": "config", "jobSpec": {"workerPoolSpecs": [pool], "scheduling": scheduling}}
     )
-    assert code == 400 and "FLEX_START requires one of the accelerators" in words
+    assert code == 400 and "FLEX_START requires one of" in words
 
 
 def create_custom_job_with_dws_sample(

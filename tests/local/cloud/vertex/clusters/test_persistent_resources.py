@@ -177,7 +177,7 @@ def test_all_mistakes_come_at_once(calling: Calling) -> None:
 def test_an_unknown_field_is_named_with_its_path(calling: Calling) -> None:
     error = calling.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body(pool(size=3)))
     assert error.code == 400
-    assert "Unknown name \"size\" at 'resourcePools[0]': Cannot find field." in error.message
+    assert "\"size\" at 'resourcePools[0]'" in error.message
 
 
 def test_ray_is_refused_in_words(calling: Calling) -> None:

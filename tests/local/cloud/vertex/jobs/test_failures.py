@@ -74,7 +74,7 @@ def test_a_worker_is_restarted_five_times_then_the_job_three_times() -> None:
     found = verdict(replace(worn, attempt=4), seen(worker=KILLED), RULES)
     assert found == Outcome("JOB_STATE_FAILED", 13, "Internal error occurred for the current attempt.")
     found = verdict(replace(worn, attempt=4), seen(worker=Status("exited", 143)), RULES)
-    assert isinstance(found, Outcome) and re.search(r"status of 143\. Termination reason: Signal", found.message)
+    assert isinstance(found, Outcome) and re.search(r"143\. Termination reason: Signal", found.message)
 
 
 def test_attempts_that_ended_by_preemption_are_no_errors() -> None:

@@ -119,7 +119,7 @@ def test_the_first_run_pulls_the_image_and_the_next_finds_it(cloud: LocalCloud) 
         until(cloud, name, "JOB_STATE_SUCCEEDED")
         said.append(" ".join(lines(cloud, name, "service")))
     assert ["Pulling image python:3.10" in text for text in said] == [True, False]
-    assert "Emptied the image cache of images: 1 image." in cloud.local("images", "clear", "images").stdout
+    assert "of images: 1 image." in cloud.local("images", "clear", "images").stdout
     name = submit(cloud, task("pass"), cluster="images")
     until(cloud, name, "JOB_STATE_SUCCEEDED")
     assert "Pulling image python:3.10" in lines(cloud, name, "service")[0]

@@ -157,7 +157,7 @@ def test_a_right_tpu_job_is_told_that_the_local_cloud_has_none(
 ) -> None:
     error = calling.refused("POST", JOBS, spec(gpu(machine), scheduling={"strategy": strategy}))
     assert (error.code, error.status) == (501, "UNIMPLEMENTED")
-    assert "the local cloud has no TPUs" in error.message and "not a mistake in the request" in error.message
+    assert "has no TPUs" in error.message
 
 
 def test_a_tpu_is_not_in_every_region(calling: Calling) -> None:

@@ -118,7 +118,7 @@ def test_a_pipeline_whose_job_fails_has_its_error(studies: Studies) -> None:
     end(studies, made["trainingTaskMetadata"]["backingCustomJob"], code=2)
     done = studies.get(f"/v1/{made['name']}")
     assert done["state"] == "PIPELINE_STATE_FAILED"
-    assert "exited with a non-zero status of 2" in done["error"]["message"]
+    assert "non-zero status of 2" in done["error"]["message"]
     assert studies.get(MODELS) == {"models": []}
 
 

@@ -86,7 +86,7 @@ def test_a_job_may_ask_to_be_restarted_whole(stage: Stage) -> None:
     assert not set(after) & set(folders), "all of them began anew"
     assert [item.host for item in stage.run(job).replicas] == hosts
     assert stage.run(job).attempt == 1, "on the machines it has"
-    assert "restarting the whole job (restart 1 of 5)" in stage.said(job)[1]
+    assert "(restart 1 of 5)" in stage.said(job)[1]
 
 
 def test_while_the_whole_job_is_restarted_it_is_pending_and_keeps_its_machines(stage: Stage) -> None:

@@ -71,7 +71,7 @@ def test_a_spot_job_that_is_preempted_twice_without_notice_goes_on_where_it_was(
     assert [line for line in lines(running, name) if line] == ["start 1", "start 2", "start 3", "done"]
     assert not [line for line in lines(running, name, "workerpool1-0") if "asked" in line], "nobody got SIGTERM"
     service = "\n".join(lines(running, name, "service"))
-    assert service.count("STOCKOUT: the job has no machines any more.") == 2
+    assert service.count("STOCKOUT: ") == 2
     assert "(restart 2 of 6)" in service
     assert job["startTime"] < job["endTime"]
 
@@ -108,7 +108,7 @@ def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running
     assert sum("start" in line for line in lines(running, name, "workerpool1-1")) == 1
     places = [line for line in lines(running, name, "workerpool1-0") if line.startswith("127.")]
     assert len(places) == 2 and len(set(places)) == 1
-    assert "restarting it (restart 1 of 5)" in "".join(lines(running, name, "service"))
+    assert "(restart 1 of 5)" in "".join(lines(running, name, "service"))
 
 
 def test_a_worker_that_is_ended_by_a_signal_comes_back(running: LocalCloud, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ time.sleep(600)
 """
     name = submit(running, task(chief), task(worker), name="signalled")
     until(running, name, "JOB_STATE_SUCCEEDED")
-    assert "The replica workerpool1-0 ended before its work was done" in "".join(lines(running, name, "service"))
+    assert "The replica workerpool1-0 ended" in "".join(lines(running, name, "service"))
 
 
 def test_a_job_that_asks_for_it_restarts_whole(running: LocalCloud, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_flex_start_job_starts_when_its_machines_come_and_the_clock_can_be_mov
     assert {running.rest("GET", f"/v1/{job}")["state"] for job in (name, gone)} == {"JOB_STATE_PENDING"}
     before = running.rest("GET", "/slipway/clock")["now"]
     assert running.rest("POST", "/slipway/clock", {"advance": 3601})["now"] > before
-    assert "max wait duration of 3600 s" in until(running, gone, "JOB_STATE_FAILED")["error"]["message"]
+    assert "duration of 3600 s" in until(running, gone, "JOB_STATE_FAILED")["error"]["message"]
     now = datetime.fromisoformat(running.rest("POST", "/slipway/clock", {"advance": 3600})["now"])
     job = until(running, name, "JOB_STATE_SUCCEEDED")
     while told_by_answers(running) < now.replace(microsecond=0):  # They are dated anew each second.
@@ -201,5 +201,5 @@ def test_a_scenario_is_a_file_that_people_write(running: LocalCloud, tmp_path: P
     file.write_text("supply = []", "utf-16")
     for unreadable in (file, tmp_path):
         failed = running.local("scenario", str(unreadable))
-        assert failed.returncode == 2 and "a scenario is a TOML file" in failed.stderr
+        assert failed.returncode == 2 and "a TOML file" in failed.stderr
     assert "machines are unlimited" in running.local("scenario", "clear").stdout

@@ -108,7 +108,7 @@ def test_a_trial_that_fails_is_infeasible_and_the_job_goes_on(studies: Studies) 
     studies.end(studies.trials(path)[0], 0.9, code=3)
     failed, other = studies.trials(path)
     assert failed["state"] == "INFEASIBLE"
-    assert failed["infeasibleReason"].startswith("The replica workerpool0-0 exited with a non-zero status of 3.")
+    assert failed["infeasibleReason"].endswith("status of 3. Termination reason: Error.")
     assert "finalMeasurement" not in failed
     studies.end(other, 0.5)
     assert studies.get(path)["state"] == "JOB_STATE_SUCCEEDED"
