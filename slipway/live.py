@@ -17,13 +17,16 @@ from slipway.cloud.quotas import QuotaPreference
 
 @dataclass(frozen=True)
 class Unknown:
-    """It could not be read. `api` is the method or host, empty where nobody asked. `identity` is who asked, `role` the
-    role that would do."""
+    """It could not be read. `api` is the host and the method, empty where nobody asked. `identity` is who asked, `role`
+    the role that would do, or what else, `on` what it is granted on, where that is known. `off`: the project does not
+    use the API at all."""
 
     why: str
     api: str
     role: str
     identity: str = ""
+    on: str = ""
+    off: bool = False
 
     def __str__(self) -> str:
         """`storage.googleapis.com as ada@acme.example: denied; it needs roles/storage.objectViewer`"""

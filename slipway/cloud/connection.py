@@ -42,11 +42,10 @@ class Connection:
 
         return Quotas(self.session, self.endpoints, project, ids)
 
-    @property
-    def permissions(self) -> Permissions:
+    def permissions(self, project: str) -> Permissions:
         from slipway.cloud.permissions import Permissions
 
-        return Permissions(self.session, self.endpoints)
+        return Permissions(self.session, self.endpoints, project)
 
     def logging(self, project: str) -> Logging:
         from slipway.cloud.logging import Logging

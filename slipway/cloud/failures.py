@@ -134,6 +134,11 @@ class CloudError(SlipwayError):
         return self.answer.message if self.answer else self.why
 
     @property
+    def switched_off(self) -> bool:
+        """Tell whether the project does not use this API at all."""
+        return isinstance(self, Denied) and bool(_API_DISABLED.search(self.message))
+
+    @property
     def not_accepted(self) -> bool:
         return self.answer is not None and self.answer.not_accepted
 

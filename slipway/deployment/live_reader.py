@@ -33,7 +33,6 @@ _VERTEX, _QUOTAS = "roles/aiplatform.viewer", "roles/cloudquotas.viewer"
 _OBJECTS, _BUCKETS = "roles/storage.objectViewer", "roles/storage.bucketViewer"
 _ACCOUNTS = "roles/iam.serviceAccountViewer"
 _LATEST = datetime.max.replace(tzinfo=UTC)
-_SWITCHED_OFF = ("has not been used in project", "is disabled")
 
 
 @dataclass(frozen=True)
@@ -223,8 +222,7 @@ class Reader:
         except CloudError as error:
             if may_lack and isinstance(error, NotFound):
                 return empty
-            off = isinstance(error, Denied) and self.off_is_empty
-            if off and any(words in error.message for words in _SWITCHED_OFF):
+            if self.off_is_empty and error.switched_off:
                 self.warnings.append(f"{api}: the API is switched off in {self.wanted.project}, so nothing lives there")
                 return empty
             return unanswered(error, api, role or error.role, self.identity)
@@ -233,7 +231,7 @@ class Reader:
 def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
     """`role` helps only where something was refused."""
     needs = role if isinstance(error, Denied) else "the API to answer"
-    return Unknown(error.message or str(error), api, needs, identity)
+    return Unknown(error.message or str(error), api, needs, identity, error.call.on, error.switched_off)
 
 
 def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:

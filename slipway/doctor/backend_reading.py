@@ -8,7 +8,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import unquote
 
 import yaml
@@ -21,31 +21,15 @@ from slipway.doctor import state_file
 from slipway.doctor.picture import Backend, Damage, Lock
 from slipway.errors import ConfigError
 from slipway.live import Unknown
-from slipway.state import State, read
+from slipway.state import read
 
 _ROLE = "roles/storage.objectViewer"
 
 
-class _Files(Protocol):
-    """A folder or a bucket. Names are relative to it. `cut_off` is a folder with empty `.attrs` files in it."""
-
-    @property
-    def address(self) -> str: ...
-
-    @property
-    def cut_off(self) -> str: ...
-
-    def names(self, under: str) -> list[str]: ...
-
-    def content(self, name: str) -> bytes | None:
-        """None for what is not there. Raises OSError or CloudError."""
-
-    def damage(self, project: str, stack: str) -> Damage | None:
-        """Of the stack's state, where it was cut off in the writing. Raises OSError."""
-
-
 @dataclass(frozen=True)
 class _Folder:
+    """A backend's files. Names are relative to it. `cut_off` is a folder with empty `.attrs` files in it."""
+
     address: str
     path: Path
 
@@ -54,6 +38,7 @@ class _Folder:
         return sorted(str(file.relative_to(self.path)) for file in files)
 
     def content(self, name: str) -> bytes | None:
+        """None for what is not there. Raises OSError."""
         try:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
@@ -71,11 +56,12 @@ class _Folder:
 
 @dataclass(frozen=True)
 class _Bucket:
+    """The same in Cloud Storage, where an object is there as a whole or not at all. Raises CloudError."""
+
     address: str
     at: Location
     storage: Storage
     cut_off: str = ""
-    """An object is there as a whole or not at all."""
 
     def names(self, under: str) -> list[str]:
         prefix = self._name("")
@@ -98,36 +84,42 @@ class _Bucket:
         return f"{prefix}/{name}" if prefix else name
 
 
+_Files = _Folder | _Bucket
+
+
 def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: str, identity: str) -> Backend | str:
     """What the backend has of a stack, or why nobody looked."""
     project, url = _settings(checkout, environ)
+    address = url.partition("?")[0]
     if not url:
         return "the state: no backend is chosen (PULUMI_BACKEND_URL, or pulumi login)"
     if not url.startswith(("file://", "gs://")):
-        return f"the state: it is in {url.partition('?')[0]}, which pulumi alone can read"
-    plain = url.partition("?")[0]
-    files = _files(plain, storage)
+        return f"the state: it is in {address}, which pulumi alone can read"
+    files = _files(address, storage)
     if isinstance(files, Unknown):
-        return Backend(plain, files)
-    locks = _locks(files, project, stack, identity)
+        return Backend(address, files)
+    found = Backend(address, None, locks=_locks(files, project, stack, identity))
     try:
-        cut_off, damage = files.cut_off, files.damage(project, stack)
-        if damage:
-            unread = Unknown("it was cut off in the writing", plain, "a copy that is whole")
-            return Backend(plain, unread, locks=locks, cut_off=cut_off, damage=damage)
+        found = replace(found, cut_off=files.cut_off, damage=files.damage(project, stack))
+        if found.damage:
+            return replace(found, state=Unknown("it was cut off in the writing", address, "a copy that is whole"))
         latest = _latest(files, project, stack)
     except (CloudError, OSError, *MISREAD) as problem:
-        return Backend(plain, _unread(problem, plain, identity), locks=locks)
+        return replace(found, state=_unread(problem, address, identity))
     if latest is None:
-        return Backend(plain, None, locks=locks, cut_off=cut_off)
+        return found
     try:
-        pending = _pending(latest)
-        names = tuple(str(one.get("resource", {}).get("urn", "")).rpartition("::")[2] for one in pending)
-        deletes = bool(pending) and all(one.get("type") == "deleting" for one in pending)
-        return Backend(plain, _state(latest), names, locks, cut_off, deletes=deletes)
+        pending = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
+        living = (one for one in latest.get("resources") or () if not one.get("delete"))
+        return replace(
+            found,
+            state=read({one["urn"]: one for one in living}),
+            pending=tuple(str(one.get("resource", {}).get("urn", "")).rpartition("::")[2] for one in pending),
+            deletes=bool(pending) and all(one.get("type") == "deleting" for one in pending),
+        )
     except MISREAD as problem:
         other = Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
-        return Backend(plain, other, locks=locks, cut_off=cut_off)
+        return replace(found, state=other)
 
 
 def _files(address: str, storage: Storage) -> _Files | Unknown:
@@ -179,15 +171,6 @@ def _latest(files: _Files, project: str, stack: str) -> Mapping[str, Any] | None
     return None
 
 
-def _state(latest: Mapping[str, Any]) -> State:
-    living = (one for one in latest.get("resources") or () if not one.get("delete"))
-    return read({one["urn"]: one for one in living})
-
-
-def _pending(latest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
-
-
 def _locks(files: _Files, project: str, stack: str, identity: str) -> tuple[Lock, ...] | Unknown:
     try:
         names = files.names(f".pulumi/locks/organization/{project}/{stack}/")
@@ -213,7 +196,7 @@ def _alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
@@ -21,23 +21,22 @@ ADVISED = timedelta(days=30)
 """vertex-rules 0.10: the service advises to make a cluster anew after that, for its machines' updates."""
 _RETIRES_WITHIN = timedelta(days=1)
 _MADE_WITHIN = timedelta(hours=2)
+_ANOTHER_ID = "name another id, or take the entry out; then pulumi up"
 
 
 def clusters(picture: Picture) -> Iterator[Finding]:
     if isinstance(picture.clusters, Unknown):
         return
-    there = picture.there
     for name, id_ in picture.current.items():
-        if id_ not in there and id_ in picture.adopted:
-            words = f"cluster {id_}, adopted as {name}, is not there any more: submissions to it fail"
-            mend, does = picture.line(name, "id"), "name another id, or take the entry out; then pulumi up"
-            yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, does)
-        elif id_ not in there:
+        if id_ not in picture.there:
             words = f"cluster {id_} is not there, and the catalog offers it as {name}: submissions to it fail"
-            yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, picture.up, "it makes the cluster anew")
+            mend, means = picture.up, "it makes the cluster anew"
+            if id_ in picture.adopted:
+                mend, means = picture.line(name, "id"), _ANOTHER_ID
+            yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, means)
     for cluster in sorted(picture.clusters, key=lambda one: one.id):
         if is_ours(cluster, picture.stack):
-            yield from _ours(cluster, picture, there)
+            yield from _ours(cluster, picture)
         elif cluster.id in picture.adopted and picture.at_home(cluster):
             yield from _adopted(cluster, picture)
         elif cluster.id not in picture.spoken_for or not picture.at_home(cluster):
@@ -48,42 +47,37 @@ def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     """What becomes of one that somebody else made is theirs; that jobs can't run on it is told."""
     if cluster.state in ("ERROR", "STOPPING"):
         name = next(name for name, id_ in picture.current.items() if id_ == cluster.id)
-        why = f" ({short(cluster.error, 200)})" if cluster.error else ""
-        words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{why}: submissions to it fail"
-        mend, does = (
-            picture.line(name, "id"),
-            "name another id, or take the entry out; whoever made it mends the cluster",
+        words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{_error(cluster)}"
+        yield KINDS["cluster-failed"].of(
+            Subject("cluster", cluster.id), words, picture.line(name, "id"), f"{_ANOTHER_ID}; its owner mends it"
         )
-        yield KINDS["cluster-failed"].of(Subject("cluster", cluster.id), words, mend, does)
 
 
-def _ours(cluster: PersistentResource, picture: Picture, there: Mapping[str, PersistentResource]) -> Iterator[Finding]:
-    name, subject = cluster.labels[NAME_LABEL], Subject("cluster", cluster.id)
+def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
+    name, subject, called = cluster.labels[NAME_LABEL], Subject("cluster", cluster.id), picture.called(cluster)
+    current = picture.current.get(name, "")
+    age = picture.now - cluster.create_time if cluster.create_time else timedelta()
     if cluster.failed:
-        yield _failed(cluster, picture, there)
+        since = f" for {picture.since(cluster.update_time)}" if cluster.update_time else ""
+        words = f"{called} has been in ERROR{since}{_error(cluster)} and holds its name"
+        instead = picture.there.get(current)
+        blocked = instead is not None and instead.id != cluster.id and not instead.failed
+        words += f"; {current} is there in its place" if blocked else ""
+        kind = "name-blocked" if blocked else "cluster-failed"
+        yield KINDS[kind].of(
+            subject, words, picture.up, "it clears the cluster" + ("" if blocked else " and makes it anew")
+        )
         return
-    if cluster.state == "PROVISIONING" and (age := _age(cluster, picture)) and age > _MADE_WITHIN:
-        words = f"{picture.called(cluster)} has been in the making for {_span(age)}"
-        words += ", which may go on until there are machines"
+    if cluster.state == "PROVISIONING" and age > _MADE_WITHIN:
+        words = f"{called} has been in the making for {span(age.total_seconds())}"
         yield KINDS["cluster-slow"].of(subject, words, picture.up, "it waits for its end, and says what became of it")
     yield from _unknown(cluster, picture)
-    current = picture.current.get(name)
-    if current == cluster.id:
-        yield from _old(cluster, name, picture)
-    elif cluster.state in RUNNING_STATES and cluster.id in _retiring(picture):
-        yield from _retires(cluster, picture, there.get(current or ""))
-
-
-def _failed(cluster: PersistentResource, picture: Picture, there: Mapping[str, PersistentResource]) -> Finding:
-    since = f" for {_span(picture.now - cluster.update_time)}" if cluster.update_time else ""
-    why = f" ({short(cluster.error, 200)})" if cluster.error else ""
-    subject, name = Subject("cluster", cluster.id), cluster.labels[NAME_LABEL]
-    words = f"{picture.called(cluster)} has been in ERROR{since}{why} and holds its name"
-    current = there.get(picture.current.get(name, ""))
-    if current is not None and current.id != cluster.id and not current.failed:
-        words += f"; {current.id} is there in its place"
-        return KINDS["name-blocked"].of(subject, words, picture.up, "it clears what failed")
-    return KINDS["cluster-failed"].of(subject, words, picture.up, "it clears the cluster and tries again")
+    if current == cluster.id and cluster.state in RUNNING_STATES and age > ADVISED:
+        words = f"{called} is {span(age.total_seconds())} old; the cloud advises {ADVISED.days}"
+        mend = f"raise `generation` of {name} in {picture.line(name)}"
+        yield KINDS["cluster-old"].of(subject, words, mend, "a new cluster, as after an edit")
+    elif current != cluster.id and cluster.state in RUNNING_STATES and cluster.id in _retiring(picture):
+        yield from _retires(cluster, picture)
 
 
 def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
@@ -92,39 +86,26 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     backend = picture.backend
     busy = Grade.NOTE if backend is not None and backend.busy else None
     under_way = "; a deployment seems to be under way, which may be making it" if busy else ""
+    does = "it takes the cluster over, or deletes it when idle"
     if backend is not None and isinstance(backend.state, State):
         if not backend.state.has(picture.project, cluster.region or picture.region, cluster.id):
             words = f"{called} is in no state, so no deployment ends it by itself: {costs}{under_way}"
-            does = "it takes the cluster over, or deletes it when idle"
             yield KINDS["cluster-in-no-state"].of(subject, words, picture.up, does, grade=busy)
-    elif picture.catalog is not None and not _listed(cluster, picture):
-        words = f"{called} belongs to the stack and is not in its catalog: {costs}{under_way}"
-        does = "when no deployment is under way; it takes the cluster over, or deletes it"
-        yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
+    elif picture.catalog is not None:
+        rests = [one.id for one in picture.catalog.dormant.values()]
+        known = cluster.id in {*picture.current.values(), *_retiring(picture), *rests}
+        if not known and not cluster.id.startswith(tuple(f"{id_}-" for id_ in rests)):
+            words = f"{called} belongs to the stack and is not in its catalog: {costs}{under_way}"
+            yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
 
 
-def _listed(cluster: PersistentResource, picture: Picture) -> bool:
-    """By the catalog: as offered, as retiring, or as one that rests."""
-    rests = [one.id for one in picture.catalog.dormant.values()] if picture.catalog else []
-    known = cluster.id in {*picture.current.values(), *_retiring(picture)}
-    return known or any(cluster.id == id_ or cluster.id.startswith(f"{id_}-") for id_ in rests)
-
-
-def _old(cluster: PersistentResource, name: str, picture: Picture) -> Iterator[Finding]:
-    age = _age(cluster, picture)
-    if cluster.state in RUNNING_STATES and age is not None and age > ADVISED:
-        words = f"{picture.called(cluster)} is {_span(age)} old; the cloud advises {ADVISED.days}"
-        mend = f"raise `generation` of {name} in {picture.line(name)}"
-        yield KINDS["cluster-old"].of(Subject("cluster", cluster.id), words, mend, "a new cluster, as after an edit")
-
-
-def _retires(cluster: PersistentResource, picture: Picture, successor: PersistentResource | None) -> Iterator[Finding]:
+def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     """Counted from its successor's making, or from the end of its season; of one that the stack file names no more,
     from when that was deployed where it had a limit. Else it is known only that it retires since the catalog that says
     so was published at the latest: no alarm until that is too long, and told all the same, as a new commit publishes
     anew and it is paid for meanwhile."""
-    name, subject, called = cluster.labels[NAME_LABEL], Subject("cluster", cluster.id), picture.called(cluster)
-    whole = picture.catalog
+    name, whole = cluster.labels[NAME_LABEL], picture.catalog
+    successor = picture.there.get(picture.current.get(name, ""))
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
     within = timedelta(seconds=declared.retire_within) if declared and declared.retire_within else _RETIRES_WITHIN
@@ -137,64 +118,53 @@ def _retires(cluster: PersistentResource, picture: Picture, successor: Persisten
     late = lasts is not None and lasts > within
     if since and not late:
         return
-    costs, jobs = dollars(picture.per_hour(cluster)), picture.jobs_on(cluster)
-    long = f" for {_span(lasts)}{'' if since else ' or longer'}" if lasts is not None else " for an unknown time"
+    long = "for an unknown time"
+    if lasts is not None:
+        long = f"for {span(lasts.total_seconds())}{'' if since else ' or longer'}"
+    jobs = picture.jobs_on(cluster)
+    mend, does = picture.up, "it deletes the cluster"
     if jobs:
-        are = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
-        words = f"{called} has been retiring{long}: {are}, {costs}"
+        still = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
         mend = f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
         does = "or wait: a deployment deletes the cluster when it is idle"
     elif cluster.in_use:
-        words = f"{called} has been retiring{long}: a job that no list shows uses its machines, {costs}"
-        mend, does = (
-            f"slipway pools{picture.of_catalog}",
-            "wait until none is in use: a deployment deletes the cluster then",
-        )
+        still = "a job that no list shows uses its machines"
+        mend = f"slipway pools{picture.of_catalog}"
+        does = "wait until none is in use: a deployment deletes the cluster then"
     else:
-        words = f"{called} has been retiring{long} and is idle: {costs} for nothing"
-        mend, does = picture.up, "it deletes the cluster"
-    yield KINDS["cluster-retires-long"].of(subject, words, mend, does, grade=None if late else Grade.NOTE)
+        still = "it is idle"
+    words = f"{picture.called(cluster)} has been retiring {long}: {still}, {dollars(picture.per_hour(cluster))}"
+    yield KINDS["cluster-retires-long"].of(
+        Subject("cluster", cluster.id), words, mend, does, grade=None if late else Grade.NOTE
+    )
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
+    """No deletion is named while it does something."""
     stack, subject = cluster.labels.get(STACK_LABEL, ""), Subject("cluster", cluster.id)
-    region, called = cluster.region or picture.region, picture.called(cluster)
-    delete = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
-    busy, look = _at_work(cluster, picture)
+    called, region = picture.called(cluster), cluster.region or picture.region
+    mend = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
+    busy, does = "", "if nobody needs it; ask whoever made it first"
+    if jobs := picture.jobs_on(cluster):
+        busy, does = f", and {join(job.display_name for job in jobs)} on it", "ask whoever uses it"
+        mend = f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
+    elif cluster.in_use and not cluster.failed:
+        busy, does = ", and its machines are in use", "ask whoever uses it"
+        mend = f"leave {cluster.id} alone until nothing uses its machines"
     if cluster.id in {*picture.current.values(), *_retiring(picture)} - picture.adopted:
         words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone{busy}"
-        does = "ask whoever uses it to delete it" if look else "if nobody needs it"
-        does += "; until then nothing is deployed, with another `generation` neither"
-        yield KINDS["name-taken"].of(subject, words, look or delete, does)
-        return
-    if cluster.state == "STOPPING" or (stack and (not picture.stacks or stack in picture.stacks)):
-        return
-    costs = "" if cluster.failed else f": {dollars(picture.per_hour(cluster))}"
-    whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
-    does = "ask whoever uses it" if look else "if nobody needs it; ask whoever made it first"
-    if not stack and not cluster.failed and picture.at_home(cluster):
-        does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"
-    yield KINDS["cluster-in-no-stack"].of(subject, f"{called} {whose}{costs}{busy}", look or delete, does)
+        yield KINDS["name-taken"].of(subject, words, mend, f"{does}; until it is gone nothing is deployed")
+    elif cluster.state != "STOPPING" and not (stack and (not picture.stacks or stack in picture.stacks)):
+        costs = "" if cluster.failed else f": {dollars(picture.per_hour(cluster))}"
+        whose = f"belongs to stack {stack}, of which there is no file here" if stack else "is in no stack"
+        if not stack and not cluster.failed and picture.at_home(cluster):
+            does += f"; to keep it and submit to it, adopt it by `id: {cluster.id}` (docs/adoption.md)"
+        yield KINDS["cluster-in-no-stack"].of(subject, f"{called} {whose}{costs}{busy}", mend, does)
 
 
-def _at_work(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
-    """What somebody else's cluster does, and what to look at first, as no deletion is named while it does something;
-    both empty where it does nothing."""
-    if jobs := picture.jobs_on(cluster):
-        on_it = f", and {join(job.display_name for job in jobs)} on it"
-        return on_it, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
-    if cluster.in_use and not cluster.failed:
-        return ", and its machines are in use", f"leave {cluster.id} alone until nothing uses its machines"
-    return "", ""
+def _error(cluster: PersistentResource) -> str:
+    return f" ({short(cluster.error, 200)})" if cluster.error else ""
 
 
 def _retiring(picture: Picture) -> tuple[str, ...]:
-    return () if picture.published is None or isinstance(picture.published, Unknown) else picture.published.retiring
-
-
-def _age(cluster: PersistentResource, picture: Picture) -> timedelta | None:
-    return picture.now - cluster.create_time if cluster.create_time else None
-
-
-def _span(age: timedelta) -> str:
-    return span(age.total_seconds())
+    return picture.published.retiring if isinstance(picture.published, PublishedCatalog) else ()

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.permissions import Bound
+from slipway.doctor.picture import Picture
 from slipway.findings.finding import Subject
 from slipway.labels import CODE_LABEL
 from slipway.submission.ending import recover
@@ -24,10 +25,6 @@ def revoke(on: Subject, bound: Bound, policy: Iterable[Bound]) -> str:
     there. Where a policy has conditions, gcloud wants to be told which of them is meant."""
     which = " --all" if bound.condition else " --condition=None" if any(one.condition for one in policy) else ""
     return f"{_REVOKE[on.what]}{shlex.quote(on.name)} --member={shlex.quote(bound.member)} --role={bound.role}{which}"
-
-
-def unlabel(bucket: str, keys: Iterable[str]) -> str:
-    return f"gcloud storage buckets update gs://{bucket} --remove-labels={','.join(sorted(keys))}"
 
 
 def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
@@ -49,5 +46,14 @@ def always_quoted(path: str) -> str:
     return "'" + path.replace("'", "'\\''") + "'"
 
 
-def remove(uris: Iterable[str]) -> str:
-    return f"gcloud storage rm {shlex.join(uris)}"
+def go_on(picture: Picture) -> tuple[str, str]:
+    """What goes on after a run that deleted, and was killed, and where each way leads: nobody can tell an `up` from a
+    `destroy` that was killed, and whoever takes a stack down is not to be told to make it."""
+    busy = picture.backend is not None and picture.backend.busy
+    when = "unless it is still at work" if busy else "which goes on from there"
+    keep = f"to keep it: {picture.up}, which makes what its file asks for"
+    return f"type again what was killed, {when}", f"{destroys(picture)}; {keep}"
+
+
+def destroys(picture: Picture) -> str:
+    return f"to take the stack down: SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {picture.stack}"

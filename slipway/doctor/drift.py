@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
 
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
@@ -19,7 +18,7 @@ from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import STEADY, PersistentResource
 from slipway.cloud.permissions import Bound
 from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
-from slipway.doctor.commands import revoke, unlabel
+from slipway.doctor.commands import revoke
 from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Subject, shape
@@ -73,10 +72,10 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
     for step in preview.standing.values():
         if step.op != "refresh" or step.component or step.old is None:
             continue
-        if step.new is not None and step.type == BUCKET and is_adopted_bucket(step.name):
-            continue  # Its settings are its owner's business.
         if step.new is None:
             yield _gone(step, step.old, again=step.urn in doing)
+        elif step.type == BUCKET and is_adopted_bucket(step.name):
+            continue  # Its settings are its owner's business.
         elif step.type == OBJECT:
             if overwritten(step.old, step.new):
                 words = "somebody overwrote it: it has other contents than were deployed"
@@ -140,12 +139,11 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
     for policy in policies:
         if policy.on in theirs:
             continue
-        for one in sorted(policy.bound, key=lambda one: (one.role, one.member, one.condition)):
+        for one in policy.sorted:
             others = policy.ours and one.member not in policy.ours
             if others or (policy.on, one.role, one.member) in granted or _googles(one):
                 continue
-            under = f" under condition {one.condition}" if one.condition else ""
-            words = f"{one.member} has {one.role}{under}, which the stack did not grant"
+            words = f"{one.member} has {one.role}{one.under}, which the stack did not grant"
             mend = revoke(policy.on, one, policy.bound)
             yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, mend)
 
@@ -154,7 +152,7 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
     """Labels that somebody added to a bucket, by its name: the provider keeps those that it did not write to itself.
     Those of an adopted one are its owner's."""
     steps = [step for step in preview.standing.values() if step.old is not None]
-    of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _default_labels(step.old)}
+    of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _defaults(step.old)}
     for step in steps:
         if step.type != BUCKET or step.old is None or is_adopted_bucket(step.name):
             continue
@@ -163,10 +161,12 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
         for key in sorted(labels.get(name, {}).keys() - known):
             if not key.startswith(GOOGLES):
                 words = f"label {key} {labels[name][key]!r} was added"
-                yield drift(Subject("bucket", name), f"labels.{key}", words, Then.STAYS, unlabel(name, (key,)))
+                mend = f"gcloud storage buckets update gs://{name} --remove-labels={key}"
+                yield drift(Subject("bucket", name), f"labels.{key}", words, Then.STAYS, mend)
 
 
-def _default_labels(provider: Resource) -> Iterable[str]:
+def _defaults(provider: Resource) -> Iterable[str]:
+    """The labels that it gives all that it makes."""
     found = provider.inputs.get("defaultLabels") or {}
     try:
         found = json.loads(found) if isinstance(found, str) else found
@@ -181,49 +181,43 @@ def _googles(one: Bound) -> bool:
 
 
 def _grant(step: Step) -> tuple[Subject, str, str] | None:
-    is_form = form(step.type)
-    if is_form is None or step.old is None or "member" not in step.old.inputs:
+    """On what, which role, and who; None for what grants nothing."""
+    is_form, inputs = form(step.type), step.old.inputs if step.old else {}
+    if is_form is None:
         return None
-    on = _on_of_grant(step, step.old)
-    return on, str(step.old.inputs.get("role", "")), str(step.old.inputs["member"])
-
-
-def _on_of_grant(step: Step, resource: Resource) -> Subject:
-    is_form = form(step.type)
-    assert is_form is not None
-    _, name = place(is_form, resource.inputs)
-    return Subject(is_form.what, name) if is_form.what else Subject("project", resource.inputs.get("project", ""))
+    on = (
+        Subject(is_form.what, place(is_form, inputs)[1])
+        if is_form.what
+        else Subject("project", inputs.get("project", ""))
+    )
+    return on, str(inputs.get("role", "")), str(inputs.get("member", ""))
 
 
 def _gone(step: Step, old: Resource, *, again: bool) -> Finding:
     then = Then.MADE_ANEW if again else Then.STAYS
-    if form(step.type):
-        role, member = str(old.inputs.get("role", "")), str(old.inputs.get("member", ""))
+    if grant := _grant(step):
+        on, role, member = grant
         words = f"{member} does not have {role} any more, which the stack granted"
-        return drift(_on_of_grant(step, old), f"{role} {member}", words, Then.PUT_BACK if again else then)
+        return drift(on, f"{role} {member}", words, Then.PUT_BACK if again else then)
+    on, words = _on(step, old), "somebody deleted it"
     if step.type == OBJECT and step.parent == TEMPLATE:
-        return drift(
-            Subject("package", _name(step, old)), "", "it is not there any more, deleted by hand or by its age", then
-        )
-    empty = ", and comes back empty" if step.type == BUCKET and again else ""
-    return drift(_on(step, old), "", f"somebody deleted it{empty}", then)
+        on, words = Subject("package", _name(step, old)), "it is not there any more, deleted by hand or by its age"
+    elif step.type == BUCKET and again:
+        words += ", and comes back empty"
+    return drift(on, "", words, then)
 
 
 def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
     on = _on(step, old)
     if step.type == BUCKET:
         for key, told in FIELDS.items():
-            was, now = _value(old, key), _value(new, key)
+            # What the program leaves to the cloud is not among its inputs.
+            was, now = (one.inputs.get(key, one.outputs.get(key)) for one in (old, new))
             for _, words, _ in told(was, now) if was != now else ():
                 yield drift(on, key, f"it {words}", then if key in old.inputs else Then.STAYS)
     for one in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(one.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(one.path)):
             yield drift(on, one.path, str(one).replace("`", ""), then)
-
-
-def _value(resource: Resource, key: str) -> Any:
-    """What the program leaves to the cloud is not among its inputs."""
-    return resource.inputs.get(key, resource.outputs.get(key))
 
 
 def _on(step: Step, resource: Resource) -> Subject:
@@ -240,10 +234,6 @@ def _on(step: Step, resource: Resource) -> Subject:
 
 
 def _name(step: Step, resource: Resource) -> str:
-    found = _text(resource.inputs, "name") or _text(resource.outputs, "name") or step.name
+    named = (values.get("name") for values in (resource.inputs, resource.outputs))
+    found = next((one for one in named if isinstance(one, str) and one), step.name)
     return found if step.type == OBJECT else found.rsplit("/", 1)[-1]
-
-
-def _text(values: Mapping[str, Any], key: str) -> str:
-    value = values.get(key)
-    return value if isinstance(value, str) else ""

@@ -18,8 +18,6 @@ from slipway.live import Unknown
 from slipway.review.deployed import published_in
 from slipway.review.preview import Preview
 
-_NOT_READ = "clusters and policies: nothing but the engine's events was looked at (--no-live)"
-
 
 @dataclass(frozen=True)
 class Drifted:
@@ -36,7 +34,7 @@ def drifted(preview: Preview, connection: Connection | None, identity: str) -> D
     engine = tuple(of_engine(preview))
     bucket = published_in(preview)
     if connection is None:
-        unread.append(_NOT_READ)
+        unread.append("clusters and policies: nothing but the engine's events was looked at (--no-live)")
     elif not bucket:
         unread.append("clusters and policies: no catalog is deployed")
     else:

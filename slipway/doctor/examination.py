@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from slipway.doctor.access import roles, unread
 from slipway.doctor.backend import backend, packages, submissions
 from slipway.doctor.clusters import clusters
-from slipway.doctor.idle_jobs import idle_jobs
 from slipway.doctor.picture import Picture
 from slipway.doctor.policies import exposed
-from slipway.doctor.pools import jobs, pools
+from slipway.doctor.pools import idle_jobs, jobs, pools
 from slipway.doctor.published import catalog, quota
 from slipway.findings.finding import Finding
 

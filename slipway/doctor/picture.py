@@ -1,7 +1,4 @@
-"""A stack and its regions as they are at one moment, frozen: all that a doctor looks at.
-
-Types only. Each part is a value, an `Unknown` with its reason, or None where nobody looked, which `unseen` says.
-"""
+"""A stack and its regions as they are at one moment, frozen: all that a doctor looks at. Types only."""
 
 from __future__ import annotations
 
@@ -15,12 +12,13 @@ from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
+from slipway.doctor.place import Place
 from slipway.findings.finding import Subject
+from slipway.formatting import span
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, per_hour
 from slipway.quota.report import QuotaReport
-from slipway.stack.yaml_file import Document
 from slipway.state import State
 
 WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
@@ -72,15 +70,14 @@ class Backend:
 @dataclass(frozen=True)
 class Submission:
     """One that this machine recorded and that no process holds. `job` is empty where no answer came. `words` are what
-    is typed after the template to send the same again, where that is `known`."""
+    is typed after the template to send the same again, None where that is not known."""
 
     request_id: str
     template: str
     when: datetime
     job: str
     waited: bool
-    words: tuple[str, ...] = ()
-    known: bool = True
+    words: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +107,10 @@ class Policy:
     bound: frozenset[Bound]
     ours: frozenset[str] = frozenset()
 
+    @property
+    def sorted(self) -> list[Bound]:
+        return sorted(self.bound)
+
 
 @dataclass(frozen=True)
 class UnseenPolicy(Unknown):
@@ -119,21 +120,17 @@ class UnseenPolicy(Unknown):
     gone: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """`published` is None where nothing is. `recent` are the newest jobs made since `recent_since`, ended ones too.
+@dataclass(frozen=True, kw_only=True)
+class Picture(Place):
+    """A place with what was seen there: each part a value, an `Unknown` with its reason, or None where nobody looked.
 
-    `stacks` are those that the checkout has files of, empty without one, and `spoken_for` the ids of clusters that some
-    of these adopt; `document` is this stack's file. `commits`: the subjects of those since the catalog's that touch
-    what is deployed, newest first. `policies`: who may do what, one for each bucket and account and for the project.
-    `of_catalog` follows a command that goes by the chosen catalog, as `Place` has it. `clock`: what is wrong with this
-    machine's, as `now` is the cloud's then. `unseen`: what was not looked at and why, a phrase each. `use`: what the
-    stack's jobs used of their machines lately.
+    `published` is None where nothing is. `recent` are the newest jobs made since `recent_since`, ended ones too.
+    `commits`: the subjects of those since the catalog's that touch what is deployed, newest first. `policies`: who may
+    do what, one for each bucket and account and for the project. `clock`: what is wrong with this machine's, as `now`
+    is the cloud's then. `unseen`: what was not looked at and why, a phrase each. `use`: what the stack's jobs used of
+    their machines lately.
     """
 
-    stack: str
-    project: str
-    region: str
     now: datetime
     published: PublishedCatalog | Unknown | None
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -145,14 +142,10 @@ class Picture:
     submissions: tuple[Submission, ...] = ()
     packages: tuple[Package, ...] | Unknown = ()
     gaps: tuple[Gap, ...] | Unknown = ()
-    stacks: tuple[str, ...] = ()
-    spoken_for: frozenset[str] = frozenset()
-    document: Document | None = None
     commits: tuple[str, ...] = ()
     policies: tuple[Policy | UnseenPolicy, ...] = ()
-    of_catalog: str = ""
     clock: str = ""
-    unseen: tuple[str, ...] = field(default=())
+    unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
     use: tuple[Series, ...] | Unknown = ()
 
@@ -220,9 +213,9 @@ class Picture:
         """An hour of its machines."""
         return per_hour(job.machines, job.region or self.region, job.capacity_type)
 
-    def span_since(self, moment: datetime) -> float:
-        """Seconds."""
-        return (self.now - moment).total_seconds()
+    def since(self, moment: datetime) -> str:
+        """`3 h 12 min`"""
+        return span((self.now - moment).total_seconds())
 
 
 def on(job: VertexJob, cluster: PersistentResource) -> bool:

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, NotFound
-from slipway.cloud.permissions import Bound
+from slipway.cloud.permissions import Holder, Permissions
 from slipway.deployment.live_reader import unanswered
 from slipway.doctor.commands import revoke
 from slipway.doctor.picture import Picture, Policy, UnseenPolicy
@@ -18,38 +18,30 @@ from slipway.formatting import join, short
 
 REVIEWER = "roles/iam.securityReviewer"
 _EVERYBODY = {"allUsers": "anybody on the internet", "allAuthenticatedUsers": "anybody with a Google account"}
-_Ask = Callable[[], frozenset[Bound]]
 
 
 def read(
     threads: Executor, connection: Connection, catalog: Catalog, identity: str
 ) -> Callable[[], tuple[Policy | UnseenPolicy, ...]]:
-    """Asks at once for all of them; what it returns waits for the answers."""
-    asked = [threads.submit(_policy, on, ours, ask, identity) for on, ours, ask in _policies(connection, catalog)]
+    """Ask for all of them at once; what it returns waits for the answers. Of the project only what the trainers have
+    there is the stack's."""
+    trainers = [one for one in dict.fromkeys((catalog.trainer, *catalog.trainers.values())) if one]
+    holders: list[tuple[Holder, str]] = []
+    holders += [("bucket", one) for one in (catalog.catalog_bucket, catalog.work_bucket) if one]
+    holders += [("account", one) for one in trainers]
+    holders += [("project", catalog.project)] if trainers else []
+    members = frozenset(f"serviceAccount:{one}" for one in trainers)
+    ask = connection.permissions(catalog.project)
+    asked = [threads.submit(_policy, ask, what, name, members, identity) for what, name in holders]
     return lambda: tuple(one.result() for one in asked)
 
 
-def _policies(connection: Connection, catalog: Catalog) -> list[tuple[Subject, frozenset[str], _Ask]]:
-    """Of the project only what the trainers have there is the stack's."""
-    ask, project = connection.permissions, catalog.project
-    trainers = [one for one in (catalog.trainer, *catalog.trainers.values()) if one]
-    members = frozenset(f"serviceAccount:{one}" for one in trainers)
-    buckets = [one for one in (catalog.catalog_bucket, catalog.work_bucket) if one]
-    found: list[tuple[Subject, frozenset[str], _Ask]] = []
-    for name in buckets:
-        found.append((Subject("bucket", name), frozenset(), lambda name=name: ask.policy_of_bucket(name)))  # type: ignore[misc]
-    for address in dict.fromkeys(trainers):
-        found.append(
-            (Subject("account", address), frozenset(), lambda address=address: ask.policy_of_account(project, address))  # type: ignore[misc]
-        )
-    if members:
-        found.append((Subject("project", project), members, lambda: ask.policy_of_project(project)))
-    return found
-
-
-def _policy(on: Subject, ours: frozenset[str], ask: _Ask, identity: str) -> Policy | UnseenPolicy:
+def _policy(
+    ask: Permissions, what: Holder, name: str, trainers: frozenset[str], identity: str
+) -> Policy | UnseenPolicy:
+    on = Subject(what, name)
     try:
-        return Policy(on, ask(), ours)
+        return Policy(on, ask.policy(what, name), trainers if what == "project" else frozenset())
     except CloudError as error:
         found = unanswered(error, f"getIamPolicy of {on}", REVIEWER, identity)
         return UnseenPolicy(**vars(found), of=on, gone=isinstance(error, NotFound))
@@ -66,12 +58,8 @@ def exposed(picture: Picture) -> Iterator[Finding]:
         mend = f"ask for {REVIEWER} on project {picture.project}"
         yield KINDS["role-missing"].of(Subject("role", REVIEWER), words, mend)
     for policy in (one for one in picture.policies if isinstance(one, Policy)):
-        for one in sorted(policy.bound, key=lambda one: (one.role, one.member, one.condition)):
-            who = _EVERYBODY.get(one.member)
-            if who is not None:
-                under = f" under condition {one.condition}" if one.condition else ""
-                words = f"{who} has {one.role} on {policy.on}{under} ({one.member})"
-                mend, means = revoke(policy.on, one, policy.bound), "then: slipway drift says what else was granted"
-                yield KINDS["exposed"].of(
-                    Subject(policy.on.what, policy.on.name, f"{one.role} {one.member}"), words, mend, means
-                )
+        for one in policy.sorted:
+            if one.member in _EVERYBODY:
+                on = Subject(policy.on.what, policy.on.name, f"{one.role} {one.member}")
+                words = f"{_EVERYBODY[one.member]} has {one.role} on {policy.on}{one.under} ({one.member})"
+                yield KINDS["exposed"].of(on, words, revoke(policy.on, one, policy.bound))

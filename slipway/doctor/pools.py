@@ -1,4 +1,4 @@
-"""What is paid for and not used: pools that idle, and jobs on machines of their own beside pools with room."""
+"""What is paid for and not used: pools and jobs that idle, and jobs on machines of their own beside pools with room."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from decimal import Decimal
 from slipway.capacity import POOL
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.monitoring import ACCELERATOR, CPU, Monitoring, Series
 from slipway.doctor.commands import submitted
 from slipway.doctor.picture import WAITS, Picture, on
 from slipway.findings.finding import Finding, Subject
@@ -20,7 +21,11 @@ from slipway.labels import NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
 from slipway.prices import dollars
 
-_IDLE = timedelta(days=1)
+_POOL_IDLE = timedelta(days=1)
+_JOB_IDLE, _LATE = timedelta(minutes=15), timedelta(minutes=4)
+"""For so long; and samples come late by so much."""
+_UNUSED = 0.05
+_MOST = 100
 
 
 def pools(picture: Picture) -> Iterator[Finding]:
@@ -30,25 +35,10 @@ def pools(picture: Picture) -> Iterator[Finding]:
             yield from _idle(cluster, pool, picture)
 
 
-def jobs(picture: Picture) -> Iterator[Finding]:
-    if isinstance(picture.jobs, Unknown):
-        return
-    for job in picture.jobs:
-        # What the service runs for a pipeline or a trial is a job of its own, and told as that.
-        if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
-            continue
-        if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
-            continue  # The pools of its own stack are for that one's doctor.
-        fits = next((found for cluster in _current(picture) if (found := _room(job, cluster))), "")
-        if fits:
-            yield _beside(job, fits, picture)
-
-
-def _current(picture: Picture) -> Iterator[PersistentResource]:
+def _current(picture: Picture) -> list[PersistentResource]:
     """The clusters that take the stack's jobs."""
-    if not isinstance(picture.clusters, Unknown):
-        ids = set(picture.current.values())
-        yield from (one for one in picture.there.values() if one.id in ids and one.state in RUNNING_STATES)
+    ids = picture.current.values()
+    return [one for one in picture.there.values() if one.id in ids and one.state in RUNNING_STATES]
 
 
 def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> Iterator[Finding]:
@@ -62,29 +52,36 @@ def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> 
     idle = picture.now - since
     declared = picture.catalog.cluster_named(cluster.id) if picture.catalog else None
     limit = declared.season.idle_limit if declared else None
-    if idle < max(_IDLE, limit or _IDLE):
+    if idle < max(_POOL_IDLE, limit or _POOL_IDLE):
         return
     name = cluster.labels.get(NAME_LABEL, cluster.id)
-    cost = dollars(picture.per_hour(cluster, pool) * _hours(picture, since), per="")
+    cost = dollars(picture.per_hour(cluster, pool) * (Decimal(round(idle.total_seconds())) / 3600), per="")
     at_least = "" if last or since != picture.recent_since else "at least "
     what = "since its last job" if last else "and no job on it"
-    words = f"pool {name}/{pool.id} has been idle for {at_least}{span(idle.total_seconds())}, {cost} {what}"
-    where = picture.line(name, "pools", pool.id)
-    lower = "lower `replicas.min`, or " if pool.min is not None and pool.min > 1 else ""
-    mend = f"{lower}remove the pool in {where}"
+    words = f"pool {name}/{pool.id} has been idle for {at_least}{picture.since(since)}, {cost} {what}"
     if limit and not cluster.in_use and not picture.jobs_on(cluster):
         mend, means = picture.up, "the cluster's `idleLimit` has passed: it gives the cluster up"
     else:
+        lower = "lower `replicas.min`, or " if pool.min is not None and pool.min > 1 else ""
+        mend = f"{lower}remove the pool in {picture.line(name, 'pools', pool.id)}"
         means = "" if limit or len(cluster.pools) > 1 else "an `idleLimit` on the cluster does that by itself"
     yield KINDS["pool-idle"].of(Subject("pool", f"{name}/{pool.id}"), words, mend, means)
 
 
-def _hours(picture: Picture, since: datetime) -> Decimal:
-    return Decimal(round(picture.span_since(since))) / 3600
-
-
 def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:
     return on(job, cluster) and bool(by_pool(Demand.of(job), cluster).get(pool.id))
+
+
+def jobs(picture: Picture) -> Iterator[Finding]:
+    for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
+        # What the service runs for a pipeline or a trial is a job of its own, and told as that.
+        if job.ended or job.persistent_resource_id or not (job.kind.runs_itself or job.kind.has_trials):
+            continue
+        if job.labels.get(STACK_LABEL, picture.stack) != picture.stack:
+            continue  # The pools of its own stack are for that one's doctor.
+        fits = next((found for cluster in _current(picture) if (found := _room(job, cluster))), "")
+        if fits:
+            yield _beside(job, fits, picture)
 
 
 def _room(job: VertexJob, cluster: PersistentResource) -> str:
@@ -99,17 +96,43 @@ def _room(job: VertexJob, cluster: PersistentResource) -> str:
 
 
 def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
-    costs, waits = picture.cost(job), job.state in WAITS
-    does = "waits for machines of its own" if waits else "runs on machines of its own"
-    words = f"job {job.display_name} {does} ({job.capacity_type}, {dollars(costs)}), and pool {fits} has them free"
+    waits = job.state in WAITS
+    does = f"{'waits for' if waits else 'runs on'} machines of its own"
+    costs = f"{job.capacity_type}, {dollars(picture.cost(job))}"
+    words = f"job {job.display_name} {does} ({costs}), and pool {fits} has them free"
+    mend, means = f"slipway templates{picture.of_catalog}", "shows what can be submitted to the pool, the next time"
     template = picture.catalog.templates.get(job.template) if picture.catalog else None
     if template is not None and any(offer.capacity_type == POOL for offer in template.offers):
         typed = submitted(picture.catalog, job)
         mend = f"submit {template.name} with --capacity pool, with its own parameters"
         if typed is not None:
             mend = shlex.join(["slipway", "submit", template.name, *typed, "--capacity", "pool"]) + picture.of_catalog
-        means = "the next time" if not waits else f"and slipway jobs cancel {job.typed}{picture.of_catalog}"
-    else:
-        mend = f"slipway templates{picture.of_catalog}"
-        means = "shows what can be submitted to the pool, the next time"
+        means = f"and slipway jobs cancel {job.typed}{picture.of_catalog}" if waits else "the next time"
     return KINDS["job-beside-pool"].of(Subject("job", job.name), words, mend, means)
+
+
+def sampled(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:
+    """The numbers of a stack's jobs that have run for so long that they can have idled."""
+    found = () if isinstance(jobs, Unknown) else jobs
+    old = [one for one in found if one.start_time and one.start_time <= now - _JOB_IDLE - _LATE]
+    return tuple(id_ for one in old if one.labels.get(STACK_LABEL) == stack for id_ in one.run_ids)[:_MOST]
+
+
+def use_of(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tuple[Series, ...]:
+    """Raises CloudError."""
+    found = (monitoring.series(metric, jobs, now - _JOB_IDLE - _LATE, now) for metric in (CPU, ACCELERATOR))
+    return tuple(one for part in found for one in part if one.points)
+
+
+def idle_jobs(picture: Picture) -> Iterator[Finding]:
+    """Those of which every replica was sampled for so long, and used nothing."""
+    use = () if isinstance(picture.use, Unknown) else picture.use
+    for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
+        used = [one for one in use if one.job in job.run_ids and one.points[-1].at >= picture.now - 2 * _LATE]
+        long = {(o.job, o.task) for o in used if o.metric == CPU and o.points[0].at <= picture.now - _JOB_IDLE}
+        if not used or len(long) < job.replicas or any(point.value >= _UNUSED for one in used for point in one.points):
+            continue
+        words = f"job {job.display_name} has used under 5 % of its machines for {span(_JOB_IDLE.total_seconds())}"
+        mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"
+        means = f"shows what it waits for; slipway jobs cancel {job.typed}{picture.of_catalog} ends it"
+        yield KINDS["job-idle"].of(Subject("job", job.name), f"{words} ({dollars(picture.cost(job))})", mend, means)

@@ -9,11 +9,11 @@ from datetime import timedelta
 from math import ceil
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.doctor.commands import destroys, go_on
 from slipway.doctor.picture import Picture
-from slipway.doctor.taking_down import broke_off, destroys, ways
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import join, short, span
+from slipway.formatting import join, short
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.quota.by_hand import by_gcloud
 from slipway.quota.report import Line, QuotaReport
@@ -29,18 +29,11 @@ def catalog(picture: Picture) -> Iterator[Finding]:
     if isinstance(published, Unknown):
         return
     if published is None:
-        words = f"stack {picture.stack} has no catalog: nobody can submit"
-        mend, does = picture.up, "it publishes one"
-        if broke_off(picture):
-            words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
-            mend, does = ways(picture)
-        elif picture.backend is not None and isinstance(known := picture.backend.state, State) and known != State():
-            does += f"; {destroys(picture)}"
-        yield KINDS["catalog-missing"].of(subject, words, mend, does)
+        yield _missing(subject, picture)
         return
     if published.whole is None:
-        why = published.damage or "another version wrote it"
-        words = f"the catalog of {picture.stack} can't be read ({short(why, 300)}): nobody can submit with this version"
+        why = short(published.damage or "another version wrote it", 300)
+        words = f"the catalog of {picture.stack} can't be read ({why}): nobody can submit with this version"
         yield KINDS["catalog-damaged"].of(subject, words, picture.up, "it publishes it anew")
         return
     commit = published.whole.commit
@@ -56,30 +49,37 @@ def catalog(picture: Picture) -> Iterator[Finding]:
     yield from _unfinished(published, picture)
 
 
+def _missing(subject: Subject, picture: Picture) -> Finding:
+    """A run that takes a stack down deletes its catalog first, and then its clusters."""
+    words, backend = f"stack {picture.stack} has no catalog", picture.backend
+    state = backend.state if backend else None
+    known = state if isinstance(state, State) else State()
+    there = (picture.there.get(one.name) for one in known.clusters)
+    # What was pending a later run has cleared; that the cloud deletes a cluster tells as much.
+    if backend and (backend.deletes or any(one and one.state == "STOPPING" for one in there)):
+        words += ", as a run that takes it down has not come to its end"
+        return KINDS["catalog-missing"].of(subject, words, *go_on(picture))
+    does = "it publishes one" if known == State() else f"it publishes one; {destroys(picture)}"
+    return KINDS["catalog-missing"].of(subject, f"{words}: nobody can submit", picture.up, does)
+
+
 def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
     """The catalog is written last: what the state has and it does not is of a deployment that ended before. One that
     replaces a cluster in place takes it out of the catalog first."""
-    backend = picture.backend
+    backend, kind = picture.backend, KINDS["deployment-unfinished"]
+    ended = backend is not None and not backend.busy
     for one in published.whole.dormant.values() if published.whole else ():
-        since = picture.now - one.since if one.since else timedelta()
-        if one.why == "in-place" and (since > _LONGEST_RUN or (backend is not None and not backend.busy)):
-            words = f"a deployment that replaces {one.name} in place ended before it was done: no job can be sent to it"
-            words += f" for {span(since.total_seconds())}"
-            yield KINDS["deployment-unfinished"].of(
-                Subject("cluster", one.id), words, picture.up, "it goes on from there"
-            )
-        if one.awaited and backend is not None and not backend.busy:
-            words = f"a deployment ended before it could make {one.name}: no job can be sent to it"
-            yield KINDS["deployment-unfinished"].of(Subject("cluster", one.id), words, picture.up, "it tries again")
-    if backend is None or backend.busy or not isinstance(backend.state, State):
-        return
-    known = {one.name for one in backend.state.clusters}
-    ahead = sorted(known - {*published.clusters.values(), *published.retiring})
-    if ahead:
-        words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
-        yield KINDS["deployment-unfinished"].of(
-            Subject("state", picture.stack), words, picture.up, "it goes on from there"
-        )
+        late = one.since is not None and picture.now - one.since > _LONGEST_RUN
+        if (one.why == "in-place" and (late or ended)) or (one.awaited and ended):
+            since = f" for {picture.since(one.since)}" if one.since and one.why == "in-place" else ""
+            words = f"a deployment ended before {one.name} was made: no job can be sent to it{since}"
+            yield kind.of(Subject("cluster", one.id), words, picture.up, "it goes on from there")
+    if backend and ended and isinstance(backend.state, State):
+        known = {one.name for one in backend.state.clusters}
+        ahead = sorted(known - {*published.clusters.values(), *published.retiring})
+        if ahead:
+            words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
+            yield kind.of(Subject("state", picture.stack), words, picture.up, "it goes on from there")
 
 
 def quota(picture: Picture) -> Iterator[Finding]:
@@ -88,13 +88,10 @@ def quota(picture: Picture) -> Iterator[Finding]:
             yield from _nearly(line, picture)
         for one in picture.quota.findings:
             if one.kind == AWAITS:
-                yield replace(one, fix=_ask_for_all(one.facts["lines"], picture))
-
-
-def _ask_for_all(lines: tuple[Line, ...], picture: Picture) -> str:
-    """What nobody has asked for yet; else where the answers stand."""
-    asks = [_ask_for_more(one, one.limit, picture) for one in lines if not one.requested and one.limit is not None]
-    return join(dict.fromkeys(asks)) or f"slipway quota{picture.of_catalog}"
+                # What nobody has asked for yet; else where the answers stand.
+                short = (line for line in one.facts["lines"] if not line.requested and line.limit is not None)
+                asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)
+                yield replace(one, fix=join(asks) or f"slipway quota{picture.of_catalog}")
 
 
 def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
@@ -106,9 +103,8 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
     rest = max(0, line.limit - used)
     words = f"{line.namespace} {line.label} in {line.region}: {used:,} of {line.limit:,} in use, {rest:,} left"
     words += f" ({line.others:,} by others)" if line.others else ""
-    if line.requested is not None:
-        mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
-    else:
+    mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
+    if line.requested is None:
         mend, means = _ask_for_more(line, line.limit, picture), line.increase
     yield KINDS["quota-nearly-used"].of(Subject("quota", line.key), words, mend, means)
 
@@ -120,10 +116,8 @@ def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
     more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)
     if line.elsewhere:
         words = f"ask for {more:,} of {line.metric} in {line.region}, on the page of quotas in Google's console"
-        published = picture.published
-        catalog = published.whole if isinstance(published, PublishedCatalog) else None
-        return by_gcloud(picture.project, line, more, catalog.quotas if catalog else None) or words
+        return by_gcloud(picture.project, line, more, picture.catalog.quotas if picture.catalog else None) or words
     ask = f"slipway quota --request {line.metric}={more}{picture.of_catalog}"
-    return (
-        f"{ask} --contact {shlex.quote(picture.contact)}" if picture.contact else f"ask for more: {ask}, with --contact"
-    )
+    if picture.contact:
+        return f"{ask} --contact {shlex.quote(picture.contact)}"
+    return f"ask for more: {ask}, with --contact"

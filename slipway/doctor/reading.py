@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
@@ -22,12 +22,12 @@ from slipway.deployment.checkout import commits_since
 from slipway.deployment.live_reader import LiveScope, Reader, Recent
 from slipway.deployment.snapshot import AT_ONCE, CATALOG, Snapshot
 from slipway.doctor import policies
+from slipway.doctor.access import gaps
 from slipway.doctor.backend_reading import look
 from slipway.doctor.commands import submitted
-from slipway.doctor.gaps import gaps
-from slipway.doctor.idle_jobs import sampled, use_of
 from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
 from slipway.doctor.place import Place
+from slipway.doctor.pools import sampled, use_of
 from slipway.errors import SlipwayError
 from slipway.formatting import join
 from slipway.kinds import KINDS
@@ -41,30 +41,26 @@ DAYS = 30
 _MOST_RECENT = 1000
 _PATIENCE_S = 1.0
 _DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
-Found = TypeVar("Found")
-_NOTHING_SAID: Callable[[str], None] = lambda _: None  # noqa: E731 - a default, with its type
 
 
-def picture(
-    context: Context, place: Place, say: Callable[[str], None] = _NOTHING_SAID, patience: float = _PATIENCE_S
-) -> Picture:
-    """`say` gets a sentence of what is still being read after `patience` seconds."""
-    return _Reading(context, place).read(say, patience)
+def picture(context: Context, place: Place, say: Callable[[str], None]) -> Picture:
+    """`say` gets a sentence of what is still being read after a second."""
+    return _Reading(context, place).read(say)
 
 
 class _Reading:
     def __init__(self, context: Context, place: Place) -> None:
-        self.context, self.place, self.now, self.clock = context, place, context.now, ""
+        self.context, self.place, self.now, self.ahead = context, place, context.now, timedelta()
         self.who = identity(context.environ)
         self.connection = context.connection
 
-    def read(self, say: Callable[[str], None], patience: float) -> Picture:
+    def read(self, say: Callable[[str], None]) -> Picture:
         place = self.place
         scope = LiveScope(
             place.project,
             place.region,
-            place.catalog.bucket,
-            catalog=place.catalog.name,
+            place.address.bucket,
+            catalog=place.address.name,
             now=self.now,
             recent=Recent(DAYS, _MOST_RECENT),
         )
@@ -73,7 +69,7 @@ class _Reading:
             snapshot.ask(CATALOG, snapshot.reader.catalog)
             snapshot.look_in((place.region,))
             snapshot.ask("the state", self._backend)
-            awaited(snapshot.parts, say, patience)
+            awaited(snapshot.parts, say, _PATIENCE_S)
             backend: Backend | str = snapshot.found("the state")
             published: PublishedCatalog | Unknown | None = snapshot.found(CATALOG)
             catalog = published.whole if isinstance(published, PublishedCatalog) else None
@@ -84,9 +80,10 @@ class _Reading:
                 snapshot.look_at_quota(metrics(catalog))
                 snapshot.ask("packages", partial(self._packages, snapshot.reader))
                 snapshot.ask("who may do what", policies.read(threads, self.connection, catalog, self.who))
-            awaited(snapshot.parts, say, patience)
-            live, here = snapshot.live(), self.now
-            self.now, self.clock = right_time(here, live.time), wrong_clock(here, live.time)
+            awaited(snapshot.parts, say, _PATIENCE_S)
+            live = snapshot.live()
+            here, self.now = self.now, right_time(self.now, live.time)
+            self.ahead = here - self.now
             since, recent = self.now - timedelta(days=DAYS), live.recent
             if not isinstance(recent, Unknown) and len(recent) >= _MOST_RECENT:
                 since = recent[-1].create_time or since  # Whatever is older was not looked at.
@@ -95,11 +92,9 @@ class _Reading:
                 unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
                 quota = unread[0] if unread else judge(catalog, live, self.now)
             return Picture(
-                stack=place.stack,
-                project=place.project,
-                region=place.region,
+                **vars(place),
                 now=self.now,
-                clock=self.clock,
+                clock=wrong_clock(here, live.time),
                 published=published,
                 clusters=live.clusters,
                 jobs=live.jobs,
@@ -110,12 +105,8 @@ class _Reading:
                 submissions=tuple(self._submissions(catalog)),
                 packages=snapshot.found("packages", ()),
                 gaps=snapshot.found("roles"),
-                stacks=place.stacks,
-                spoken_for=place.spoken_for,
-                document=place.document,
                 commits=self._commits(catalog),
                 policies=snapshot.found("who may do what", ()),
-                of_catalog=place.of_catalog,
                 unseen=tuple(self._unseen(backend, catalog)),
                 other_regions=others,
                 use=self._use(snapshot.reader, live.jobs),
@@ -128,7 +119,7 @@ class _Reading:
         state = backend.state if isinstance(backend, Backend) else None
         of_state = state.regions_beside(home) if isinstance(state, State) else ()
         of_catalog = (catalog.other_regions or ()) if catalog else ()
-        every = dict.fromkeys((*self.place.other_regions, *of_catalog, *of_state))
+        every = dict.fromkeys((*self.place.declared_regions, *of_catalog, *of_state))
         return tuple(one for one in every if one != self.place.region)
 
     def _use(self, reader: Reader, jobs: tuple[VertexJob, ...] | Unknown) -> tuple[Series, ...] | Unknown:
@@ -138,7 +129,7 @@ class _Reading:
         return reader.asked(api, "roles/monitoring.viewer", read, ()) if ids else ()
 
     def _packages(self, reader: Reader) -> tuple[Package, ...] | Unknown:
-        bucket = self.place.catalog.bucket
+        bucket = self.place.address.bucket
 
         def listed() -> tuple[Package, ...]:
             found = self.connection.storage.objects(Location(bucket, "packages/"))
@@ -147,7 +138,7 @@ class _Reading:
         return reader.asked(f"storage.googleapis.com gs://{bucket}", "roles/storage.objectViewer", listed, ())
 
     def _gaps(self, reader: Reader, catalog: Catalog | None) -> tuple[Gap, ...] | Unknown:
-        asked = partial(gaps, self.connection.permissions, self.place.project, self.place.catalog.bucket, catalog)
+        asked = partial(gaps, self.connection.permissions(self.place.project), self.place, catalog)
         return reader.asked("cloudresourcemanager.googleapis.com projects.testIamPermissions", "", asked, ())
 
     def _backend(self) -> Backend | str:
@@ -163,11 +154,10 @@ class _Reading:
 
     def _dated(self, backend: Backend) -> Backend:
         """Locks of this machine's processes bear the time of its clock."""
-        if isinstance(backend.locks, Unknown) or not self.clock:
+        if isinstance(backend.locks, Unknown):
             return backend
-        ahead = self.context.now - self.now
         locks = (
-            replace(lock, since=lock.since - ahead) if lock.since and lock.alive is not None else lock
+            replace(lock, since=lock.since - self.ahead) if lock.since and lock.alive is not None else lock
             for lock in backend.locks
         )
         return replace(backend, locks=tuple(locks))
@@ -185,10 +175,9 @@ class _Reading:
                 waited = file.with_suffix(".waiting").is_file()
                 open_ = entry is not None and (waited or entry.state is EntryState.SENDING)
                 if entry is not None and open_ and journal.free(entry.request_id):
-                    when = datetime.fromisoformat(entry.when) + (self.now - context.now)  # That is of this clock.
+                    when = datetime.fromisoformat(entry.when) - self.ahead
                     words = _typed(catalog, entry)
-                    known = words is not None
-                    yield Submission(entry.request_id, entry.template, when, entry.job, waited, words or (), known)
+                    yield Submission(entry.request_id, entry.template, when, entry.job, waited, words)
 
     def _unseen(self, backend: object, catalog: Catalog | None) -> Iterable[str]:
         if isinstance(backend, str):
@@ -212,7 +201,7 @@ def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | No
 
 
 def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patience: float) -> None:
-    """Waits for all of them, and names those that take longer."""
+    """Waits for all of them, and names those that take longer than `patience` seconds."""
     _, late = wait(parts.values(), timeout=patience)
     if late:
         say(f"still reading {join(what for what, part in parts.items() if part in late)} …")

@@ -107,7 +107,7 @@ def test_dates_are_judged_by_the_cloud_s_clock_and_exposure_is_seen_by_who_may(s
     context = Context(environ=environ, folder=stack.folder, clock=Clock(now=ahead))
     place = replace(find(context, None), checkout=stack.folder)
     context = replace(context, environ={**environ, "PULUMI_BACKEND_URL": f"file://{state}"})
-    seen = picture_of(context, place)
+    seen = picture_of(context, place, print)
     assert seen.backend is not None and not isinstance(seen.backend.locks, Unknown)
     assert [one.since is not None and abs(seen.now - one.since) < timedelta(hours=1) for one in seen.backend.locks] == [
         True

@@ -5,7 +5,7 @@ import pytest
 from slipway.cloud.credentials import LOGIN
 from slipway.cloud.foreign_words import ON_ERROR, meaning_of, meanings
 
-PLUGIN = "the provider's plugin, a program beside the engine, was ended in the middle of its work"
+PLUGIN = "was ended in the middle"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ PLUGIN = "the provider's plugin, a program beside the engine, was ended in the m
         ("error: Detected that /x/pulumi-resource-gcp exited prematurely.", PLUGIN, "too little memory"),
         (
             "error: an unhandled error occurred: program exited with non-zero exit code: -1",
-            "the program of the stack was ended",
+            PLUGIN,
             "the same command again",
         ),
         (

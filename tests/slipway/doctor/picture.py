@@ -9,6 +9,7 @@ from typing import Any
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.storage import Location
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.findings.finding import Finding
@@ -56,7 +57,8 @@ def picture(*clusters: PersistentResource, **fields: Any) -> Picture:
         "document": DOCUMENT,
         "stacks": (STACK,),
     }
-    return Picture(STACK, PROJECT, REGION, NOW, recent_since=NOW - timedelta(days=30), **{**usual, **fields})
+    place = {"stack": STACK, "project": PROJECT, "region": REGION, "address": Location("acme-catalog", "catalog.json")}
+    return Picture(**{**place, "now": NOW, "recent_since": NOW - timedelta(days=30), **usual, **fields})
 
 
 def found(*clusters: PersistentResource, **fields: Any) -> dict[str, Finding]:

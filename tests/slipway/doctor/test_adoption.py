@@ -33,7 +33,7 @@ def test_an_adopted_cluster_is_well_however_old_idle_and_unlabelled_it_is() -> N
 
 def test_one_that_is_gone_or_failed_is_mended_in_the_stack_file() -> None:
     (gone,) = examine(seen())
-    assert gone.kind == "cluster-gone" and gone.fix == f"{FILE}:5" and "adopted as theirs" in gone.sentence
+    assert gone.kind == "cluster-gone" and gone.fix == f"{FILE}:5" and "as theirs" in gone.sentence
     (failed,) = examine(seen(replace(LIVES, state="ERROR", error="no machines")))
     assert failed.kind == "cluster-failed" and failed.fix == f"{FILE}:5" and "no machines" in failed.sentence
 

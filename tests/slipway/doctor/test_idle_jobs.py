@@ -8,10 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Point, Series
 from slipway.cloud.trials import Trial
-from slipway.doctor.idle_jobs import sampled
+from slipway.doctor.pools import sampled
 from slipway.kinds import TUNING_JOB
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown
@@ -31,11 +32,13 @@ def told(*use: Series, of: Any = ALONE) -> Any:
     return found(jobs=(of,), use=use).get("job-idle")
 
 
-def test_a_job_that_has_used_nothing_for_a_quarter_of_an_hour_says_what_it_costs_and_what_to_look_at() -> None:
+def test_a_job_that_has_used_nothing_for_a_quarter_of_an_hour_says_what_it_costs_and_what_to_look_at(
+    snapshot: SnapshotAssertion,
+) -> None:
     one = told(series(0), series(1))
-    assert one.sentence == "job alone has used under 5 % of its machines for 15 min ($0.93/h)"
-    assert one.fix == "slipway jobs logs alone --tail 20"
-    assert one.means == "shows what it waits for; slipway jobs cancel alone ends it"
+    assert one.sentence == snapshot
+    assert one.fix == snapshot
+    assert one.means == snapshot
 
 
 @pytest.mark.parametrize(

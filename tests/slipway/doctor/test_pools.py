@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
+from syrupy.assertion import SnapshotAssertion
+
 from slipway.findings.finding import Finding
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown
@@ -16,29 +18,27 @@ from tests.slipway.review.builders import NOW, catalog, cluster, job, offer, tem
 DONE = replace(job("done", on=CPU, state="SUCCEEDED"), end_time=NOW - timedelta(days=2))
 
 
-def test_an_idle_pool_says_what_it_cost_since_its_last_job_and_where_it_stands() -> None:
+def test_an_idle_pool_says_what_it_cost_since_its_last_job_and_where_it_stands(snapshot: SnapshotAssertion) -> None:
     one = found(lives(), jobs=(), recent=(DONE,))["pool-idle"]
-    assert one.sentence == "pool cpu/workers has been idle for 2 days, $22.26 since its last job"
+    assert one.sentence == snapshot
     assert one.fix == f"remove the pool in {FILE}:6"
-    assert one.means == "an `idleLimit` on the cluster does that by itself"
+    assert one.means == snapshot
     larger = found(lives(replicas=2), jobs=(), recent=(DONE,))["pool-idle"]
     assert "$44.52" in larger.sentence
 
 
 def test_without_any_job_the_cluster_s_age_counts_or_as_far_back_as_was_looked() -> None:
-    assert found(lives(), jobs=(), recent=())["pool-idle"].sentence.startswith(
-        "pool cpu/workers has been idle for 9 days, $"
-    )
+    assert "idle for 9 days" in found(lives(), jobs=(), recent=())["pool-idle"].sentence
     long = found(lives(days=29.9), jobs=(), recent=())["pool-idle"].sentence
     assert "for 30 days" in long and long.endswith("and no job on it")
-    assert "idle for at least 30 days" in found(lives(days=80), jobs=(), recent=())["pool-idle"].sentence
+    assert "for at least 30 days" in found(lives(days=80), jobs=(), recent=())["pool-idle"].sentence
 
 
-def test_jobs_of_an_earlier_cluster_with_the_same_id_do_not_count() -> None:
+def test_jobs_of_an_earlier_cluster_with_the_same_id_do_not_count(snapshot: SnapshotAssertion) -> None:
     """One that was made anew, as for another season, has not idled since the last job of the one before."""
     assert found(lives(days=0.5), jobs=(), recent=(DONE,)) == {}
     sentence = found(lives(days=1.5), jobs=(), recent=(DONE,))["pool-idle"].sentence
-    assert sentence == "pool cpu/workers has been idle for 36 h, $16.70 and no job on it"
+    assert sentence == snapshot
 
 
 def test_a_pool_in_use_or_idle_since_today_is_none_of_it() -> None:
@@ -65,13 +65,11 @@ def test_what_was_not_read_is_not_called_idle() -> None:
     assert set(found(lives(), jobs=denied, recent=())) == {"unread"}
 
 
-def test_a_job_beside_a_pool_that_has_its_machines_free() -> None:
+def test_a_job_beside_a_pool_that_has_its_machines_free(snapshot: SnapshotAssertion) -> None:
     beside = job("alone", strategy="STANDARD")
     told = published(catalog(CPU, template("lora")))
     one = found(lives(used=1), jobs=(beside,), published=told)["job-beside-pool"]
-    assert one.sentence == (
-        "job alone runs on machines of its own (on-demand, $0.46/h), and pool cpu/workers has them free"
-    )
+    assert one.sentence == snapshot
     assert one.fix == "slipway submit lora --capacity pool"
     by_hand = replace(beside, labels={})
     assert found(lives(used=1), jobs=(by_hand,), published=told)["job-beside-pool"].fix == "slipway templates"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from syrupy.assertion import SnapshotAssertion
+
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import withdrawn
 from slipway.doctor.picture import Backend, Lock
@@ -17,19 +19,16 @@ from tests.slipway.review.builders import H100, NOW, catalog, cluster, limits, p
 CPUS = "custom_model_training_cpus"
 
 
-def test_without_a_catalog_nobody_can_submit() -> None:
+def test_without_a_catalog_nobody_can_submit(snapshot: SnapshotAssertion) -> None:
     one = found(published=None)["catalog-missing"]
-    assert one.grade is Grade.BLOCKING and one.sentence == "stack prod has no catalog: nobody can submit"
+    assert one.grade is Grade.BLOCKING and one.sentence == snapshot
     damaged = found(published=PublishedCatalog(damage="not valid JSON"))["catalog-damaged"]
     assert "(not valid JSON)" in damaged.sentence and damaged.fix == "pulumi up --stack prod"
 
 
-def test_a_catalog_older_than_the_stack_names_the_newest_commit() -> None:
+def test_a_catalog_older_than_the_stack_names_the_newest_commit(snapshot: SnapshotAssertion) -> None:
     one = found(commits=("1234567 Give the pool more machines", "89abcde Earlier"))["catalog-older"]
-    assert one.sentence == (
-        "the catalog is of 3f9c2e1, and 2 commits since then change what is deployed "
-        "(the newest: 1234567 Give the pool more machines)"
-    )
+    assert one.sentence == snapshot
     assert "1 commit since then changes" in found(commits=("1234567 x",))["catalog-older"].sentence
 
 
@@ -50,42 +49,42 @@ def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_o
         going = withdrawn(catalog(CPU), (CPU.id,), NOW - timedelta(hours=hours))
         return found(published=replace(published(going), clusters={}), jobs=(), backend=backend)
 
-    assert "cpu in place ended before it was done: no job can be sent to it for 4 h" in (
-        told(4)["deployment-unfinished"].sentence
-    )
+    assert told(4)["deployment-unfinished"].sentence.endswith("for 4 h")
     assert told(1) == {}
     assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), locks=(Lock("l", alive=True),)))
 
 
-def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it() -> None:  # N2
+def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it(
+    snapshot: SnapshotAssertion,
+) -> None:  # N2
     going = withdrawn(catalog(CPU), (CPU.id,), NOW)
     awaited = replace(going, dormant={"cpu": replace(going.dormant["cpu"], why="season", since=None)})
     known = replace(published(awaited), clusters={})
     one = found(published=known, jobs=(), backend=Backend("gs://s", state()))["deployment-unfinished"]
-    assert one.sentence == "a deployment ended before it could make cpu: no job can be sent to it"
+    assert one.sentence == snapshot
     busy = Backend("gs://s", state(), locks=(Lock("l", alive=True),))
     assert "deployment-unfinished" not in found(published=known, jobs=(), backend=busy)
 
 
-def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> None:
+def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more(snapshot: SnapshotAssertion) -> None:
     def report(limit: int) -> object:
         other = replace(lives(replicas=1), name="other", labels={})
         live = Live((lives(used=1), other), (BUSY,), limits({CPUS: limit, "custom_model_training_pd_ssd": -1}), None)
         return judge(catalog(CPU), live, NOW)
 
     one = found(quota=report(17))["quota-nearly-used"]
-    assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
-    assert one.fix == f"ask for more: slipway quota --request {CPUS}=40, with --contact"
+    assert one.sentence == snapshot
+    assert one.fix == snapshot
     assert one.means == "increase can be requested"
     assert "quota-nearly-used" not in found(quota=report(18))
     assert "quota-nearly-used" not in found(quota=report(-1))
 
 
-def test_more_is_asked_for_in_whole_machines() -> None:  # N6
+def test_more_is_asked_for_in_whole_machines(snapshot: SnapshotAssertion) -> None:  # N6
     """A quarter more than 16 GPUs is 20, which buys no machine of eight."""
     two = cluster("h100", pool("workers", H100, 2, None))
     unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
     gpus = "custom_model_training_nvidia_h100_gpus"
     live = Live((lives(two, replicas=2),), (), limits({gpus: 16, **unlimited}), None)
     told = found(published=published(catalog(two)), quota=judge(catalog(two), live, NOW))["quota-nearly-used"]
-    assert told.fix == f"ask for more: slipway quota --request {gpus}=24, with --contact"
+    assert told.fix == snapshot

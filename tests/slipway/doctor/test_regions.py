@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from syrupy.assertion import SnapshotAssertion
+
 from slipway.catalog.clusters import Cluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Location
@@ -43,36 +45,34 @@ def test_one_that_is_well_there_is_no_finding_and_no_drift() -> None:
     assert gone.sentence == "somebody deleted it", "another region's is not it"
 
 
-def test_what_is_wrong_with_it_names_its_region_and_its_price() -> None:
+def test_what_is_wrong_with_it_names_its_region_and_its_price(snapshot: SnapshotAssertion) -> None:
     failed = replace(THERE, state="ERROR", error="no machines")
-    assert found(failed, **SEEN)["cluster-failed"].sentence.startswith(
-        f"cluster {FAR.id} in us-east4 has been in ERROR"
-    )
+    assert f"cluster {FAR.id} in us-east4" in found(failed, **SEEN)["cluster-failed"].sentence
     lost = found(THERE, **SEEN, backend=Backend("gs://state", state(FAR.id)))["cluster-in-no-state"]
-    assert lost.sentence == f"cluster {FAR.id} in us-east4 is in no state, so no deployment ends it by itself: $0.52/h"
+    assert lost.sentence == snapshot
     idle = {**SEEN, "jobs": (), "recent": (replace(BUSY, end_time=NOW - timedelta(hours=48)),)}
-    assert "idle for 2 days, $25.04 since its last job" in found(placed(lives(FAR)), **idle)["pool-idle"].sentence
+    assert "$25.04 since its last job" in found(placed(lives(FAR)), **idle)["pool-idle"].sentence
 
 
-def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted() -> None:
+def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted(snapshot: SnapshotAssertion) -> None:
     stray = placed(replace(lives(FAR), name="scratch", labels={}))
     one = found(THERE, stray, **SEEN)["cluster-in-no-stack"]
-    assert one.sentence == "cluster scratch in us-east4 is in no stack: $0.52/h"
-    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
+    assert one.sentence == snapshot
+    assert one.fix == snapshot
     assert "adopt" not in one.means
 
 
-def test_what_is_adopted_at_home_is_not_what_another_region_calls_so() -> None:  # N13
+def test_what_is_adopted_at_home_is_not_what_another_region_calls_so(snapshot: SnapshotAssertion) -> None:  # N13
     theirs = replace(cluster("theirs", id="team-a"), adopted=True, labels={})
     there = replace(published(catalog(FAR, theirs, other_regions=(AWAY,))), adopted=frozenset({"team-a"}))
     namesake = placed(replace(lives(theirs), labels={}))
     on_it = replace(job("other", on=theirs), name=f"projects/1/locations/{REGION}/customJobs/1")
     told = found(THERE, namesake, **{**SEEN, "published": there, "jobs": (BUSY, on_it)})
-    assert "team-a, adopted as theirs, is not there any more" in told["cluster-gone"].sentence
-    assert told["cluster-in-no-stack"].sentence == "cluster team-a in us-east4 is in no stack: $0.52/h"
+    assert told["cluster-gone"].subject == "cluster team-a"
+    assert told["cluster-in-no-stack"].sentence == snapshot
 
 
-def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
+def test_quota_there_is_asked_for_there_by_hand(snapshot: SnapshotAssertion) -> None:  # N6
     def told(of: Cluster, **used: int) -> Finding:
         there = placed(lives(of, used=1))
         unlimited = {"custom_model_training_pd_ssd": -1, "custom_model_training_a3_cpus": -1}
@@ -82,10 +82,10 @@ def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
 
     one = told(FAR, cpus=8)
     assert one.subject == "quota custom_model_training_cpus in us-east4"
-    assert one.sentence == "on-demand N1/E2 vCPUs in us-east4: 8 of 8 in use, 0 left"
-    assert one.fix.startswith("ask for 32 of custom_model_training_cpus in us-east4, on the page of quotas")
+    assert one.sentence == snapshot
+    assert one.fix.startswith("ask for 32 of custom_model_training_cpus")
     one = told(replace(FAR, pools={"workers": pool("workers", H100)}), nvidia_h100_gpus=8)
-    assert one.fix.startswith("gcloud beta quotas preferences create --project=acme-prod ")
+    assert one.fix.startswith("gcloud beta quotas preferences create")
     assert one.fix.endswith("--dimensions=region=us-east4 --preferred-value=32")
 
 
@@ -96,5 +96,5 @@ def test_a_stack_file_tells_where_its_clusters_may_come_to_be() -> None:
         "        - region: evil.example/\n        - us-west1\n"
     )
     at = Place("prod", PROJECT, REGION, Location("b", "c"), Path(), from_text(text, FILE))
-    assert at.other_regions == ("us-east4",)
-    assert replace(at, document=None).other_regions == ()
+    assert at.declared_regions == ("us-east4",)
+    assert replace(at, document=None).declared_regions == ()

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.doctor.backend_reading import look
 from slipway.doctor.picture import Backend
@@ -52,17 +53,15 @@ def backup(pulumi: Path, when: int, content: bytes, packed: str = "") -> Path:
 
 
 @pytest.mark.parametrize("left", [b"", CUT, b"\0" * 40])
-def test_the_copy_beside_it_comes_first(pulumi: Path, left: bytes) -> None:
+def test_the_copy_beside_it_comes_first(pulumi: Path, left: bytes, snapshot: SnapshotAssertion) -> None:
     file, _ = state(pulumi, left), backup(pulumi, 9, WHOLE)
     copy = state(pulumi, WHOLE, ".bak")
     findings = found(backend=looked(pulumi))
     one = findings["state-damaged"]
     assert one.grade is Grade.BLOCKING and "unread" not in findings, "its mend was to look again"
-    assert one.sentence == (
-        f"the state {file} was cut off in the writing, as on a disk that is full: no command can load it"
-    )
+    assert str(file) in one.sentence
     assert one.fix == f"cp '{copy}' '{file}'"
-    assert one.means == "once there is room, and while no pulumi runs; pulumi up then takes over what the copy lacks"
+    assert one.means == snapshot
 
 
 def test_else_the_newest_backup_that_is_whole(pulumi: Path) -> None:
@@ -79,15 +78,13 @@ def test_a_copy_of_before_the_first_deployment_is_one_too(pulumi: Path) -> None:
     assert found(backend=looked(pulumi))["state-damaged"].fix == f"cp '{copy}' '{file}'"
 
 
-def test_without_any_the_state_is_lost_and_no_more_than_that(pulumi: Path) -> None:
+def test_without_any_the_state_is_lost_and_no_more_than_that(pulumi: Path, snapshot: SnapshotAssertion) -> None:
     """`pulumi stack init` refuses a stack whose file is there."""
     file = state(pulumi, CUT)
     backup(pulumi, 1, CUT)
     one = found(backend=looked(pulumi))["state-damaged"]
     assert one.fix == f"mv '{file}' '{file}.damaged'"
-    assert one.means == (
-        f"no copy of it is whole: once there is room, then pulumi stack init {STACK}, and pulumi up adopts what lives"
-    )
+    assert one.means == snapshot
 
 
 def test_a_compressed_state_has_compressed_copies(pulumi: Path) -> None:

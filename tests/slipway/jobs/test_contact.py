@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.failures import Answer, Call, Unavailable, failure
 from slipway.context import Clock, Context
@@ -21,14 +22,14 @@ class Hands:
         self.clock = Clock(lambda: begun + timedelta(seconds=self.at), lambda: self.at)
 
 
-def test_it_is_said_at_once_then_rarely_and_given_up_after_a_while() -> None:
+def test_it_is_said_at_once_then_rarely_and_given_up_after_a_while(snapshot: SnapshotAssertion) -> None:
     hands = Hands()
     contact = Contact(hands.clock, 3600.0)
-    assert contact.lost(BUSY) == "no contact (busy); still trying for 1 h; Ctrl-C loses nothing: the job goes on"
+    assert contact.lost(BUSY) == snapshot
     said: list[str] = []
     for hands.at in range(5, 3600, 5):
         said += filter(None, [contact.lost(BUSY)])
-    assert set(said) == {"no contact since 12:01 UTC (busy); the job goes on"} and len(said) == 11
+    assert set(said) == snapshot and len(said) == 11
     hands.at = 3601.0
     with pytest.raises(Unavailable):
         contact.lost(BUSY)
@@ -37,7 +38,7 @@ def test_it_is_said_at_once_then_rarely_and_given_up_after_a_while() -> None:
 def test_an_answer_begins_it_anew() -> None:
     hands = Hands()
     contact = Contact(hands.clock, 60.0, goes_on="the runs go on")
-    assert contact.lost(BUSY).endswith("Ctrl-C loses nothing: the runs go on")
+    assert contact.lost(BUSY).endswith(": the runs go on")
     hands.at = 59.0
     contact.there()
     hands.at = 90.0
@@ -47,9 +48,9 @@ def test_an_answer_begins_it_anew() -> None:
 def test_what_only_shows_something_is_never_given_up() -> None:
     hands = Hands()
     contact = Contact(hands.clock, float("inf"), "logs can't be read now")
-    assert contact.lost(BUSY).startswith("logs can't be read now (busy); still trying; ")
+    assert contact.lost(BUSY).startswith("logs can't be read now (busy)")
     hands.at = 86_400.0
-    assert contact.lost(BUSY).startswith("logs can't be read now since 12:01 UTC")
+    assert contact.lost(BUSY).startswith("logs can't be read now since")
 
 
 def test_how_long_is_a_setting() -> None:
