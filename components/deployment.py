@@ -17,8 +17,7 @@ from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.deployment.deployment import Deployment
-from slipway.generations.action import What
-from slipway.generations.retiring import Why
+from slipway.generations.action import What, Why
 
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 
@@ -62,8 +61,8 @@ def declare(
         region=region,
         settings=stack.workspace,
         live=deployment.live,
-        trainer_roles=deployment.trainer_roles,
-        trainers=deployment.trainers,
+        trainers=stack.trainers,
+        writers=deployment.writers,
         plan=plan.workspace,
         facts=facts.workspace,
         hooks=hooks,

@@ -12,17 +12,14 @@ import pulumi
 
 from components.deployment import declare
 from components.engine import ADVICE, Run
-from slipway.catalog.document import PublishedCatalog
 from slipway.creation.parallel_creation import creator
 from slipway.deployment.alternatives import as_made, told
 from slipway.deployment.checkout import checkout_revision
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, build_packages, plan_deployment
 from slipway.deployment.grace_period import GracePeriod
-from slipway.deployment.interim import interim
-from slipway.deployment.interim_catalog import Offers
+from slipway.deployment.interim_catalog import Offers, interim
 from slipway.deployment.plan import Plan
-from slipway.generations.action import DELETE, What
-from slipway.generations.retiring import Why
+from slipway.generations.action import DELETE, What, Why
 from slipway.labels import Revision
 from slipway.live import Live, Unknown, Use
 from slipway.review.preview_text import preview_text
@@ -77,7 +74,7 @@ class Up:
             return planned(after)
 
         offers = Offers(
-            live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None,
+            live.deployed,
             interim(plan, live, lambda plan: planned(plan).catalog),
             lambda made: planned(as_made(plan, made, seasons)).catalog,
             (state.catalog_bucket if state else "") or catalog.catalog_bucket,

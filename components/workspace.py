@@ -10,8 +10,11 @@ import pulumi
 from components.gcp import projects, serviceaccount, storage
 from slipway.deployment.workspace_plan import (
     ACT_AS,
+    CATALOG,
     SUBMITTER_ROLES,
-    Trainer,
+    TRAINER,
+    WORK,
+    WRITES_METRICS,
     WorkspacePlan,
     other_logical,
     other_trainer,
@@ -19,9 +22,8 @@ from slipway.deployment.workspace_plan import (
     trainer_email,
     trainer_owner,
 )
-from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.live import Live, Unknown
-from slipway.stack.stack import WorkspaceSettings
+from slipway.stack.stack import TrainerSettings, WorkspaceSettings
 
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
@@ -55,19 +57,18 @@ class Workspace(pulumi.ComponentResource):
         settings: WorkspaceSettings,
         live: Live,
         facts: Mapping[str, Any],
-        trainer_roles: Collection[str] = (),
-        trainers: Mapping[str, Trainer] | None = None,
+        trainers: Mapping[str, TrainerSettings] | None = None,
+        writers: Collection[str] = (),
         plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,
-        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Buckets and service accounts that `live` has are adopted, not created.
 
-        `trainer_roles` are those on the project that some template's jobs need; `trainers`: the others, by name.
-        `hooks` guard the deletion of what jobs need.
+        `trainers`: those besides the workspace's own, by name; `writers`: those whose jobs write metrics, "" for the
+        workspace's. `hooks` guard the deletion of what jobs need.
         """
         plan = plan or WorkspacePlan()
-        super().__init__("slipway:components:Workspace", name, dict(facts), opts)
+        super().__init__("slipway:components:Workspace", name, dict(facts))
         self._project, self._region = project, region
         self._untouched = plan.untouched
         self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
@@ -91,15 +92,14 @@ class Workspace(pulumi.ComponentResource):
         )
         self.trainer = self._account(trainer, settings.trainer)
         catalogs, works, accounts = {catalog: self.catalog}, {work: self.work}, {trainer: self.trainer}
-        asked = {f"{trainer}-{role.removeprefix('roles/')}": role for role in trainer_roles}
-        self._roles = {trainer: {**plan.grants, **asked}}
+        self._roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
         members = dict.fromkeys(settings.submitters)
         acting = {(trainer, member): self.trainer for member in settings.submitters}
         for name, one in (trainers or {}).items():
-            logical = plan.logical.get(other_trainer(name), other_logical(one.account))
+            role = other_trainer(name)
+            logical = plan.logical.get(role, other_logical(one.account))
             accounts[logical] = self._account(logical, one.account)
-            asked = {f"{logical}-{role.removeprefix('roles/')}": role for role in one.roles}
-            self._roles[logical] = {**plan.trainer_grants.get(other_trainer(name), {}), **asked}
+            self._roles[logical] = _roles(plan, role, logical, writes=name in writers)
             members |= dict.fromkeys(one.submitters)
             acting |= {(logical, member): accounts[logical] for member in one.submitters}
         for resource in plan.retiring:
@@ -243,6 +243,12 @@ def _known(existing: Known | Unknown) -> Known:
     if isinstance(existing, Unknown):
         raise ValueError(f"what exists must be known before anything is declared: {existing.why}")
     return existing
+
+
+def _roles(plan: WorkspacePlan, role: str, logical: str, *, writes: bool) -> dict[str, str]:
+    """An account's roles on the project, by logical name: those that it keeps, and what its templates' jobs need."""
+    asked = {f"{logical}-{WRITES_METRICS.removeprefix('roles/')}": WRITES_METRICS} if writes else {}
+    return {**plan.grants.get(role, {}), **asked}
 
 
 def _delete(**when: Any) -> storage.BucketLifecycleRuleArgs:

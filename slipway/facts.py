@@ -64,7 +64,7 @@ class QuotaFacts:
 class Kept:
     """What is not asked for any more and stays for now: a cluster, an account or a bucket, by its id or name.
 
-    `role`: a cluster's name, or catalog, work or trainer. `retiring`: why, a `slipway.generations.retiring.Why`.
+    `role`: a cluster's name, or catalog, work or trainer. `retiring`: why, a `slipway.generations.action.Why`.
     `jobs`: display names by name.
     """
 

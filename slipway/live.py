@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaPreference
@@ -96,6 +97,11 @@ class Live:
     time: datetime | None = None
     limits_elsewhere: Mapping[str, Mapping[str, QuotaLimit] | Unknown] = field(default_factory=dict)
     recent: tuple[VertexJob, ...] | Unknown = ()
+
+    @property
+    def deployed(self) -> Catalog | None:
+        """The published catalog, where there is one that this version reads."""
+        return self.catalog.whole if isinstance(self.catalog, PublishedCatalog) else None
 
     def without(self, ids: Iterable[str]) -> Live:
         """As it is when these clusters are gone."""

@@ -22,8 +22,7 @@ from slipway.files import write_atomically
 from slipway.findings import document
 from slipway.findings.finding import Finding
 from slipway.formatting import join, seconds
-from slipway.generations.action import What
-from slipway.generations.retiring import Why
+from slipway.generations.action import What, Why
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
 from slipway.quota.usage import drawn

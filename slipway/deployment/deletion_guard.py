@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
-from slipway.generations.retiring import CATALOG
+from slipway.deployment.workspace_plan import CATALOG
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import Unknown, Use

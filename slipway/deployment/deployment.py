@@ -6,11 +6,10 @@ Pure, but for `prove_stack` and `build_packages`, which read files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
 from slipway.deployment.adopted_buckets import kept_settings, lost
@@ -19,11 +18,15 @@ from slipway.deployment.plan import Plan, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.season_quota import with_seasons
 from slipway.deployment.summary import neighbours, overdue
-from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, Trainer, other_trainers, trainer_roles
+from slipway.deployment.workspace_plan import (
+    ACT_AS,
+    SUBMITTER_ROLES,
+    RetiringWorkspaceResource,
+    metric_writers,
+)
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.findings.finding import Finding, Grade
 from slipway.generations.action import Action
-from slipway.generations.retiring import RetiringWorkspaceResource
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
@@ -91,8 +94,8 @@ def _draws(
 class Deployment:
     """What components declare, and the `warnings` that people read before.
 
-    `trainer_roles` are those on the project that some template's jobs need; `trainers`: those that templates choose, by
-    name. `violations`: of the stack's own policy.
+    `writers`: trainers whose jobs write metrics, as `metric_writers` gives them. `violations`: of the stack's own
+    policy.
     """
 
     stack: Stack
@@ -102,11 +105,10 @@ class Deployment:
     report: QuotaReport
     catalog: Catalog
     packages: Packages
-    trainer_roles: tuple[str, ...]
+    writers: frozenset[str]
     facts: Facts
     violations: tuple[Finding, ...]
     warnings: tuple[str, ...]
-    trainers: Mapping[str, Trainer] = field(default_factory=dict)
 
     def refuse(self) -> None:
         """Raises PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
@@ -163,8 +165,7 @@ def plan_deployment(
     if stack.quota.mode == "request":
         report = replace(report, requests=with_seasons(report.requests, plan, now, alone))
     context = compile_context(stack, revision, plan.current, plan.dormant)
-    published = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
-    known_templates = published.templates if published else {}
+    known_templates = live.deployed.templates if live.deployed else {}
     entries = {
         name: replace(
             template_entry(
@@ -207,8 +208,7 @@ def plan_deployment(
         report=report,
         catalog=catalog,
         packages=packages,
-        trainer_roles=trainer_roles(proven.templates.values()),
-        trainers=other_trainers(stack.trainers, tuple(proven.templates.values())),
+        writers=metric_writers(proven.templates.values()),
         facts=told,
         violations=broken,
         warnings=(
@@ -217,7 +217,7 @@ def plan_deployment(
             *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
             *(one.waits for one in plan.dormant if one.lacks),
             *late,
-            *map(str, plan.refusals),
+            *(str(one.error) for one in plan.refusals),
             *neighbours(stack.name, live),
             *lost(plan.workspace.lost),
             *kept_settings(plan.workspace.untouched, live.lacking),
@@ -264,4 +264,4 @@ def _kept(one: Action | RetiringWorkspaceResource) -> Kept:
     jobs = {job.name: job.display_name for job in one.jobs}
     if isinstance(one, Action):
         return Kept(one.id, "cluster", one.cluster, one.why.value, jobs, one.overdue)
-    return Kept(one.id, one.kind, one.role, one.why.value, jobs)
+    return Kept(one.name, one.kind, one.role, one.why.value, jobs)

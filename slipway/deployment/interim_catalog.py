@@ -1,7 +1,9 @@
 """The catalog while clusters are being made or removed, which Slipway publishes itself: the engine's comes last.
 
-All else that is deployed goes before clusters that are made, as that may take days. The catalog says which commit is
-under way then, so that the next deployment goes on where this one does not come to its end, that of the schedule too.
+All else that is deployed goes before clusters that are made, as that may take days. One that is not there yet is
+offered as its predecessor, where that lives; so is one whose entry is gone, as what is made may come in its place. The
+catalog says which commit is under way, so that the next deployment goes on where this one is killed, that of the
+schedule too.
 """
 
 from __future__ import annotations
@@ -12,17 +14,83 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.catalog import document
-from slipway.catalog.model import NAME, Catalog
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import NAME, Catalog, Template
 from slipway.catalog.withdrawal import begun, withdrawn
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location, Storage
+from slipway.cluster import CurrentCluster
+from slipway.deployment.alternatives import as_made
 from slipway.deployment.checkout import UNKNOWN
+from slipway.deployment.plan import Plan
 from slipway.formatting import join
+from slipway.generations.action import What
+from slipway.generations.current_generation import SPENT_STATES
+from slipway.generations.dormant import DormantCluster
+from slipway.generations.published_clusters import declared
 from slipway.labels import Revision
+from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage
+from slipway.season import MACHINES
 
 CatalogOf = Callable[[Mapping[str, str]], Catalog]
 """From those of the new clusters that run: their ids, by the ids that were asked for."""
+
+
+def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
+    """What is offered when some of the clusters to be made run. `catalog_of` gives what is published of a plan. Pure.
+
+    What waits for clusters that are being made is as it is published: their predecessors, and templates that would
+    lose these.
+    """
+    whole, there = live.deployed, () if isinstance(live.clusters, Unknown) else live.clusters
+    usable = {one.id for one in there if one.state not in SPENT_STATES}
+    published = whole.clusters if whole else {}
+    offered = {name: one for name, one in published.items() if one.id in usable and not one.adopted}
+    resting = {one.spec.name for one in plan.dormant}
+    named = resting | {one.spec.name for one in plan.current}
+    settled = resting | {one.spec.name for one in plan.current if one.import_}
+
+    def published_of(made: Mapping[str, str]) -> Catalog:
+        catalog = catalog_of(_there(as_made(plan, made), offered, named, made))
+        last = (one.id for one in plan.of(What.DELETE_LAST) if not catalog.cluster_named(one.id))
+        catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
+        if whole is None:
+            return catalog
+        was = {
+            name: one for name, one in whole.clusters.items() if name not in settled and catalog.cluster_named(one.id)
+        }
+        rests = {name: one for name, one in whole.dormant.items() if one.why == "in-place" and name in catalog.dormant}
+        templates = {
+            name: before if (before := whole.templates.get(name)) and _loses(before, now, was) else now
+            for name, now in catalog.templates.items()
+        }
+        clusters, dormant = {**catalog.clusters, **was}, {**catalog.dormant, **rests}
+        return replace(catalog, clusters=clusters, dormant=dormant, templates=templates)
+
+    return published_of
+
+
+def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]) -> Plan:
+    """The plan for what is there when of the clusters to be made, by the ids asked for, these run."""
+    current, dormant = [], list(plan.dormant)
+    stays = {name: CurrentCluster(declared(one), one.id, "", import_=True) for name, one in offered.items()}
+    for one in plan.current:
+        if one.import_ or one.id in made:
+            current.append(one)
+        elif was := stays.get(one.spec.name):
+            current.append(was)
+        else:
+            lacks = {MACHINES: ""} if one.spec.season.begins else {}
+            dormant.append(DormantCluster(one.spec, one.id, "season", lacks=lacks))
+    current += (one for name, one in stays.items() if name not in named)
+    return plan.with_clusters(current, dormant)
+
+
+def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
+    """Whether a template would not be offered any more on one of these clusters."""
+    was, is_ = ({offer.cluster for offer in one.offers if offer.available} for one in (before, now))
+    return bool((was - is_) & set(clusters))
 
 
 @dataclass(frozen=True)
@@ -59,7 +127,7 @@ class InterimCatalog:
             self._publish()
 
     def withdraw(self, ids: Collection[str]) -> None:
-        """Nobody is sent to these clusters any more. Raises CloudError."""
+        """Send nobody to these clusters any more. Raises CloudError."""
         with self._lock:
             self._withdrawn |= frozenset(ids)
             self._publish()
@@ -73,7 +141,7 @@ class InterimCatalog:
                 self._warn(f"the catalog does not offer {join(ids)} until the next pulumi up: {error.why}")
 
     def end(self) -> None:
-        """Where the engine finds its catalog as it was, it does not write it again."""
+        """Write the catalog as it was, where the engine finds its own unchanged and so does not write it."""
         with self._lock:
             if document.write(self._offers.final(self._made)) == self._before:
                 self._write(self._before)

@@ -16,12 +16,11 @@ from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.season_quota import wait_for_quota
 from slipway.deployment.snapshot import read, skipped
-from slipway.deployment.workspace_plan import other_trainer, trainer_email, trainer_owner
+from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
 from slipway.formatting import join
 from slipway.generations.dormant import ends_within
 from slipway.generations.protection import Refusal
-from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.polling import poll
@@ -105,7 +104,7 @@ def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
     """Raises PolicyError for what may not be done to clusters; a preview goes on where time alone helps."""
     held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
     if len(held) == 1:
-        raise PolicyError(held[0].what, why=held[0].why, fix=held[0].fix)
+        raise held[0].error
     if held:
         raise PolicyError(
             f"{len(held)} clusters may not be changed as asked, so nothing was changed",
@@ -175,8 +174,7 @@ def regions_beside(stack: Stack, known: State) -> tuple[str, ...]:
 
 
 def _published_in(found: Live, stack: Stack) -> tuple[str, ...]:
-    whole = found.catalog.whole if isinstance(found.catalog, PublishedCatalog) else None
-    return whole.regions if whole and whole.stack == stack.name else ()
+    return found.deployed.regions if found.deployed and found.deployed.stack == stack.name else ()
 
 
 def _taken(found: Live, stack: Stack, known: State) -> list[str]:

@@ -1,9 +1,11 @@
-"""Deletes what a stack made and its state lacks, before the engine deletes what it has. All talking, no deciding."""
+"""Clusters that a stack made and its state lacks, which the engine therefore never deletes: found and deleted before
+the engine deletes what it has."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -11,6 +13,7 @@ from slipway import unfinished_jobs
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import NAME
 from slipway.catalog.withdrawal import taken_down
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.cloud.failures import CloudError
@@ -20,27 +23,23 @@ from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.live_reader import LiveScope, Reader
-from slipway.deployment.orphans import (
-    NOT_DOWN,
-    Orphan,
-    announced,
-    insist,
-    leaving,
-    left,
-    orphans,
-    unasked,
-    untold,
-)
-from slipway.deployment.removal import WITHIN_S, Removal
-from slipway.errors import PolicyError
+from slipway.deployment.removal import WITHIN_S, Removal, in_words
+from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join
+from slipway.generations.current_generation import is_ours
 from slipway.generations.protection import undeletable
 from slipway.live import Unknown
 from slipway.stack.stack import Stack
 from slipway.state import State, stack_locations
 from slipway.unfinished_jobs import losses_of_stack
 
+VARIABLE, LEAVE = "SLIPWAY_ORPHANS", "leave"
+NOT_DOWN = "the stack is not taken down"
+_MADE = "made by this stack, and unknown to its state because an up was killed or failed"
+_INSIST = f"{VARIABLE}={LEAVE} takes down what the state has; what it lacks stays and goes on being billed"
+
+Clusters = tuple[PersistentResource, ...]
 Say = Callable[[str], None]
 
 
@@ -62,14 +61,15 @@ class OrphanCleanup:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Raises AuthError without credentials, ConfigError for an invalid variable."""
-        self._insists, self._known, self._stack = left(environ), known, stack
+        self._insists, self._known, self._stack = insists(environ), known, stack
         self._grace, self._say, self._warn = GracePeriod.of(environ), say, warn
         self._now, self._sleep = now, sleep
         self._connection = connect(environ)
         self._specs = declared = file.clusters if file else ()
-        options = (option for spec in declared for option in spec.options)
         self._declared = [
-            (one.name, fingerprint_of(stack, project, region, one), (project, one.region or region)) for one in options
+            (one.name, fingerprint_of(stack, project, region, one), (project, one.region or region))
+            for spec in declared
+            for one in spec.options
         ]
         regions = file.other_regions if file else ()
         self.where = stack_locations(None if isinstance(known, Unknown) else known, project, region, regions)
@@ -85,42 +85,60 @@ class OrphanCleanup:
         return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
-        """Deletes the clusters that the stack made and the engine does not know; a preview names them.
-
-        Gives the ids of those that are left because a person insists.
+        """Delete them, or in a preview name them. Returns the ids of those that are left because a person insists.
 
         Raises SlipwayError before anything is deleted when a cluster of the stack is protected or jobs are on one, or
         when jobs or clusters can't be told; Timeout when one is still being made after `within_s` seconds.
         """
-        self._must_not_be_protected()
-        found = self._orphans()
-        if found and self._insists:
-            self._warn(leaving(found))
-            return frozenset(one.id for one in found)
-        if found:
-            self._warn(announced(found))
+        found = self._found()
+        if found and not self._insists:
+            self._warn(f"{_words(found)}: {_MADE}; the program deletes what the engine can't ({VARIABLE}={LEAVE} not)")
             removal = self._removal(found, within_s)
             removal.must_be_idle(removal.names)
             if not preview:
                 removal.offers = self._withdrawn([one.id for one in found])
                 removal.run()
-        return frozenset()
+        return frozenset(one.id for one in found if self._insists)
 
     def must_leave_none(self) -> None:
         """Raises SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that
         it made."""
-        self._must_not_be_protected()
-        found = self._orphans()
+        found = self._found()
         if found and not self._insists:
-            raise unasked(found)
-        if found:
-            self._warn(leaving(found))
+            raise PolicyError(
+                f"{NOT_DOWN}: {_words(found)} would be left",
+                why=f"{_MADE}; the engine deletes only what the state has, and the rest is billed",
+                fix="SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which deletes the rest too\n"
+                f"or pulumi up, which takes it over\n{_INSIST}",
+            )
+
+    def _found(self) -> Clusters:
+        """Raises PolicyError for a protected cluster, ResourceError where it can't be told."""
+        self._must_not_be_protected()
+        if isinstance(self._known, Unknown):
+            return self._untold("which clusters the stack's state lacks", self._known)
+        found = self._clusters()
+        if isinstance(found, Unknown):
+            return self._untold("which clusters there are", found)
+        lacking = orphans(found, self._known, self._stack)
+        if lacking and self._insists:
+            stay = f"{VARIABLE}={LEAVE}: {_words(lacking)} stays and goes on being billed, until"
+            self._warn("\n  ".join((stay, *(_deletion(one.name) for one in lacking))))
+        return lacking
+
+    def _untold(self, what: str, part: Unknown) -> Clusters:
+        """None, for whoever insists. Raises ResourceError."""
+        if not self._insists:
+            fix = f"correct that and run it again\n{_INSIST}"
+            raise ResourceError(f"{NOT_DOWN}: can't tell {what}", why=str(part), fix=fix)
+        self._warn(f"can't tell {what}: {part}; {_INSIST}")
+        return ()
 
     def _must_not_be_protected(self) -> None:
         catalog = self._here.catalog() if self._bucket else None
         known = {} if isinstance(self._known, Unknown) else self._known.protected
         if refusal := undeletable(self._specs, catalog, self._stack, known):
-            raise PolicyError(refusal.what, why=refusal.why, fix=refusal.fix)
+            raise refusal.error
         whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
         # There too: a stack file that was edited, and a state that was lost, do not tell it.
         for region in whole.regions if whole and whole.stack == self._stack else ():
@@ -129,31 +147,16 @@ class OrphanCleanup:
                 self._readers[place] = self._reader(*place)
                 self.where = (*self.where, place)
 
-    def _orphans(self) -> tuple[Orphan, ...]:
-        if isinstance(self._known, Unknown):
-            return self._untold("which clusters the stack's state lacks", self._known)
-        found = self._clusters()
-        if isinstance(found, Unknown):
-            return self._untold("which clusters there are", found)
-        return orphans(found, self._known, self._stack)
-
-    def _untold(self, what: str, part: Unknown) -> tuple[Orphan, ...]:
-        """None, for whoever insists. Raises ResourceError."""
-        error = untold(what, part)
-        if not self._insists:
-            raise error
-        self._warn(f"can't tell {what}: {error.why}; a cluster that the state lacks is left and goes on being billed")
-        return ()
-
-    def _clusters(self) -> list[Orphan] | Unknown:
-        """All that are listed, and those which a deployment of the stack file made too short ago to be listed."""
-        found: list[Orphan] = []
+    def _clusters(self) -> Clusters | Unknown:
+        """All that are listed, and those which a deployment of the stack file made too short ago to be listed; with
+        their places as the state has them, in their names."""
+        found: dict[str, PersistentResource] = {}
         for place, reader in self._readers.items():
             listed = reader.clusters()
             if isinstance(listed, Unknown):
                 return listed
-            found += [Orphan(*place, cluster) for cluster in listed]
-        ids = {one.id for one in found}
+            found |= {_named(one.id, place): one for one in listed}
+        ids = {one.id for one in found.values()}
         for name, fingerprint, place in self._declared:
             n = 1
             while (id_ := cluster_id(name, fingerprint, n)) in ids:
@@ -162,23 +165,21 @@ class OrphanCleanup:
             if isinstance(cluster, Unknown):
                 return cluster
             if cluster is not None:
-                found.append(Orphan(*place, cluster))
-        return found
+                found[_named(id_, place)] = cluster
+        return tuple(replace(one, name=name) for name, one in found.items())
 
-    def _removal(self, found: tuple[Orphan, ...], within_s: float) -> Removal:
+    def _removal(self, found: Clusters, within_s: float) -> Removal:
         def vertex(name: str) -> Vertex:
-            _, project, _, region, *_ = name.split("/")
-            return self._connection.vertex(project, region)
+            return self._connection.vertex(*_place(name))
 
         def must_be_idle(_: object) -> None:
             """No cluster of the whole stack is in use, nor one of these, which a list may lack."""
             uses = (use_of_stack(self._connection, *place, self._stack) for place in self.where)
             for use in chain(uses, (use_of_cluster(self._connection, one.name) for one in found)):
-                unfinished_jobs.must_be_idle(use, NOT_DOWN, losses_of_stack, rest=insist(found))
+                unfinished_jobs.must_be_idle(use, NOT_DOWN, losses_of_stack, rest=_INSIST)
 
-        names = [one.name for one in found]
         return Removal(
-            names,
+            [one.name for one in found],
             vertex,
             must_be_idle,
             self._say,
@@ -187,19 +188,19 @@ class OrphanCleanup:
             self._sleep,
             grace=self._grace,
             stays=f"{NOT_DOWN}: ",
-            again=f"run it again later\n{insist(found)}",
+            again=f"run it again later\n{_INSIST}",
             within=within_s,
         )
 
     def _withdrawn(self, ids: Collection[str]) -> InterimCatalog | None:
         """The catalog, without these clusters. Where it can't be withdrawn from that is said, and the destruction goes
         on: it asks for jobs before it deletes anything."""
-        catalog, at, why = None, "a catalog", "the stack file can't be read, and the state names no bucket"
-        if self._bucket:
-            catalog, at, why = self._here.catalog(), f"the catalog {Location(self._bucket, NAME)}", ""
+        catalog = self._here.catalog() if self._bucket else Unknown("nobody can tell its bucket", "", "")
         if isinstance(catalog, Unknown):
             why = catalog.why
-        elif catalog is not None and catalog.stack in ("", self._stack):
+        elif catalog is None or catalog.stack not in ("", self._stack):
+            return None
+        else:
             self._grace.began_with(catalog)
             why = catalog.damage or "another version published it"
             if (whole := catalog.whole) is not None:
@@ -211,9 +212,38 @@ class OrphanCleanup:
                     return published
                 except CloudError as error:
                     why = error.why
-        if why:
-            self._warn(
-                f"{at} may go on offering {join(ids)} until it is deleted itself: {why}; "
-                "a job that is sent there right before the deletion may be cancelled by it"
-            )
+        at = f"the catalog {Location(self._bucket, NAME)}" if self._bucket else "a catalog"
+        self._warn(f"{at} may offer {join(ids)} to the end, and the deletion cancels a job that is sent then: {why}")
         return None
+
+
+def insists(environ: Mapping[str, str]) -> bool:
+    """Tell whether a person insists on leaving them. Raises ConfigError for a word that is not known."""
+    word = environ.get(VARIABLE, "")
+    if word not in ("", LEAVE):
+        raise ConfigError(f"invalid {VARIABLE}={word}", fix=f"{VARIABLE}={LEAVE}, or unset it")
+    return word == LEAVE
+
+
+def orphans(found: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
+    """Clusters that the stack made, by labels and id, and that its state lacks."""
+    return tuple(one for one in found if is_ours(one, stack) and not known.has(*_place(one.name), one.id))
+
+
+def _named(id_: str, place: tuple[str, str]) -> str:
+    project, region = place
+    return f"projects/{project}/locations/{region}/persistentResources/{id_}"
+
+
+def _place(name: str) -> tuple[str, str]:
+    _, project, _, region, *_ = name.split("/")
+    return project, region
+
+
+def _deletion(name: str) -> str:
+    project, region = _place(name)
+    return f"gcloud ai persistent-resources delete {name.rpartition('/')[2]} --project={project} --region={region}"
+
+
+def _words(found: Clusters) -> str:
+    return in_words([f"{one.id} ({one.state.lower()})" for one in found])

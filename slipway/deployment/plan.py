@@ -15,13 +15,12 @@ from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.actions import by_id, decide, of_current, resting
 from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_workspace
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
-from slipway.generations.action import DELETE, Action, What
+from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, taken_ids, unlike
 from slipway.generations.dormant import DormantCluster, awaiting_quota, given_up, out_of_season, undecided
 from slipway.generations.old_generations import not_withdrawable
 from slipway.generations.protection import Refusal, protected, refusal
-from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.state import State
 
@@ -189,8 +188,7 @@ def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
 
 def former_regions(live: Live, now: Collection[str]) -> tuple[str, ...]:
     """Regions that the catalog has so far and the next one, of the regions `now`, would not have any more."""
-    whole = live.catalog.whole if isinstance(live.catalog, PublishedCatalog) else None
-    return tuple(one for one in whole.regions_ever if one not in now) if whole else ()
+    return tuple(one for one in live.deployed.regions_ever if one not in now) if live.deployed else ()
 
 
 def regions_of_old(plan: Plan, known: State | Unknown) -> Iterator[str]:

@@ -70,7 +70,7 @@ class Removal:
             if grace := self.grace:
                 grace.withdraw(ids)
                 let_time_pass(
-                    f"{_clusters(ids)} {'is' if len(ids) == 1 else 'are'} deleted",
+                    f"{in_words(ids)} {'is' if len(ids) == 1 else 'are'} deleted",
                     lambda: max(map(grace.left, ids)),
                     lambda: self.must_be_idle(self.names),
                     self.say,
@@ -87,7 +87,7 @@ class Removal:
         if self.offers:
             self.offers.offer_again(ids)
         if ids and self._going:
-            self.warn(f"{_clusters(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
+            self.warn(f"{in_words(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
 
     def _delete_all(self) -> None:
         for attempt in range(_TRIES):
@@ -173,9 +173,10 @@ def _id(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
-def _clusters(words: Sequence[str]) -> str:
+def in_words(words: Sequence[str]) -> str:
+    """`cluster a`, `clusters a and b`"""
     return f"cluster{'' if len(words) == 1 else 's'} {join(words)}"
 
 
 def _told(found: Iterable[PersistentResource]) -> str:
-    return _clusters([f"{one.id} ({one.state.lower()})" for one in found])
+    return in_words([f"{one.id} ({one.state.lower()})" for one in found])

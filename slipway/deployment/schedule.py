@@ -16,9 +16,8 @@ from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan
 from slipway.deployment.season_quota import prepared
 from slipway.formatting import join, span
-from slipway.generations.action import DELETE, Action, What
+from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.dormant import idle_since
-from slipway.generations.retiring import Why
 from slipway.live import Live
 from slipway.prices import Price, dollars, per_hour, price_in_words, total
 from slipway.quota.seasons import Readiness

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
 from slipway.formatting import join
-from slipway.generations.action import DELETE, Action, What
-from slipway.generations.retiring import Why
+from slipway.generations.action import DELETE, Action, What, Why
 from slipway.live import Live, Unknown
 from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, QuotaReport

@@ -7,10 +7,9 @@ from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import Plan
-from slipway.deployment.workspace_plan import others_accounts
+from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringWorkspaceResource, others_accounts
 from slipway.formatting import join, span
 from slipway.generations.action import Action
-from slipway.generations.retiring import CATALOG, WORK, RetiringWorkspaceResource
 from slipway.labels import STACK_LABEL, USER_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State, is_adopted_bucket

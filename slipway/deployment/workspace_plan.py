@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.cloud.jobs import VertexJob
+from slipway.generations.action import Why
 from slipway.generations.protection import Refusal
-from slipway.generations.retiring import CATALOG, TRAINER, WORK, RetiringWorkspaceResource, Why
 from slipway.state import State, is_adopted_bucket
 
 if TYPE_CHECKING:
-    from slipway.stack.stack import TrainerSettings
     from slipway.template import JobTemplate
 
+CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
+"""What a bucket or an account is to a stack: its role."""
 _CALLED = "Slipway trainer ("
 _OTHER = f"{TRAINER}."
 
@@ -41,29 +42,44 @@ WRITES_METRICS = "roles/aiplatform.user"
 
 
 @dataclass(frozen=True)
-class Trainer:
-    """A trainer that templates choose: its account id, who may act as it, and its roles on the project."""
+class RetiringWorkspaceResource:
+    """An account or a bucket that is not asked for any more. `name` is its address or its own.
 
-    account: str
-    submitters: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
+    `logical` is its name in the engine's state. `grants`: the roles on the project that the account has, by logical
+    name. `adopted`: somebody else made it.
+    """
+
+    role: str
+    logical: str
+    name: str
+    jobs: tuple[VertexJob, ...] = ()
+    why: Why = Why.JOBS
+    grants: Mapping[str, str] = field(default_factory=dict)
+    adopted: bool = False
+
+    @property
+    def kind(self) -> str:
+        return "account" if self.role == TRAINER else "bucket"
+
+    @property
+    def words(self) -> str:
+        return f"account {self.name}" if self.role == TRAINER else f"bucket gs://{self.name}"
 
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """`logical`: by role, the logical name of what is asked for. `released` are not declared: nobody needs them.
+    """`logical`: the logical names of what is asked for, by role. `retiring` stays for now, `released` is let go.
 
-    `grants`: the roles on the project, by logical name, that the account has and keeps while jobs run as it.
-    `trainer_grants`: the same of the other trainers, by role. `adopted`: buckets that somebody else made, which outlive
-    the stack; `untouched`: those of them that keep their settings too, which the first versions did not leave them.
-    `lost`: by role, those that are asked for and that their owners have deleted.
+    `grants`: by a trainer's role, the roles on the project, by logical name, that its account keeps while jobs run as
+    it. `adopted`: buckets that somebody else made, which outlive the stack; `untouched`: those of them that keep their
+    settings too, which the first versions did not leave them. `lost`: by role, those that are asked for and that their
+    owners have deleted.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
     retiring: tuple[RetiringWorkspaceResource, ...] = ()
     released: tuple[RetiringWorkspaceResource, ...] = ()
-    grants: Mapping[str, str] = field(default_factory=dict)
-    trainer_grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     adopted: frozenset[str] = frozenset()
     untouched: frozenset[str] = frozenset()
     lost: Mapping[str, str] = field(default_factory=dict)
@@ -90,34 +106,28 @@ def plan_workspace(
     lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
     theirs -= {*lost.values()}
     untouched = frozenset(theirs | (set(by_hand) - {one.name for one in known.buckets}))
+    trainers = {role: name for role, name in wanted.items() if _is_trainer(role)}
     for role, name in wanted.items():
         old = {one: each for one, each in _of(role, known).items() if each != lost.get(role)}
         logical[role] = _logical(role, name, old, adopted=name in untouched)
-        if is_other_trainer(role):
+        if role in trainers and role != TRAINER:
             continue  # What becomes of accounts is decided with the workspace's own.
-        asked = [each for one, each in wanted.items() if one == role or (role == TRAINER and is_other_trainer(one))]
+        asked = trainers.values() if role == TRAINER else (name,)
         for known_as, each in old.items():
-            if each in asked:
-                continue
-            users = _users(each, jobs)
-            resource = RetiringWorkspaceResource(
-                role,
-                known_as,
-                each,
-                users,
-                (None if users else doubt) or Why.JOBS,
-                _grants(role, each, known),
-                adopted=each in untouched or each in others_accounts(known),
-            )
-            (retiring if users or doubt else released).append(resource)
-    accounts = {role: name for role, name in wanted.items() if role == TRAINER or is_other_trainer(role)}
-    grants = {
-        role: _grants(TRAINER, account, known) if _users(account, jobs) or doubt else {}
-        for role, account in accounts.items()
-    }
-    keep = (known.spared | untouched).difference(lost.values())
-    own = grants.pop(TRAINER, {})
-    return WorkspacePlan(logical, tuple(retiring), tuple(released), own, grants, keep, untouched, lost)
+            if each not in asked:
+                users, kept = _users(each, jobs), each in untouched or each in others_accounts(known)
+                why, grants = (None if users else doubt) or Why.JOBS, _grants(each, known)
+                resource = RetiringWorkspaceResource(role, known_as, each, users, why, grants, adopted=kept)
+                (retiring if users or doubt else released).append(resource)
+    return WorkspacePlan(
+        logical,
+        tuple(retiring),
+        tuple(released),
+        {role: _grants(name, known) for role, name in trainers.items() if doubt or _users(name, jobs)},
+        (known.spared | untouched).difference(lost.values()),
+        untouched,
+        lost,
+    )
 
 
 def exchanged(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
@@ -127,8 +137,7 @@ def exchanged(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[R
         name = wanted.get(role, "")
         if name and name in _of(other, known).values():
             yield Refusal(
-                f"bucket gs://{name} is the stack's {other} bucket and can't become its {role} bucket, so nothing was "
-                "changed",
+                f"bucket gs://{name} is the stack's {other} bucket and can't become its {role} bucket",
                 why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{role}Bucket: one deployment would make it the "
                 "other and delete it as what it was",
                 fix=f"give `{role}Bucket` a name that the stack does not have, or put the names back",
@@ -141,15 +150,12 @@ def _users(name: str, jobs: tuple[VertexJob, ...]) -> tuple[VertexJob, ...]:
 
 
 def _of(role: str, known: State) -> dict[str, str]:
-    """What the state has in a role, by logical names."""
-    if role == TRAINER or is_other_trainer(role):
-        some, role, starts = known.accounts, TRAINER, [f"{TRAINER}-", _OTHER]
-    else:
-        some, starts = known.buckets, [f"{role}-", f"{role}."]
+    """Names of what the state has in a role, by logical names."""
+    some, own = (known.accounts, TRAINER) if _is_trainer(role) else (known.buckets, role)
     return {
         one.logical: one.name
         for one in some
-        if one.name and (one.logical == role or one.logical.startswith(tuple(starts)))
+        if one.name and (one.logical == own or one.logical.startswith((f"{own}-", f"{own}.")))
     }
 
 
@@ -158,16 +164,14 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
     same = [logical for logical, each in old.items() if each == name]
     if same:
         return same[0]
-    if is_other_trainer(role):
+    if _is_trainer(role) and role != TRAINER:
         return other_logical(name)
     if adopted:
         return f"{role}.{name}"
     return role if role not in old else f"{role}-{name.partition('@')[0]}"
 
 
-def _grants(role: str, name: str, known: State) -> dict[str, str]:
-    if role != TRAINER:
-        return {}
+def _grants(name: str, known: State) -> dict[str, str]:
     return {one.name: one.role for one in known.grants if one.member == f"serviceAccount:{name}"}
 
 
@@ -176,8 +180,8 @@ def other_trainer(name: str) -> str:
     return f"{TRAINER} {name}"
 
 
-def is_other_trainer(role: str) -> bool:
-    return role.startswith(f"{TRAINER} ")
+def _is_trainer(role: str) -> bool:
+    return role.partition(" ")[0] == TRAINER
 
 
 def other_logical(account: str) -> str:
@@ -193,7 +197,7 @@ def trainer_email(account: str, project: str) -> str:
 
 
 def trainer_display_name(stack: str) -> str:
-    """What the account is called, so that people and other stacks see whose it is."""
+    """The account's name for people and other stacks, which tells whose it is."""
     return f"{_CALLED}{stack})"
 
 
@@ -207,18 +211,8 @@ def others_accounts(known: State) -> tuple[str, ...]:
     return tuple(address for address, called in known.called.items() if not trainer_owner(called))
 
 
-def trainer_roles(templates: Iterable[JobTemplate], trainer: str | None = None) -> tuple[str, ...]:
-    """What jobs that run as a trainer, by its name, need on the project beside its buckets: some write metrics to
-    Vertex AI. None is the workspace's."""
-    own = (one for one in templates if one.service_account is None and one.trainer == trainer)
-    writes = any(one.experiment or one.tensorboard for one in own)
-    return (WRITES_METRICS,) if writes else ()
-
-
-def other_trainers(
-    settings: Mapping[str, TrainerSettings], templates: Collection[JobTemplate]
-) -> Mapping[str, Trainer]:
-    """By name, with what the templates that choose them need."""
-    return {
-        name: Trainer(one.account, one.submitters, trainer_roles(templates, name)) for name, one in settings.items()
-    }
+def metric_writers(templates: Iterable[JobTemplate]) -> frozenset[str]:
+    """The trainers, by name, whose jobs write metrics to Vertex AI (WRITES_METRICS); "" is the workspace's."""
+    return frozenset(
+        one.trainer or "" for one in templates if one.service_account is None and (one.experiment or one.tensorboard)
+    )

@@ -11,7 +11,35 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import Why
+from slipway.unfinished_jobs import UNLISTED
+
+
+class Why(StrEnum):
+    """Why something is kept, or else becomes of a cluster. Frozen: a deployment publishes those of what is kept."""
+
+    _value_: str
+    words: str
+
+    def __new__(cls, value: str, words: str) -> Why:
+        one = str.__new__(cls, value)
+        one._value_, one.words = value, words
+        return one
+
+    JOBS = "jobs", "jobs on it"
+    IN_USE = "in-use", UNLISTED
+    UNREAD = "unread", "the jobs were not read"
+    UNPUBLISHED = "unpublished", "the published catalog does not list it yet"
+    DAMAGED = "damaged-catalog", "the published catalog is damaged"
+    BUSY_STATE = "busy-state", "can't be deleted in its state"
+    SUCCESSOR = "no-successor", "its successor does not run yet"
+    ASKED = "asked-for", "the stack file asks for it"
+    DEPLOYED = "deployed", "it is deployed as it is"
+    SEASON = "season", "it is in its season again, and still lives"
+    AWAITED = "awaited", "it was made since then"
+    IDLE = "idle", "idle and not asked for any more"
+    IN_PLACE = "in-place", "it is replaced in place"
+    FAILED = "failed", "it failed"
+    PROTECTED = "protected", "it is protected"
 
 
 class What(StrEnum):

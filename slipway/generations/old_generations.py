@@ -12,8 +12,8 @@ from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.formatting import join
+from slipway.generations.action import Why
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 

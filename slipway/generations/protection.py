@@ -12,9 +12,8 @@ from slipway.cluster import PROTECT, ClusterSpec
 from slipway.errors import PolicyError
 from slipway.fingerprint import cluster_id, is_id_of
 from slipway.formatting import join
-from slipway.generations.action import Action, What
+from slipway.generations.action import Action, What, Why
 from slipway.generations.published_clusters import declared, differences
-from slipway.generations.retiring import Why
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.unfinished_jobs import ways_out
@@ -32,8 +31,9 @@ class Refusal:
     fix: str
     for_good: bool = False
 
-    def __str__(self) -> str:
-        return str(PolicyError(self.what, why=self.why, fix=self.fix))
+    @property
+    def error(self) -> PolicyError:
+        return PolicyError(self.what, why=self.why, fix=self.fix)
 
 
 def key_of(stack: str, name: str) -> str:

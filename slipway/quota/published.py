@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from slipway.catalog.clusters import Cluster, DormantCluster
-from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.labels import STACK_LABEL
@@ -49,7 +48,7 @@ def quota_ids(live: Live) -> Mapping[str, str] | None:
     """The ids of the quotas that were read, by metric; where they could not be, those that are published, if any."""
     if not isinstance(live.limits, Unknown):
         return {metric: limit.quota_id for metric, limit in live.limits.items() if limit.quota_id}
-    return live.catalog.whole.quotas if isinstance(live.catalog, PublishedCatalog) and live.catalog.whole else None
+    return live.deployed.quotas if live.deployed else None
 
 
 def spec(cluster: Cluster) -> ClusterSpec:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from slipway.catalog.model import Catalog
 from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Kept
-from slipway.generations.action import What
+from slipway.generations.action import What, Why
 from slipway.generations.published_clusters import declared
-from slipway.generations.retiring import Why
 from slipway.kinds import KINDS
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.change import Change
@@ -101,7 +100,7 @@ def _names(catalog: Catalog) -> tuple[str, ...]:
 
 
 def _writes_metrics(catalog: Catalog, account: str) -> bool:
-    """Whether some template asks for what `workspace_plan.trainer_roles` grants; true for an account of none."""
+    """Whether some template asks for what `workspace_plan.metric_writers` tells; true for an account of none."""
     if account not in _names(catalog):
         return True
     offers = (offer for template in catalog.templates.values() for offer in template.offers if offer.kind in KINDS)

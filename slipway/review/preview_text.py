@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.deployment.deployment import Deployment
 from slipway.deployment.summary import workspace
@@ -27,8 +26,7 @@ UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
     """Messages, one after the other. Where nothing is deployed, or nobody can tell what is, it is compared with
     nothing."""
-    published, plan = deployment.live.catalog, deployment.plan
-    catalog = published.whole if isinstance(published, PublishedCatalog) else None
+    catalog, plan = deployment.live.deployed, deployment.plan
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = None
     if catalog is not None and catalog.stack == deployment.stack.name:

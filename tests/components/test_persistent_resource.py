@@ -9,8 +9,7 @@ from slipway.cloud import clusters
 from slipway.cloud.clusters import ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
-from slipway.generations.action import Action, What
-from slipway.generations.retiring import Why
+from slipway.generations.action import Action, What, Why
 from slipway.machines.spec import Disk, MachineSpec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool

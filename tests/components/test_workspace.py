@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from components.workspace import Workspace
-from slipway.deployment.workspace_plan import Trainer, WorkspacePlan
-from slipway.generations.retiring import RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
+from slipway.generations.action import Why
 from slipway.live import Live, Unknown
-from slipway.stack.stack import WorkspaceSettings
+from slipway.stack.stack import TrainerSettings, WorkspaceSettings
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
 
@@ -88,7 +88,7 @@ def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # 
             settings=replace(SETTINGS, submitters=()),
             live=NOTHING,
             facts=FACTS,
-            trainer_roles=("roles/aiplatform.user",),
+            writers={""},
         )
     )
     granted = only(asked, "gcp:projects/iAMMember:IAMMember")
@@ -203,7 +203,7 @@ def test_the_names_of_a_stack_that_never_renamed_anything_are_frozen() -> None:
 
 
 def test_an_account_keeps_the_roles_that_its_jobs_use() -> None:  # N1
-    asked = workspace(plan=WorkspacePlan(grants={"trainer-aiplatform.user": "roles/aiplatform.user"}))
+    asked = workspace(plan=WorkspacePlan(grants={"trainer": {"trainer-aiplatform.user": "roles/aiplatform.user"}}))
     assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == TRAINER
 
 
@@ -216,9 +216,11 @@ EVALS = "serviceAccount:slipway-dev-evals@acme-dev.iam.gserviceaccount.com"
 EVA = "user:eva@acme.example"
 
 
-def with_evals(live: Live = NOTHING, plan: WorkspacePlan | None = None, roles: tuple[str, ...] = ()) -> list[Asked]:
+def with_evals(
+    live: Live = NOTHING, plan: WorkspacePlan | None = None, writers: frozenset[str] = frozenset()
+) -> list[Asked]:
     """The team may act as the workspace's trainer, eva as `evals`."""
-    trainers = {"evals": Trainer("slipway-dev-evals", (EVA,), roles)}
+    trainers = {"evals": TrainerSettings("slipway-dev-evals", (EVA,))}
     return declared(
         lambda: Workspace(
             "workspace",
@@ -228,13 +230,14 @@ def with_evals(live: Live = NOTHING, plan: WorkspacePlan | None = None, roles: t
             live=live,
             facts=FACTS,
             trainers=trainers,
+            writers=writers,
             plan=plan,
         )
     )
 
 
 def test_another_trainer_has_the_same_on_the_buckets_and_its_own_people() -> None:  # P5
-    asked = with_evals(roles=("roles/aiplatform.user",))
+    asked = with_evals(writers=frozenset({"evals"}))
     assert set(every(asked, "gcp:serviceaccount/account:Account")) == {"trainer", "trainer.slipway-dev-evals"}
     act_as = every(asked, "gcp:serviceaccount/iAMMember:IAMMember").values()
     assert {(one.inputs["serviceAccountId"].rpartition("/")[2], one.inputs["member"]) for one in act_as} == {
@@ -278,7 +281,7 @@ def test_another_trainer_keeps_its_logical_name_and_the_roles_that_its_jobs_use(
     """One that was the workspace's own before, say."""
     names = {**WorkspacePlan().logical, "trainer": "trainer-new", "trainer evals": "trainer"}
     kept = {"trainer evals": {"trainer-aiplatform.user": "roles/aiplatform.user"}}
-    asked = with_evals(plan=WorkspacePlan(names, trainer_grants=kept))
+    asked = with_evals(plan=WorkspacePlan(names, grants=kept))
     accounts = every(asked, "gcp:serviceaccount/account:Account")
     assert accounts["trainer"].inputs["accountId"] == "slipway-dev-evals"
     assert every(asked, "gcp:projects/iAMMember:IAMMember")["trainer-aiplatform.user"].inputs["member"] == EVALS

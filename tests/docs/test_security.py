@@ -17,9 +17,8 @@ import pytest
 from components.workspace import Workspace
 from local.cloud import identities
 from local.cloud.wire import ApiError
-from slipway.deployment.workspace_plan import Trainer
 from slipway.live import Live
-from slipway.stack.stack import WorkspaceSettings, parse
+from slipway.stack.stack import TrainerSettings, WorkspaceSettings, parse
 from slipway.stack.yaml_file import from_text
 from tests.components.conftest import PROJECT as MOCKED
 from tests.components.conftest import declared
@@ -128,7 +127,7 @@ DOES: Mapping[str, Callable[[Calling, str], object]] = {
 def workspace() -> Iterator[tuple[str, str, str]]:
     """What the component grants: the path of the policy, role and member."""
     settings = WorkspaceSettings((TEAM,), CATALOG, WORK, TRAINER.partition("@")[0])
-    evals = Trainer(EVALS.partition("@")[0], (WHO["a submitter of `evals` alone"],))
+    evals = TrainerSettings(EVALS.partition("@")[0], (WHO["a submitter of `evals` alone"],))
     asked = declared(
         lambda: Workspace(
             "workspace",

@@ -125,7 +125,7 @@ def with_work_on_it_nothing_is_deleted_unless_a_person_insists(checkout: Checkou
 
     done = checkout.pulumi("destroy", SLIPWAY_PURPOSE="destroy", SLIPWAY_ORPHANS="leave")
     assert done.code == 0, done.said
-    assert f"cluster {cluster} (running) of this stack" in done.said
+    assert f"SLIPWAY_ORPHANS=leave: cluster {cluster} (running)" in done.said
     assert f"gcloud ai persistent-resources delete {cluster} --project={PROJECT} --region={REGION}" in done.said
     assert f"gcp:vertex:AiPersistentResource {first} deleted" in done.said, "the engine deletes what the state has"
     assert checkout.clusters() == {cluster: "RUNNING"}

@@ -12,10 +12,9 @@ from slipway.deployment.alternatives import as_made
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
 from slipway.deployment.live_plan import asked_for, refuse
 from slipway.deployment.plan import Plan, plan
-from slipway.deployment.workspace_plan import other_logical
+from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
 from slipway.errors import ResourceError, SlipwayError
 from slipway.facts import Facts
-from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from slipway.review.change import Change

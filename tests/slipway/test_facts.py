@@ -14,11 +14,10 @@ from slipway.deployment.actions import of_current
 from slipway.deployment.deployment import facts
 from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, compile_context
-from slipway.deployment.workspace_plan import WorkspacePlan
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts, TrainerFacts, read
-from slipway.generations.action import Action, What
+from slipway.generations.action import Action, What, Why
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.retiring import RetiringWorkspaceResource, Why
 from slipway.labels import Revision
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import UNKNOWN, Price

@@ -12,8 +12,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
 from slipway.cluster_fields import compare_pools
 from slipway.facts import Kept
+from slipway.generations.action import Why
 from slipway.generations.published_clusters import declared, differences
-from slipway.generations.retiring import Why
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.review.change import Change

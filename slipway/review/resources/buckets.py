@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from slipway.deployment.workspace_plan import CATALOG, WORK
 from slipway.facts import WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.generations.retiring import CATALOG, WORK
 from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.resources.bucket_fields import FIELDS, Told

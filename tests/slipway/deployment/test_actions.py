@@ -8,8 +8,7 @@ import pytest
 from slipway.catalog.document import as_published
 from slipway.deployment.actions import of_catalog
 from slipway.deployment.plan import Plan
-from slipway.generations.action import What
-from slipway.generations.retiring import Why
+from slipway.generations.action import What, Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
 

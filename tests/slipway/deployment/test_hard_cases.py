@@ -14,7 +14,7 @@ from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.plan import Plan
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.retiring import Why
+from slipway.generations.action import Why
 from slipway.live import Live
 from slipway.season import Season
 from slipway.stack.stack import Stack, WorkspaceSettings

@@ -11,10 +11,9 @@ from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import withdrawn
 from slipway.deployment.deployment import build_packages, plan_deployment, prove_stack
-from slipway.deployment.interim import interim
+from slipway.deployment.interim_catalog import interim
 from slipway.deployment.plan import Plan
-from slipway.generations.action import What
-from slipway.generations.retiring import Why
+from slipway.generations.action import What, Why
 from slipway.labels import Revision
 
 from .test_alternatives import ROOT

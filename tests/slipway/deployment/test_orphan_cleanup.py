@@ -110,12 +110,15 @@ class Vertex:
         return status, {"error": {"code": status, "message": "not now", "status": "FAILED_PRECONDITION"}}
 
     def run(self, *, preview: bool = False, within_s: float = 60.0, **environ: str) -> frozenset[str]:
+        return self.cleanup(**environ).run(preview=preview, within_s=within_s)
+
+    def cleanup(self, **environ: str) -> OrphanCleanup:
         def sleep(seconds: float) -> None:
             self.slept += seconds
             self.note()
             self.in_wait()
 
-        clearing = OrphanCleanup(
+        return OrphanCleanup(
             {**self.environ, "SLIPWAY_GRACE": "0", **environ},
             State(),
             stack="prod",
@@ -127,7 +130,6 @@ class Vertex:
             now=lambda: self.slept,
             sleep=sleep,
         )
-        return clearing.run(preview=preview, within_s=within_s)
 
     def fails(self, kind: type[SlipwayError], **how: Any) -> SlipwayError:
         with pytest.raises(kind) as caught:
@@ -175,9 +177,11 @@ def test_it_is_deleted_and_its_end_awaited(vertex: Vertex) -> None:
     assert (vertex.asked, vertex.said[-1]) == (1, f"cluster {ID} is deleted")
 
 
-def test_a_preview_deletes_nothing(vertex: Vertex) -> None:
+def test_a_preview_names_it_and_deletes_nothing(vertex: Vertex) -> None:
     vertex.run(preview=True)
     assert vertex.asked == 0
+    (said,) = vertex.said
+    assert f"{ID} (running)" in said and "SLIPWAY_ORPHANS=leave" in said
 
 
 def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_made(
@@ -254,14 +258,22 @@ def test_who_may_not_delete_it_learns_so(vertex: Vertex) -> None:
 def test_where_clusters_or_jobs_can_not_be_listed_nothing_is_deleted(vertex: Vertex, collection: str) -> None:
     vertex.down = collection
     error = vertex.fails(ResourceError)
-    assert "the stack is not taken down: can't tell" in error.what
-    assert f"{collection}.list" in error.why
+    assert "can't tell" in error.what
+    assert f"{collection}.list" in error.why and "SLIPWAY_ORPHANS=leave" in error.fix
     assert vertex.asked == 0
 
 
-def test_who_insists_leaves_it(vertex: Vertex) -> None:
+def test_who_insists_leaves_it_and_learns_how_to_end_its_bill(vertex: Vertex) -> None:
     assert vertex.run(SLIPWAY_ORPHANS="leave") == {ID}
     assert vertex.asked == 0
+    assert f"persistent-resources delete {ID} --project=acme --region=us-central1" in vertex.said[-1]
+
+
+def test_a_destruction_of_which_the_program_was_not_told_is_refused_with_the_ways_out(vertex: Vertex) -> None:
+    with pytest.raises(PolicyError) as refused:
+        vertex.cleanup().must_leave_none()
+    assert f"{ID} (running)" in refused.value.what
+    assert "SLIPWAY_PURPOSE=destroy" in refused.value.fix and "SLIPWAY_ORPHANS=leave" in refused.value.fix
 
 
 @pytest.fixture
@@ -325,9 +337,8 @@ def test_a_catalog_that_can_t_be_written_stops_nothing_and_is_told(
         vertex.file = None
     vertex.run()
     assert vertex.asked == 1 and vertex.slept >= 120
-    (told,) = [line for line in vertex.said if f"may go on offering {ID} until it is deleted itself" in line]
-    whole = "acme-catalog/catalog.json" in told
-    assert whole == (obstacle != "whose is unknown") and "right before the deletion may be cancelled by it" in told
+    (told,) = [line for line in vertex.said if f"may offer {ID}" in line]
+    assert ("acme-catalog/catalog.json" in told) == (obstacle != "whose is unknown")
 
 
 def test_where_there_is_no_catalog_any_more_it_may_have_gone_a_moment_ago(vertex: Vertex, published: Catalog) -> None:

@@ -14,8 +14,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.plan import former_regions, plan, regions_of_old
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.action import Action
-from slipway.generations.retiring import Why
+from slipway.generations.action import Action, Why
 from slipway.kinds import PIPELINE, TUNING_JOB
 from slipway.live import Live, Unknown
 from slipway.state import State, StateResource

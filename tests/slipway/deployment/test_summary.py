@@ -9,9 +9,8 @@ from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.alternatives import MayBecome
 from slipway.deployment.plan import Plan
 from slipway.deployment.summary import neighbours, outliving, overdue, workspace
-from slipway.deployment.workspace_plan import WorkspacePlan, trainer_display_name
-from slipway.generations.action import Action, What
-from slipway.generations.retiring import RetiringWorkspaceResource, Why
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, trainer_display_name
+from slipway.generations.action import Action, What, Why
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec

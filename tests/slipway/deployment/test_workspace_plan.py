@@ -10,15 +10,13 @@ from slipway.cloud.jobs import VertexJob
 from slipway.deployment.adopted_buckets import lost
 from slipway.deployment.plan import plan
 from slipway.deployment.workspace_plan import (
-    Trainer,
+    RetiringWorkspaceResource,
     WorkspacePlan,
-    other_trainers,
+    metric_writers,
     plan_workspace,
-    trainer_roles,
 )
-from slipway.generations.retiring import RetiringWorkspaceResource, Why
+from slipway.generations.action import Why
 from slipway.live import Live, Unknown
-from slipway.stack.stack import TrainerSettings
 from slipway.state import State, StateGrant, StateResource
 from slipway.template import JobTemplate, Package, WorkerPool
 
@@ -159,7 +157,9 @@ def test_an_account_retires_with_its_roles_on_the_project() -> None:
 
 def test_an_account_keeps_its_roles_on_the_project_while_jobs_run_as_it() -> None:
     """A template that wrote metrics is taken out: its running jobs still write them."""
-    assert plan_workspace(KNOWN, WANTED, (needing(OLD),)).grants == {"trainer-aiplatform.user": "roles/aiplatform.user"}
+    assert plan_workspace(KNOWN, WANTED, (needing(OLD),)).grants == {
+        "trainer": {"trainer-aiplatform.user": "roles/aiplatform.user"}
+    }
     assert plan_workspace(KNOWN, WANTED, ()).grants == {}
 
 
@@ -202,8 +202,8 @@ def test_another_trainer_keeps_its_roles_while_jobs_run_as_it() -> None:
     grant = StateGrant(f"{OF_EVALS}-aiplatform.user", "roles/aiplatform.user", f"serviceAccount:{EVALS}")
     known = replace(WITH_EVALS, grants=(*KNOWN.grants, grant))
     asked = {**WANTED, "trainer evals": EVALS}
-    assert plan_workspace(known, asked, (needing(EVALS),)).trainer_grants == {"trainer evals": {grant.name: grant.role}}
-    assert plan_workspace(known, asked, ()).trainer_grants == {"trainer evals": {}}
+    assert plan_workspace(known, asked, (needing(EVALS),)).grants == {"trainer evals": {grant.name: grant.role}}
+    assert plan_workspace(known, asked, ()).grants == {}
 
 
 def test_a_doubt_whether_all_jobs_are_listed_keeps_everything() -> None:
@@ -234,24 +234,14 @@ def template(**changes: Any) -> JobTemplate:
 
 
 @pytest.mark.parametrize(
-    ("changes", "roles"),
+    ("changes", "writers"),
     [
-        ({}, ()),
-        ({"experiment": "digits"}, ("roles/aiplatform.user",)),
-        ({"tensorboard": "7"}, ("roles/aiplatform.user",)),
-        ({"tensorboard": "7", "service_account": "other@acme.iam.gserviceaccount.com"}, ()),
+        ({}, set()),
+        ({"experiment": "digits"}, {""}),
+        ({"tensorboard": "7"}, {""}),
+        ({"tensorboard": "7", "service_account": "other@acme.iam.gserviceaccount.com"}, set()),
+        ({"trainer": "evals", "experiment": "scores"}, {"evals"}),
     ],
 )
-def test_only_those_who_write_to_vertex_ai_may(changes: dict[str, Any], roles: tuple[str, ...]) -> None:
-    assert trainer_roles([template(), template(**changes)]) == roles
-
-
-def test_metrics_that_another_trainers_templates_write_are_its_own() -> None:  # P5 W8
-    some = [template(), template(trainer="evals", experiment="scores")]
-    assert trainer_roles(some) == ()
-    assert trainer_roles(some, "evals") == ("roles/aiplatform.user",)
-    settings = {"evals": TrainerSettings("evals-1", ("user:eva@acme.example",)), "tuning": TrainerSettings("tuning-1")}
-    assert other_trainers(settings, some) == {
-        "evals": Trainer("evals-1", ("user:eva@acme.example",), ("roles/aiplatform.user",)),
-        "tuning": Trainer("tuning-1"),
-    }
+def test_only_those_who_write_to_vertex_ai_may(changes: dict[str, Any], writers: set[str]) -> None:  # P5 W8
+    assert metric_writers([template(), template(**changes)]) == writers

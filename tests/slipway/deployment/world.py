@@ -15,10 +15,9 @@ from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.alternatives import as_made
 from slipway.deployment.plan import Plan, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
-from slipway.generations.action import DELETE, Action, What
+from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import published, published_dormant
-from slipway.generations.retiring import Why
 from slipway.kinds import CUSTOM_JOB, Kind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown

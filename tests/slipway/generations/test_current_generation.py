@@ -10,9 +10,9 @@ from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import PROTECT, Alternative, ClusterSpec, PoolSpec
 from slipway.deployment.alternatives import as_made
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.action import Why
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import published
-from slipway.generations.retiring import Why
 from slipway.machines.spec import MachineSpec
 from slipway.season import Season
 from tests.slipway.deployment.world import (

@@ -13,8 +13,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec
 from slipway.deployment.plan import Plan
 from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.action import Why
 from slipway.generations.dormant import DormantCluster, ends_within
-from slipway.generations.retiring import Why
 from slipway.live import Live, Unknown
 from slipway.season import Season
 from tests.slipway.deployment.world import PROJECT, REGION, STACK, cluster, deleted, job, live, spec

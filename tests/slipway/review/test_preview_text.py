@@ -48,7 +48,7 @@ def deployment(before: Facts | None, after: Facts) -> Deployment:
         report=QuotaReport(),
         catalog=after.catalog,
         packages={},
-        trainer_roles=(),
+        writers=frozenset(),
         facts=after,
         violations=(),
         warnings=(),
