@@ -31,7 +31,7 @@ from slipway.submission.choice import JudgedCandidate, Obstacle, obstacle
 from slipway.submission.fallback_step import AttemptStatus, Step, next_step
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
-from slipway.submission.request import Request, derived_request_id
+from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy
 
 if TYPE_CHECKING:
@@ -52,11 +52,6 @@ def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
     if not candidate.waits_by_itself or not candidate.wait or job.create_time is None or job.end_time is None:
         return False
     return (job.end_time - job.create_time).total_seconds() >= candidate.wait - _CLOCK_SLACK
-
-
-def attempt_id(request_id: str, number: int) -> str:
-    """The request id of the n-th attempt of a submission; the first has the submission's own."""
-    return request_id if number == 0 else derived_request_id("sending", request_id, number)
 
 
 @dataclass(frozen=True)

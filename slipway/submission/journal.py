@@ -1,6 +1,5 @@
-"""The local journal of requests: what was about to be sent, written before it is, so that a kill can't forget it; and
-which submissions were interrupted while they waited, so that the same command resumes them and makes no second
-run.
+"""The local journal of requests, each written down before it is sent, so that a kill can't forget it; and of
+submissions that were interrupted while they waited, so that the same command resumes them and makes no second run.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from slipway.catalog.selection import checkout
 from slipway.errors import SlipwayError
@@ -41,7 +40,7 @@ class JournalEntry:
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Where submissions are recorded: in the checkout that `folder` is in, else with the user's state."""
+    """Return where submissions are recorded: in the checkout that `folder` is in, else with the user's state."""
     root = checkout(folder)
     if root:
         return root / ".slipway"
@@ -58,6 +57,32 @@ def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
     return state / "slipway"
 
 
+def unusable(what: str, file: Path, problem: Exception) -> SlipwayError:
+    """The error for a journal that can't be written or read: nothing is sent unless it is recorded."""
+    why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    return SlipwayError(
+        f"could not record {what}, and nothing is sent unless it is recorded",
+        why=f"{file}: {why}",
+        fix="make room, or make the folder and the file readable and writable, then submit again",
+    )
+
+
+def lock(stream: IO[str], what: str, file: Path) -> None:
+    """Make this process the only one that sends `what`; the kernel lets go of the lock when the process dies. Raises
+    SlipwayError where another has it."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # One that let go just now may have taken the file away, and the next made another.
+        if not os.path.samestat(os.fstat(stream.fileno()), file.stat()):
+            raise BlockingIOError
+    except (BlockingIOError, FileNotFoundError) as problem:
+        raise SlipwayError(
+            f"{what} is being sent by another process or thread",
+            why=f"it holds {file}",
+            fix="wait for it, or end it, then submit again",
+        ) from problem
+
+
 class SubmissionJournal:
     """One file per request in a folder of the stack's own. Writes are atomic and on disk before they return."""
 
@@ -66,11 +91,10 @@ class SubmissionJournal:
 
     @classmethod
     def find(cls, folder: Path, environ: Mapping[str, str], project: str, stack: str) -> SubmissionJournal:
-        """In the checkout that `folder` is in, else among the user's state files."""
         return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> JournalEntry | None:
-        """The entry, or None when there is none. A half-written one can't be: see `write`."""
+        """Return the entry, or None when there is none."""
         file = self._file(request_id)
         try:
             body = json.loads(file.read_text(encoding="utf-8"))
@@ -87,34 +111,20 @@ class SubmissionJournal:
             ) from problem
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
-        """Raises SlipwayError when the disk does not take it: nothing may be sent unless it is recorded."""
+        """Raises SlipwayError when the disk does not take it."""
         _record(self._file(entry.request_id), asdict(entry), f"request {entry.request_id}", durable=durable)
 
     @contextlib.contextmanager
     def held(self, request_id: str) -> Iterator[None]:
-        """One process at a time per request. The kernel lets go of it when the holder dies."""
-        file = self._file(request_id).with_suffix(".lock")
+        """Let one process at a time send a request."""
+        file, what = self._file(request_id).with_suffix(".lock"), f"request {request_id}"
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             stream = file.open("a")
         except OSError as problem:
-            raise SlipwayError(
-                f"could not lock request {request_id}",
-                why=f"{file}: {problem.strerror or problem}",
-                fix="make room or make the folder writable, then submit it again",
-            ) from problem
+            raise unusable(what, file, problem) from problem
         with stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # One that let go between the two lines above has taken the file away, and the next made another.
-                if not os.path.samestat(os.fstat(stream.fileno()), file.stat()):
-                    raise BlockingIOError
-            except (BlockingIOError, FileNotFoundError) as problem:
-                raise SlipwayError(
-                    f"request {request_id} is being sent by another process or thread",
-                    why=f"it holds {file}",
-                    fix="wait for it, then submit it again",
-                ) from problem
+            lock(stream, what, file)
             try:
                 yield
             finally:
@@ -123,7 +133,7 @@ class SubmissionJournal:
                     file.unlink()
 
     def free(self, request_id: str) -> bool:
-        """Whether no process holds it now."""
+        """Tell whether no process holds it now."""
         try:
             with self.held(request_id):
                 return True
@@ -146,13 +156,13 @@ class InterruptedSubmission:
 
 
 class InterruptedSubmissions:
-    """One small file for each submission that waits in the foreground, beside the journal's."""
+    """A small file for each submission that waits in the foreground, beside the journal's."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def begin(self, words: Sequence[str], request_id: str, when: str) -> None:
-        """On the disk before it returns, as it must be before anything is sent. Raises SlipwayError."""
+        """Record it on the disk, as must be done before anything is sent. Raises SlipwayError."""
         body = {"command": digest(words), "when": when}
         _record(self._file(request_id), body, f"that {request_id} waits")
 
@@ -160,12 +170,12 @@ class InterruptedSubmissions:
         return self._file(request_id).exists()
 
     def end(self, request_id: str) -> None:
-        """Forgets it. A file that stays only makes the same command look once more."""
+        """Forget it. A file that stays only makes the same command look once more."""
         with contextlib.suppress(OSError):
             self._file(request_id).unlink()
 
     def find(self, words: Sequence[str]) -> tuple[InterruptedSubmission, ...]:
-        """The unfinished ones of the same command, oldest first. A file that can't be read is left out."""
+        """Return the unfinished ones of the same command, oldest first. A file that can't be read is left out."""
         wanted, found = digest(words), []
         for file in self._folder.glob(f"*{_SUFFIX}"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -182,13 +192,9 @@ def _record(file: Path, body: Mapping[str, Any], what: str, *, durable: bool = T
     try:
         write_atomically(file, json.dumps(body), mode=0o600, durable=durable)
     except OSError as problem:
-        raise SlipwayError(
-            f"could not record {what}",
-            why=f"{file.parent}: {problem.strerror or problem}",
-            fix="make room or make the folder writable, then submit it again",
-        ) from problem
+        raise unusable(what, file.parent, problem) from problem
 
 
 def digest(words: Sequence[str]) -> str:
-    """What makes two commands the same."""
+    """Return the same for two commands that are the same."""
     return hashlib.sha256("\0".join(words).encode()).hexdigest()

@@ -1,5 +1,5 @@
-"""A request: its id, the catalog's body with its `${…}` placeholders filled, its claim, and whether a job is the one it
-asks for. Pure, but for random ids."""
+"""A request: its id, the catalog's body with its `${…}` placeholders filled, its claim, and the comparison with a job
+that bears its id. Pure, but for random ids."""
 
 from __future__ import annotations
 
@@ -33,13 +33,18 @@ _BEFORE_A_VALUE = re.compile(r"(?<!\$)((?:\$\$)*)\$(?=\$\{)")
 
 
 def new_request_id() -> str:
-    """Eighty random bits: enough that nobody's ids ever meet."""
+    """Make an id of eighty random bits: enough that nobody's ids ever meet."""
     return _base32(secrets.token_bytes(10))
 
 
 def derived_request_id(*parts: str | int) -> str:
-    """The same parts always give the same id; others give another one."""
+    """Make the same id of the same parts, always, and another one of others."""
     return _base32(hashlib.sha256("\0".join(str(part) for part in parts).encode()).digest()[:10])
+
+
+def attempt_id(request_id: str, number: int) -> str:
+    """Return the request id of the n-th attempt of a submission; the first has the submission's own."""
+    return request_id if number == 0 else derived_request_id("sending", request_id, number)
 
 
 def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) -> str:
@@ -64,7 +69,7 @@ def _base32(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What to send, with its id, which is the stack's own, and the region to send it to: empty for the stack's own."""
+    """A job to send, by an id of the stack's own, to a region: empty for the stack's own."""
 
     id: str
     stack: str
@@ -81,12 +86,19 @@ class Request:
 
     @property
     def runs_once(self) -> bool:
-        """Whether the claim lets only one job of this request run, should two be made. The trials of a tuning job have
-        claims by their numbers, so that two such jobs would share them out, and neither have them all."""
+        """Tell whether the claim lets only one job of this request run, should two be made. The trials of a tuning job
+        have claims by their numbers."""
         return bool(self.claim) and not self.kind.has_trials
 
+    @property
+    def when_twice(self) -> str:
+        """Say what two jobs of this request would do, should two be made."""
+        if self.runs_once:
+            return "of two jobs only one runs"
+        return "two tuning jobs share the trials out, which spoils both" if self.claim else "two jobs both run"
+
     def mark(self, work_bucket: str) -> str:
-        """Where an attempt is given up: its claim, or without a launcher an object that only marks it."""
+        """Return the object that gives an attempt up: its claim, or without a launcher one that only marks it."""
         return self.claim or f"gs://{work_bucket}/claims/{self.id}"
 
 
@@ -110,7 +122,7 @@ def same(request: Request, job: VertexJob) -> VertexJob:
 
 
 def _compared(job: VertexJob) -> dict[str, _Compared]:
-    """What makes a job another one, in the order in which it is told."""
+    """Return what makes a job another one, in the order in which it is told."""
     busy = [pool for pool in job.worker_pools if pool.replicas]
     return {
         "kind": job.kind.name,
@@ -128,7 +140,7 @@ def _compared(job: VertexJob) -> dict[str, _Compared]:
 
 
 def _shown(value: _Compared, other: _Compared) -> str:
-    """Of a long one what is about the first difference."""
+    """Return of a long one the part about the first difference."""
     text, their = _joined(value), _joined(other)
     alike = next((place for place, (one, two) in enumerate(zip(text, their, strict=False)) if one != two), 0)
     begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
@@ -141,7 +153,7 @@ def _joined(value: _Compared) -> str:
 
 @dataclass(frozen=True)
 class RequestOverrides:
-    """What one submission may add to its template's request.
+    """Additions of one submission to its template's request.
 
     `package`: gs:// URI in place of the template's, and `code` the digest of the code in it, without what Slipway packs
     beside that. `sweep`: the id of the sweep it belongs to. `experiment` and `experiment_run` in place of the
@@ -168,7 +180,7 @@ def fill(
     user: str,
     overrides: RequestOverrides | None = None,
 ) -> dict[str, Any]:
-    """The job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
+    """Make the job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
 
     A value can't smuggle in another placeholder, nor one of the service's own `$(NAME)` expansions, nor a part of it.
     """
@@ -202,7 +214,7 @@ def fill(
 
 
 def _belong(spec: dict[str, Any], experiment: str) -> None:
-    """Puts the job into another experiment: the run's context is named after its experiment's."""
+    """Put the job into another experiment: the run's context is named after its experiment's."""
     own = spec["experiment"]
     other = f"{own.rpartition('/')[0]}/{experiment}"
     spec["experimentRun"] = other + spec["experimentRun"].removeprefix(own)
@@ -210,7 +222,7 @@ def _belong(spec: dict[str, Any], experiment: str) -> None:
 
 
 def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:
-    """`keys` are those that lead to it, from the outermost."""
+    """Fill a value that `keys` lead to, from the outermost."""
     if isinstance(value, str):
         return _text(value, keys, texts, template) if "$" in value else value
     if isinstance(value, Mapping):

@@ -1,9 +1,9 @@
 """Sending exactly one job through an API that has no idempotency key and whose lists may lag.
 
 A request is recorded, then sent once. It is sent again only after an answer that proves it was not accepted. When
-the answer is lost it is looked up by its label for a while; when that finds nothing, the person is told that it is
-unknown, and how to go on. Doing it again with the same request id first looks, in the journal and at the service;
-should two jobs be made all the same, the claim of their launchers lets only one run, unless they are tuning jobs.
+the answer is lost it is looked up by its label for a while; when that finds nothing, it is unknown, and the person is
+told how to go on. The same request id sent again is first looked up, in the journal and at the service; should two jobs
+be made all the same, the claim of their launchers lets only one run, unless they are tuning jobs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 
 from slipway.cloud.failures import CloudError, NotFound, Unreachable
 from slipway.cloud.jobs import VertexJob
-from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.formatting import join
@@ -23,6 +22,7 @@ from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.polling import poll
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.submission.lookup import JobLookup
 from slipway.submission.refusal import QUOTA_TOO_SMALL, lost_account, more_quota, worth_again
 from slipway.submission.request import Request, same
 
@@ -75,29 +75,17 @@ class Sender:
 
     def __post_init__(self) -> None:
         self._begun: set[str] = set()
-        self._told: set[str] = set()
+        self._lookup = JobLookup(self.context, self.tell)
         self._noted_at = 0.0
 
-    def look_up(self, request: Request) -> list[VertexJob]:
-        """The jobs of this stack that carry the request's label, oldest first: in every region where its jobs may be,
-        as an earlier attempt may have gone elsewhere. One without clusters that does not answer is done without where
-        the claim lets only one job run."""
+    def _look_up(self, request: Request) -> list[VertexJob]:
+        """List the jobs of this stack that carry the request's label, oldest first."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
-
-        def listed(vertex: Vertex) -> list[VertexJob]:
-            return list(vertex.jobs(request.kind, wanted))
-
-        context = self.context
-        jobs = context.looked_up(listed, self._tell_once) if request.runs_once else listed(context.vertex)
+        jobs = self._lookup.jobs(request.kind, wanted, runs_once=request.runs_once)
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
 
-    def _tell_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
-            self.tell(text)
-
     def begin(self, request: Request, *, repeated: bool) -> Attempt | None:
-        """Writes the request down, unless an earlier attempt made its job, which is the answer then.
+        """Write the request down, unless an earlier attempt made its job, which is returned then.
 
         `repeated`: somebody chose the id, so it may have been used before; it is looked up in the journal and at the
         service. Raises ConfigError when it was used for something else, JobGoneError when its job was deleted since.
@@ -109,7 +97,7 @@ class Sender:
         return sent
 
     def started(self, request: Request) -> Attempt:
-        """The job that has taken the claim of a request, where neither the journal nor a list leads to it.
+        """Return the job that has taken the claim of a request, where neither the journal nor a list leads to it.
 
         Raises JobGoneError when it was deleted since, CloudError, and AnswerUnknown where lists can't be read.
         """
@@ -120,19 +108,19 @@ class Sender:
             return self._chosen(request, [job])
         if not request.kind.runs_itself and (found := self._search(request, self.policy.look_for)):
             return found
-        raise JobGoneError(
-            f"request {request.id} was submitted before, and its job is gone",
-            why=f"{request.body.get('displayName', 'it')} has started, as {request.claim} tells, and is no longer in "
+        raise _gone(
+            request,
+            f"{request.body.get('displayName', 'it')} has started, as {request.claim} tells, and is no longer in "
             f"{join(context.vertex.regions, 'or')}: nobody can tell how it ended",
         )
 
     def withdraw(self, request: Request) -> None:
-        """It is not sent after all. What an earlier attempt wrote down stays."""
+        """Note that it is not sent after all. What an earlier attempt wrote down stays."""
         if request.id in self._begun:
             self._note(request, EntryState.REFUSED)
 
     def send(self, request: Request) -> Attempt:
-        """Sends what was begun, and answers with the job.
+        """Send what was begun, and return the job.
 
         Raises AnswerUnknown when nobody can tell whether it was accepted, CloudError when it was refused.
         """
@@ -147,16 +135,13 @@ class Sender:
             try:
                 job = self.context.vertex.job(entry.job)
             except NotFound as problem:
-                raise JobGoneError(
-                    f"request {request.id} was submitted before, and its job is gone",
-                    why=f"{entry.job} was accepted {entry.when} and has been deleted since",
-                ) from problem
+                raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since") from problem
             return Attempt(same(request, job), fresh=False)
         if entry and entry.state is EntryState.SENDING:
             self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
             return self._search(request, self.policy.look_for - max(age, 0.0))
-        found = self.look_up(request)
+        found = self._look_up(request)
         return self._chosen(request, found) if found else None
 
     def _sent(self, request: Request) -> Attempt:
@@ -198,26 +183,25 @@ class Sender:
                 wait *= 2
 
     def _search(self, request: Request, within: float) -> Attempt | None:
-        """Looks for `within` seconds and at least once, because a list may lag behind an answer.
+        """Look for `within` seconds and at least once, because a list may lag behind an answer.
 
-        None means that it is not there; a list that can't be read at the end means nothing, and raises.
+        None means that it is not there; where a list can't be read at the end nobody knows: AnswerUnknown.
         """
         clock, failed = self.context.clock, None
         for _ in poll(clock.sleep, self.policy.look_every, within=within, now=clock.monotonic):
-            found: list[VertexJob] = []
             try:
-                found, failed = self.look_up(request), None
+                if found := self._look_up(request):
+                    return self._chosen(request, found)
+                failed = None
             except CloudError as problem:
                 self.tell(f"could not look: {problem.why}")
                 failed = problem
-            if found:
-                return self._chosen(request, found)
         if failed:
             raise self._unknown(request, failed) from failed
         return None
 
     def _chosen(self, request: Request, found: list[VertexJob]) -> Attempt:
-        job = found[0] if len(found) == 1 else claimant(self.context.connection.storage, request.claim, found)
+        job = claimant(self.context.connection.storage, request.claim, found) if found[1:] else found[0]
         copies = tuple(one.name for one in found if one is not job)
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)
@@ -229,22 +213,20 @@ class Sender:
         self.journal.write(entry, durable=state is EntryState.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
-        if request.runs_once:
-            risk = "should two jobs be made, only one of them runs"
-        elif request.claim:
-            risk = "should two tuning jobs be made, each trial runs in only one of them, and both studies are spoiled"
-        else:
-            risk = "this template has no launcher, so a job that shows up late would run as well"
+        why = problem.why if problem else "interrupted while sending"
         return AnswerUnknown(
             f"sent, but whether {request.body.get('displayName', 'the job')} was accepted is unknown",
-            why=(problem.why if problem else "interrupted while sending")
-            + f"; no job of request {request.id} is listed",
-            risk=f"looks again first; {risk}",
+            why=f"{why}; no job of request {request.id} is listed",
+            risk=f"looks again first; {request.when_twice}",
         )
 
 
+def _gone(request: Request, why: str) -> JobGoneError:
+    return JobGoneError(f"request {request.id} was submitted before, and its job is gone", why=why)
+
+
 def about_earlier(request: Request, attempt: Attempt) -> str:
-    """What to know of a job that was not sent now; empty for one that was."""
+    """Say that a job was not sent now; empty for one that was."""
     if attempt.fresh:
         return ""
     before = f"submitted before with request id {request.id}"
@@ -255,15 +237,8 @@ def about_earlier(request: Request, attempt: Attempt) -> str:
 
 
 def about_copies(request: Request, attempt: Attempt) -> str:
-    """What to know of the other jobs of the request; empty where there are none."""
+    """Say what the other jobs of the request do; empty where there are none."""
     if not attempt.copies:
         return ""
-    ids = ", ".join(attempt.copy_ids)
-    if request.runs_once:
-        return f"copies of this request exist and end by themselves: {ids}"
-    what = (
-        "other tuning jobs of this request exist, and each trial runs in only one of them all"
-        if request.claim
-        else "other jobs of this request exist, and nothing keeps them from running"
-    )
-    return f"{what}: {ids}; to end one: slipway jobs cancel {attempt.copy_ids[0]}"
+    end = "" if request.runs_once else f"; to end one: slipway jobs cancel {attempt.copy_ids[0]}"
+    return f"other jobs of this request exist, and {request.when_twice}: {', '.join(attempt.copy_ids)}{end}"

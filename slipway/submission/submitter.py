@@ -21,12 +21,12 @@ from slipway.submission import successor
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
-from slipway.submission.fallback import FallbackDisplay, FallbackLoop, attempt_id
+from slipway.submission.fallback import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.refusal import way_on
-from slipway.submission.request import Request
+from slipway.submission.request import Request, attempt_id
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
 from slipway.submission.spending import Spending, spending, spending_of
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
-from slipway.cloud.failures import Conflict, NotFound, Refused
+from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ResourceError
-from slipway.labels import TEMPLATE_LABEL
+from slipway.formatting import nearest
+from slipway.labels import STACK_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, label_filter
 from slipway.sweeps.runs import sweep_filter
 from slipway.sweeps.sweep_journal import is_being_sent, journal_of_sweep
-from slipway.sweeps.unknown_sweep import unknown_sweep
 
 _WIDTH = 8
+_RECENT, _SHOWN = 100, 3
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,6 @@ class CancelledSweep:
 
     @property
     def problem(self) -> ResourceError | None:
-        """What was not done."""
         return _not_seen(self.sweep, self.unseen) if self.unseen else None
 
 
@@ -55,17 +57,13 @@ def cancel_sweep(context: Context, sweep: str) -> CancelledSweep:
     if not jobs:
         raise unknown_sweep(context, sweep)
     going = [job for job in jobs if not job.ended]
-    if not going and sending:
-        raise ResourceError(
-            f"sweep {sweep} has nothing to cancel yet, but a command of yours still sends runs of it",
-            why=f"all of its {len(jobs):,} jobs so far have ended",
-            fix="end that command (Ctrl-C)",
-        )
     if not going:
         raise ResourceError(
-            f"sweep {sweep} has ended, there is nothing to cancel",
-            why=f"all of its {len(jobs):,} jobs have ended",
-            fix=f"slipway jobs list --sweep {sweep}",
+            f"sweep {sweep} has nothing to cancel",
+            why=f"all of its {len(jobs):,} jobs{' so far' if sending else ''} have ended",
+            fix="end the command of yours that still sends (Ctrl-C)"
+            if sending
+            else f"slipway jobs list --sweep {sweep}",
         )
 
     def asked(job: VertexJob) -> bool:
@@ -88,3 +86,15 @@ def _not_seen(sweep: str, why: str) -> ResourceError:
         why=why,
         fix=f"once that answers: slipway jobs cancel --sweep {sweep}",
     )
+
+
+def unknown_sweep(context: Context, sweep: str) -> ResourceError:
+    """The error for a sweep that nobody has sent, with the recent one that was most likely meant."""
+    stack, recent = context.catalog.stack, list[str]()
+    with suppress(CloudError):
+        found = context.vertex.jobs_of_every_kind(f"{label_filter({STACK_LABEL: stack})} AND labels.{SWEEP_LABEL}:*")
+        recent = [*dict.fromkeys(job.labels[SWEEP_LABEL] for job in islice(found, _RECENT))]
+    near = nearest(sweep, sorted(recent))
+    sweeps = [near] if near else recent[:_SHOWN]
+    listing = "\n".join(f"slipway jobs list --sweep {one}" for one in sweeps) or "slipway jobs list"
+    return ResourceError(f"no jobs of sweep {sweep}", why=f"stack {stack} has none", fix=listing)

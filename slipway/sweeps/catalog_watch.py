@@ -1,4 +1,4 @@
-"""Whether a sweep's clusters are still current: it may send for hours, and a deployment may replace them meanwhile."""
+"""Watches that a sweep's clusters stay current: it may send for hours, and a deployment may replace them meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slipway.errors import ResourceError, SlipwayError
 EVERY_S = 60.0
 AGAIN_S = 10.0
 PATIENCE_S = 120.0
-"""So long a sweep may go by what it read last: a deployment waits as long before it deletes what it has replaced."""
+"""Seconds that a sweep may go by what it read last: a deployment waits as long before it deletes what it replaced."""
 
 
 class CatalogWatch:
@@ -28,8 +28,8 @@ class CatalogWatch:
         self._ask_at = began + EVERY_S
 
     def problem(self, now: float) -> SlipwayError | None:
-        """Why no more may be sent by the catalog that the sweep began with; None while that is right, or was a moment
-        ago. Waits for an answer only when the last one is too old."""
+        """Return why no more may be sent by the catalog that the sweep began with; None while that is right, or was a
+        moment ago. Waits for an answer only when the last one is too old."""
         if not self._clusters:
             return None
         if self._reading is None and now >= self._ask_at:
@@ -53,11 +53,9 @@ class CatalogWatch:
             now = catalog.clusters.get(name)
             if now is None or now.id != id_:
                 return ResourceError(
-                    f"cluster {name} was replaced while the sweep was being sent"
-                    if now
-                    else f"cluster {name} left the catalog while the sweep was being sent",
+                    f"cluster {name} {'was replaced' if now else 'left the catalog'} while the sweep was being sent",
                     why=f"the runs so far went to {id_}; the catalog has {now.id if now else 'none of that name'} now",
-                    fix=f"the same command or call sends the rest to {now.id if now else 'what the catalog has now'}",
+                    fix="the same command or call sends the rest by that catalog",
                 )
         return None
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from slipway.catalog.model import Scalar, Template
 from slipway.submission.parameters import judged
-from slipway.sweeps.mistakes import Mistake
-from slipway.sweeps.points import Point
+from slipway.sweeps.points import Mistake, Point
 
 
 @dataclass

@@ -12,11 +12,40 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
+from slipway.errors import ConfigError
 from slipway.formatting import quoted
-from slipway.sweeps.mistakes import SHAPE, Mistake
 
 MOST = 100_000
 """A grid multiplies quickly; nobody means more than this."""
+
+SHAPE = "grid: {NAME: [VALUE, …], …}, or list: [{NAME: VALUE, …}, …], or a CSV with names in its first line"
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake at a `place`: `grid.yaml:3:14` (line and column, both from 1), `grid.yaml` or `run 3`."""
+
+    place: str
+    what: str
+    fix: str = SHAPE
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+
+def refusal(source: str, mistakes: Sequence[Mistake], head: str = "") -> ConfigError:
+    """The error for at least one mistake in `source`, by their lines and columns. A single one stands by itself, unless
+    `head` says what it spoils."""
+    mistakes = sorted(
+        mistakes, key=lambda one: [int(number) for number in one.place.split(":")[1:] if number.isdigit()]
+    )
+    fix = "\n".join(dict.fromkeys(one.fix for one in mistakes))
+    if len(mistakes) == 1 and not head:
+        return ConfigError(str(mistakes[0]), fix=fix)
+    more = [f"… and {len(mistakes) - _SHOWN:,} more"] if len(mistakes) > _SHOWN else []
+    why = "\n".join([*map(str, mistakes[:_SHOWN]), *more])
+    return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why=why, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +57,10 @@ class Node:
     items: tuple[Node, ...] | None = None
     entries: tuple[tuple[Node, Node], ...] | None = None
 
-    def entry(self, name: str) -> Node | None:
-        return next((value for key, value in self.entries or () if key.text == name), None)
-
 
 @dataclass(frozen=True)
 class Content:
-    """What was given, by its `source` (a file's name): its outermost value, and what was wrong with reading it."""
+    """The outermost value of a `source` (a file's name), and the mistakes met while reading it."""
 
     source: str
     root: Node | None
@@ -52,7 +78,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Point:
-    """What is `given` for each parameter of one run; `where` names the run's place, for what it lacks.
+    """The values `given` to one run by parameter; `where` names the run's place, for what it lacks.
 
     `unread`: parameters that were given as something that is a mistake by itself; None where nothing could be read.
     """
@@ -81,7 +107,7 @@ def points(content: Content) -> Points:
 
 
 class _PointMaker:
-    """Collects what is wrong instead of stopping at it."""
+    """Collects mistakes instead of stopping at one."""
 
     def __init__(self, source: str, mistakes: list[Mistake]) -> None:
         self._source, self._mistakes = source, mistakes
@@ -89,12 +115,23 @@ class _PointMaker:
     def made(self, root: Node | None) -> Points:
         each = () if root is None else self._each(root)
         if not each and not self._mistakes:
-            what = "is not a sweep: it holds neither a grid nor a list" if root is None else "has no point"
-            self._wrong(self._source, f"{what}{', so there is nothing to run' if root is not None else ''}")
+            self._wrong(self._source, "has no point, so there is nothing to run")
         return Points(self._source, each, tuple(self._mistakes))
 
     def _wrong(self, place: str, what: str, fix: str = SHAPE) -> None:
         self._mistakes.append(Mistake(place, what, fix))
+
+    def _entries(self, node: Node) -> Iterator[tuple[str, Node, Node]]:
+        """Each name with its key and its first value."""
+        seen: set[str] = set()
+        for key, value in node.entries or ():
+            if key.text is None:
+                self._wrong(key.place, "a name must be a single string")
+            elif key.text in seen:
+                self._wrong(key.place, f"{key.text} appears twice", "name each parameter once")
+            else:
+                seen.add(key.text)
+                yield key.text, key, value
 
     def _each(self, root: Node) -> tuple[Point, ...]:
         if root.items is not None:
@@ -102,13 +139,14 @@ class _PointMaker:
         if root.entries is None:
             self._wrong(self._source, "is not a sweep: it holds neither a grid nor a list")
             return ()
-        for key, _ in root.entries:
-            if key.text not in ("grid", "list"):
-                self._wrong(key.place, f"{quoted(key.text or '')} is neither grid nor list")
-        listed, grid = root.entry("list"), root.entry("grid")
-        rows = [Point({}, self._source)] if listed is None else self._rows(listed)
-        axes = {} if grid is None else self._axes(grid)
-        return () if listed is None and not axes else self._multiplied(rows, axes)
+        parts: dict[str, Node] = {}
+        for name, key, value in self._entries(root):
+            parts[name] = value
+            if name not in ("grid", "list"):
+                self._wrong(key.place, f"{quoted(name)} is neither grid nor list")
+        rows = self._rows(parts["list"]) if "list" in parts else [Point({}, self._source)]
+        axes = self._axes(parts["grid"]) if "grid" in parts else {}
+        return self._multiplied(rows, axes) if "list" in parts or axes else ()
 
     def _multiplied(self, rows: Sequence[Point], axes: Mapping[str, tuple[Given, ...]]) -> tuple[Point, ...]:
         both = {name: one.named for row in rows for name, one in row.given.items() if name in axes}
@@ -146,8 +184,7 @@ class _PointMaker:
             return Point({}, where, None)
         found: dict[str, Given] = {}
         unread = set()
-        for key, value in entry.entries:
-            name = key.text or ""
+        for name, key, value in self._entries(entry):
             if value.items is not None or value.entries is not None:
                 self._wrong(value.place, f"{name} is not one value", "one value for each parameter of a point")
                 unread.add(name)
@@ -156,35 +193,31 @@ class _PointMaker:
         return Point(found, where, frozenset(unread))
 
     def _axes(self, node: Node) -> dict[str, tuple[Given, ...]]:
+        """The values of each parameter; none where they are a mistake."""
         if node.entries is None:
             self._wrong(node.place, "grid: names parameters with their values")
-            return {}
-        return {key.text or "": self._axis(key, values) for key, values in node.entries}
+        axes: dict[str, tuple[Given, ...]] = {}
+        for name, key, values in self._entries(node):
+            axes[name] = self._range(name, key, values) if values.entries is not None else self._axis(name, key, values)
+        return axes
 
-    def _axis(self, key: Node, values: Node) -> tuple[Given, ...]:
-        """Empty where it is a mistake."""
-        name = key.text or ""
-        if values.entries is not None:
-            return self._range(key, values)
-        if values.items is None:
+    def _axis(self, name: str, key: Node, values: Node) -> tuple[Given, ...]:
+        if not values.items:
             fix = f"{name}: [VALUE, …], or {{from: 0, to: 9}}"
-            self._wrong(values.place, f"grid: {name} has no list of values", fix)
-        elif not values.items:
-            self._wrong(values.place, f"grid: {name} has no values, so there is nothing to run")
-        found = [Given(one.text, one.place, key.place) for one in values.items or () if one.text is not None]
+            self._wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
         for one in values.items or ():
             if one.text is None:
                 self._wrong(one.place, f"grid: {name} holds something that is not one value")
-        return tuple(found)
+        return tuple(Given(one.text, one.place, key.place) for one in values.items or () if one.text is not None)
 
-    def _range(self, key: Node, given: Node) -> tuple[Given, ...]:
-        name, bounds = key.text or "", {one.text: value.text for one, value in given.entries or ()}
+    def _range(self, name: str, key: Node, given: Node) -> tuple[Given, ...]:
+        bounds = {bound: value.text for bound, _, value in self._entries(given)}
         fix = f"{name}: {{from: 0, to: 9, step: 1}}, both ends included"
         if not {"from", "to"} <= set(bounds) <= {"from", "to", "step"}:
             self._wrong(given.place, f"grid: {name} is not a range", fix)
             return ()
         try:
-            first, last, step = (Decimal(str(bounds.get(key, "1"))) for key in ("from", "to", "step"))
+            first, last, step = (Decimal(str(bounds.get(bound, "1"))) for bound in ("from", "to", "step"))
             count = int((last - first) / step) + 1 if (last - first) * step >= 0 else 0
         except ArithmeticError:
             self._wrong(given.place, f"grid: {name} is a range of something that is not a number", fix)

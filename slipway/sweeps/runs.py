@@ -1,4 +1,4 @@
-"""The runs of a sweep and what is known of each, from the journal and from the service. Pure."""
+"""The runs of a sweep, and what journal and service know of each. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CANCELLING = "JOB_STATE_CANCELLING"
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
 Settle = Callable[[list[VertexJob]], VertexJob]
-"""Which of several jobs of one attempt ran: the first is the most likely one."""
+"""Chooses the one of several jobs of an attempt that ran; the first is the most likely one."""
 
 _SHOWN_RUNS = 5
 _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list shows the newest jobs"
@@ -44,11 +44,7 @@ class Run:
     @classmethod
     def of(cls, job: VertexJob) -> Run | None:
         """The run that a job is of, None for one that belongs to none."""
-        return cls.labelled(job.labels.get(RUN_LABEL, ""))
-
-    @classmethod
-    def labelled(cls, text: str) -> Run | None:
-        index, _, attempt = text.partition("-")
+        index, _, attempt = job.labels.get(RUN_LABEL, "").partition("-")
         return cls(int(index), int(attempt or 0)) if index.isdecimal() and (attempt or "0").isdecimal() else None
 
     def request_id(self, sweep: str) -> str:
@@ -60,7 +56,7 @@ class Run:
 
 
 def runs_in_words(numbers: Sequence[int]) -> str:
-    """`run 3`, `runs 0, 3, 4 and 97 more`: whichever of at least one run is meant."""
+    """`run 3`, `runs 0, 3, 4 and 97 more`"""
     if len(numbers) == 1:
         return f"run {numbers[0]}"
     shown, more = [str(one) for one in numbers[:_SHOWN_RUNS]], len(numbers) - _SHOWN_RUNS
@@ -73,7 +69,7 @@ def sweep_filter(stack: str, sweep: str) -> str:
 
 
 class SendState(StrEnum):
-    """What became of a run's sending, as the journal has it."""
+    """The last step of a run's sending, as the journal has it."""
 
     SENDING = "sending"
     ACCEPTED = "accepted"
@@ -99,26 +95,21 @@ class KnownRuns:
             found[run.index] = max(run, found.get(run.index, run))
         return tuple(found[index] for index in sorted(found))
 
-    def with_gone(self, runs: Iterable[Run]) -> KnownRuns:
-        states = dict.fromkeys(runs, GONE)
-        return self._settled({**dict.fromkeys(states, ""), **self.jobs}, states)
-
-    def with_found(self, found: Mapping[Run, VertexJob]) -> KnownRuns:
-        names = {run: job.name for run, job in found.items()}
-        return self._settled({**self.jobs, **names}, {run: job.state for run, job in found.items()})
-
-    def _settled(self, jobs: Mapping[Run, str], states: Mapping[Run, str]) -> KnownRuns:
-        left = {run: when for run, when in self.open.items() if run not in states}
-        return replace(self, jobs=jobs, open=left, states={**self.states, **states})
+    def with_found(self, found: Mapping[Run, VertexJob | None]) -> KnownRuns:
+        """The same with jobs that were asked for, None for one that is gone."""
+        names = {run: job.name if job else self.jobs.get(run, "") for run, job in found.items()}
+        states = {run: job.state if job else GONE for run, job in found.items()}
+        left = {run: when for run, when in self.open.items() if run not in found}
+        return replace(self, jobs={**self.jobs, **names}, open=left, states={**self.states, **states})
 
     def without(self, runs: Collection[Run]) -> KnownRuns:
-        """As if they had never been sent, but for that they were to be."""
+        """The same with `runs` as never sent, though meant to be."""
         jobs = {run: job for run, job in self.jobs.items() if run not in runs}
         return replace(self, jobs=jobs, forgotten=self.forgotten.union(runs))
 
 
 def most_likely(jobs: list[VertexJob]) -> VertexJob:
-    """Where nobody asks for the claim."""
+    """The choice where nobody asks for the claim."""
     return jobs[0]
 
 
@@ -129,7 +120,7 @@ def known_runs(
     listed: Iterable[VertexJob],
     settle: Settle = most_likely,
 ) -> KnownRuns:
-    """What journal and service say together. A job that the service lists settles what the journal has open."""
+    """Put journal and service together: a listed job settles what the journal has open."""
     named = ((Run.of(job), job) for job in listed)
     ours = _by_run((job for run, job in named if run and job.request_id == run.request_id(sweep)), settle)
     found = {**{run: job.name for run, job in ours.items()}, **jobs}
@@ -142,9 +133,9 @@ class RemainingRuns:
     """`send` in order; `look` first, as they may be on their way since a wall-clock second.
 
     `done`: runs that were submitted before and are not sent now. Of these, `failed` have failed, `cancelled` were
-    cancelled, and `repeated` were sent more than once, `recalled` of them as they had been cancelled. `recalls` are
-    those of `send` whose last attempt was cancelled. `gone`: the numbers of those of `done` whose jobs were deleted, so
-    that nobody can tell how they ended; `jobs` are the names of the others' jobs.
+    cancelled, and `repeated` were sent more than once, `recalled` of them after a cancellation. `recalls`: those of
+    `send` whose last attempt was cancelled. `gone`: the numbers of `done` runs whose jobs were deleted, so that nobody
+    can tell how they ended; `jobs` are the names of the others' jobs.
     """
 
     send: tuple[Run, ...]
@@ -161,7 +152,7 @@ class RemainingRuns:
 
 @dataclass(frozen=True)
 class RunsAgain:
-    """Which runs are asked to be sent once more."""
+    """The runs that are asked to be sent once more."""
 
     failed: bool = False
     cancelled: bool = False
@@ -172,14 +163,12 @@ class RunsAgain:
 
     @property
     def words(self) -> list[str]:
-        """What is true of them."""
         return [what for what, asked in (("has failed", self.failed), ("was cancelled", self.cancelled)) if asked]
 
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:
-    """What is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead; with
-    `recall` the cancelled ones too, as it goes on where it was stopped. In any case those that were sent and never
-    started, as the same attempts."""
+    """Return what is left of a sweep of `count` runs: those never sent. With `retry` the failed and the gone instead;
+    with `recall` the cancelled ones too. In any case those that were sent and never started, as the same attempts."""
     again = (FAILED | {GONE} if retry else frozenset()) | ({CANCELLED} if recall else frozenset())
     latest, forgotten = {run.index: run for run in facts.last}, {run.index: run for run in sorted(facts.forgotten)}
     send: list[Run] = []
@@ -212,34 +201,34 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
 
 
 def _was_cancelled(run: Run, facts: KnownRuns) -> bool:
-    """Whether the attempt before this one was."""
+    """Tell whether the attempt before this one was cancelled."""
     return run.resend > 0 and facts.states.get(Run(run.index, run.resend - 1)) == CANCELLED
 
 
 def being_cancelled(facts: KnownRuns) -> int:
-    """How many runs are yet to end, as somebody has asked them to: what becomes of them is not known before."""
+    """Count the runs that somebody has asked to end, and that have not yet."""
     return sum(state == _CANCELLING for state in facts.states.values())
 
 
 def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
-    """A sweep's jobs by run and attempt; those that belong to no run come last."""
+    """Sort a sweep's jobs by run and attempt; those of no run come last."""
     last = Run(sys.maxsize)
     return sorted(jobs, key=lambda job: Run.of(job) or last)
 
 
 def latest(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> dict[int, VertexJob]:
-    """The job that counts for each run: that of its last attempt."""
+    """Return for each run the job of its last attempt."""
     return {run.index: job for run, job in _by_run(in_order(jobs), settle).items()}
 
 
 def copies(jobs: Iterable[VertexJob], settle: Settle = most_likely) -> frozenset[str]:
-    """The names of those that stood aside: another job of the same attempt runs it, or has run it."""
+    """Return the names of jobs that stood aside: another job of the same attempt runs it, or has run it."""
     listed = [job for job in jobs if Run.of(job)]
     return frozenset(job.name for job in listed) - {job.name for job in _by_run(listed, settle).values()}
 
 
 def _by_run(jobs: Iterable[VertexJob], settle: Settle) -> dict[Run, VertexJob]:
-    """The job that counts for each attempt at a run."""
+    """Return the job that counts for each attempt at a run."""
     found: dict[Run, list[VertexJob]] = {}
     for job in jobs:
         if run := Run.of(job):
@@ -250,6 +239,6 @@ def _by_run(jobs: Iterable[VertexJob], settle: Settle) -> dict[Run, VertexJob]:
 
 
 def _stands_aside(job: VertexJob) -> tuple[bool, bool]:
-    """What ended before it had machines never had the claim; what succeeded may have lost it, and ended by itself."""
+    """Rank a job that ended without machines last, as it never had the claim; one that succeeded may have lost it."""
     never_ran = job.ended and job.state != _SUCCEEDED and job.start_time is None
     return never_ran, job.state == _SUCCEEDED

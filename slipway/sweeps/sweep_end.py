@@ -1,4 +1,4 @@
-"""A sweep's end: waiting for its runs, and the error that it is when not all of them were accepted, or succeeded."""
+"""A sweep's end: waiting for its runs, and the error where not all of them were accepted, or succeeded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from slipway.cloud.failures import NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
@@ -17,23 +18,20 @@ from slipway.jobs.follower import TRANSIENT, Polling
 from slipway.jobs.waiting import state_word
 from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
-from slipway.sweeps.runs import runs_in_words
+from slipway.sweeps.runs import Run, runs_in_words
 from slipway.sweeps.sweep_jobs import calls_of
 from slipway.sweeps.sweep_sender import SECONDS_PER_CALL
 from slipway.sweeps.sweep_submitter import SubmittedSweep
-from slipway.sweeps.unlisted_runs import UnlistedRuns
 
 _SHOWN_REASONS = 5
-_LATE = "job that shows up late would run as well"
+_AT_A_LOOK = 8
 _POLLING = Polling()
 
 
 @dataclass(frozen=True)
 class Again:
-    """How to go on with a sweep, in the words of whoever sent it: a command, or a call of Python.
-
-    `same` sends what was never sent; the others also, or only, what failed and what was cancelled.
-    """
+    """Ways to go on with a sweep, as a command or a call of Python: `same` sends what was never sent; the others also,
+    or only, what failed and what was cancelled."""
 
     same: str
     failed: str
@@ -41,7 +39,7 @@ class Again:
 
 
 class EndDisplay(Protocol):
-    """Where waiting tells what it sees."""
+    """Hears what waiting sees."""
 
     def state(self, text: Callable[[datetime], str]) -> None: ...
 
@@ -49,18 +47,16 @@ class EndDisplay(Protocol):
 
 
 def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
-    """Why not all runs were accepted, other than that somebody stopped the sending; None when they were."""
+    """Return why not all runs were accepted, other than that somebody stopped the sending; None when they were."""
     result = sweep.result
     if result.stopped is not None:
         return result.stopped
     if result.unknown:
-        trials = sweep.jobs.kind.has_trials
-        late = "tuning job that shows up late could take trials from the new one" if trials else _LATE
         return AnswerUnknown(
             f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
             why="their answers were lost, and no list shows their jobs",
-            fix=f"to see:         slipway jobs list --sweep {sweep.id}\nto look again:  {again.same}\n"
-            f"to send them:   {again.failed}   (a {late})",
+            fix=f"to see:         {_listing(sweep)}\nto look again:  {again.same}\n"
+            f"to send them:   {again.failed}   (should one show up late, {sweep.jobs.when_twice})",
         )
     if result.refused:
         return ResourceError(
@@ -73,14 +69,14 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 @dataclass(frozen=True)
 class EndedRuns:
-    """Each run's job, by the runs' numbers, and the numbers of those that nobody can tell the end of."""
+    """The job of each run, by the runs' numbers, and the numbers of those that nobody can tell the end of."""
 
     jobs: Mapping[int, VertexJob]
     gone: Sequence[int] = ()
 
 
 def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) -> SlipwayError | None:
-    """The error that it is when nobody can tell how some runs ended, which others need not stop for."""
+    """Return the error for runs of which nobody can tell how they ended, None where there are none."""
     if not gone:
         return None
     return ResourceError(
@@ -91,7 +87,7 @@ def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) ->
 
 
 def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None) -> EndedRuns:
-    """The runs once all have ended: those that are listed, and all that were accepted, now or before.
+    """Wait until all runs have ended: those that are listed, and all that were accepted, now or before.
 
     Ends the experiment runs of those that end in the meantime. Raises Timeout after `timeout` seconds (the runs go on),
     and CloudError when there has been no contact for long.
@@ -110,33 +106,33 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
         age = context.clock.monotonic() - begun
         show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
-            raise _late(sweep, len(going), timeout)
+            raise Timeout(
+                f"{len(going):,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
+                why="they go on",
+                fix=f"{_listing(sweep)}     or end them: slipway jobs cancel --sweep {sweep.id}",
+            )
         pause = max(_POLLING.state(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls))
         context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
 
 
 def problem_of_runs(sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
-    """The error that is to be told when not all runs succeeded: of those that failed, else of those that are gone, else
-    of those cancelled."""
+    """Return the error where not all runs succeeded: of those that failed, else of those that are gone, else of those
+    cancelled."""
     problems = [problem for job in ended.jobs.values() if (problem := error_of_end(job))]
     failed = [problem for problem in problems if not isinstance(problem, Cancelled)]
-    listing = f"slipway jobs list --sweep {sweep.id}"
     lost = problem_of_gone(sweep, ended.gone, again)
     if failed:
-        reasons = [_reasons(problem.why for problem in failed), *([_about_gone(ended.gone)] if lost else [])]
         return ResourceError(
             f"{len(failed):,} of {len(ended.jobs):,} runs of sweep {sweep.id} did not succeed",
-            why="\n".join(reasons),
-            fix=f"which:      {listing}\nonce more:  {again.failed}",
+            why="\n".join([_reasons(problem.why for problem in failed), *([lost.why] if lost else [])]),
+            fix=f"which:      {_listing(sweep)}\nonce more:  {again.failed}",
         )
-    if lost:
+    if lost or not problems:
         return lost
-    if problems:
-        return Cancelled(
-            f"{len(problems):,} of {len(ended.jobs):,} runs of sweep {sweep.id} were cancelled",
-            fix=f"which:     {listing}\nto go on:  {again.cancelled}",
-        )
-    return None
+    return Cancelled(
+        f"{len(problems):,} of {len(ended.jobs):,} runs of sweep {sweep.id} were cancelled",
+        fix=f"which:     {_listing(sweep)}\nto go on:  {again.cancelled}",
+    )
 
 
 def counted_states(states: Iterable[str]) -> str:
@@ -151,7 +147,7 @@ def _about_gone(gone: Sequence[int]) -> str:
 
 
 def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show: EndDisplay) -> dict[int, VertexJob]:
-    """The runs as they are now. Tries on for a while when the service is away."""
+    """Return the runs as they are now. Tries on for a while when the service is away."""
     contact = Contact(context.clock, context.no_contact, goes_on="the runs go on")
     while True:
         try:
@@ -167,15 +163,62 @@ def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime
     return lambda now: f"{sweep.id}  waiting {clock((now - begun).total_seconds())}  {words}".rstrip()
 
 
-def _late(sweep: SubmittedSweep, going: int, timeout: float) -> Timeout:
-    return Timeout(
-        f"{going:,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
-        why="they go on",
-        fix=f"slipway jobs list --sweep {sweep.id}     or end them: slipway jobs cancel --sweep {sweep.id}",
-    )
+def _listing(sweep: SubmittedSweep) -> str:
+    return f"slipway jobs list --sweep {sweep.id}"
 
 
 def _reasons(reasons: Iterable[str]) -> str:
-    """The most frequent ones, each with its count."""
+    """List the most frequent ones, each with its count."""
     counts = Counter(reasons).most_common(_SHOWN_REASONS)
     return "\n".join(f"{count:,} × {reason}" for reason, count in counts)
+
+
+class UnlistedRuns:
+    """Runs that are waited for and that no list shows, yet or any more: their jobs are asked for, a few at each look.
+
+    `gone`: the numbers of those whose jobs were deleted; `calls`: how many the last look took.
+    """
+
+    def __init__(self, context: Context, accepted: Mapping[Run, str], gone: Iterable[int]) -> None:
+        """`accepted`: the name of the job of each run's last attempt."""
+        self._context, self._accepted = context, accepted
+        self._ended: dict[int, VertexJob] = {}
+        self.gone, self.calls = set(gone), 0
+
+    def look(self, listed: Mapping[int, VertexJob]) -> dict[int, VertexJob]:
+        """Return jobs by the runs' numbers: those `listed`, and those that were asked for.
+
+        Nothing is asked while one that is listed goes on: all may be listed by then. Raises CloudError.
+        """
+        jobs, missing = dict(listed), self._missing(listed)
+        self.calls = 0
+        for run in missing:
+            jobs.pop(run.index, None)  # An earlier attempt.
+            if run.index in self._ended:
+                jobs[run.index] = self._ended[run.index]
+        if all(job.ended for job in jobs.values()):
+            for run in [one for one in missing if one.index not in jobs][:_AT_A_LOOK]:
+                self.calls += 1
+                try:
+                    job = self._context.vertex.job(self._accepted[run])
+                except NotFound:
+                    self.gone.add(run.index)
+                    continue
+                jobs[run.index] = job
+                if job.ended:
+                    self._ended[run.index] = job
+        return {index: job for index, job in jobs.items() if index not in self.gone}
+
+    def unseen(self, jobs: Mapping[int, VertexJob]) -> set[int]:
+        """Return the numbers of those that nothing is known of yet."""
+        return {run.index for run in self._accepted} - jobs.keys() - self.gone
+
+    def _missing(self, listed: Mapping[int, VertexJob]) -> list[Run]:
+        return sorted(run for run in self._accepted if run.index not in self.gone and not _shown(run, listed))
+
+
+def _shown(run: Run, listed: Mapping[int, VertexJob]) -> bool:
+    """Tell whether its job is listed, or that of a later attempt; there may be an earlier one's alone."""
+    job = listed.get(run.index)
+    seen = Run.of(job) if job else None
+    return seen is not None and seen >= run

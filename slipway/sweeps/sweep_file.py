@@ -6,24 +6,18 @@ import csv
 import io
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from json import JSONDecodeError, JSONDecoder
+from collections.abc import Sequence
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
 from slipway.errors import ConfigError
 from slipway.formatting import counted
-from slipway.sweeps.mistakes import SHAPE, Mistake
-from slipway.sweeps.points import MOST, Content, Node, Points, points
+from slipway.sweeps.points import MOST, SHAPE, Content, Mistake, Node, Points, points
 
 _NULL = "tag:yaml.org,2002:null"
 _LARGEST = 16 * 2**20
 _DEEPEST = 8
-_ONCE = "name each parameter once"
-
-_SPACE = re.compile(r"[ \t\n\r]*")
-_WORD = re.compile(r"[^][{},\s]+")
 _CELL = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 
 
@@ -46,16 +40,14 @@ def read(path: Path) -> Points:
 def of_yaml(text: str, file: str) -> Content:
     import yaml
 
-    reader = _Yaml(file)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
-        node = None if root is None else reader.node(root)
+        return Content(file, None if root is None else _Yaml(file).node(root))
     except (yaml.YAMLError, RecursionError) as problem:
         mark = getattr(problem, "problem_mark", None)
         what = getattr(problem, "problem", None) or str(problem)
         place = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file
         raise ConfigError(f"{place}: {what}", why="not valid YAML", fix=SHAPE) from problem
-    return Content(file, node, tuple(reader.mistakes))
 
 
 class _Yaml:
@@ -63,97 +55,36 @@ class _Yaml:
 
     def __init__(self, file: str) -> None:
         self._file, self._left = file, 20 * MOST
-        self.mistakes: list[Mistake] = []
 
     def node(self, node: Any, depth: int = 0) -> Node:
         self._left -= 1
         if self._left < 0 or depth > _DEEPEST:
             raise ConfigError(f"{self._file}: expands to more than a sweep can hold", fix=SHAPE)
-        place = self._place(node)
+        place = f"{self._file}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
         if node.id == "scalar":
-            return Node(place) if node.tag == _NULL else Node(place, node.value)
+            return Node(place) if node.tag == _NULL else Node(place, _joined(node.value))
         if node.id == "sequence":
             return Node(place, items=tuple(self.node(item, depth + 1) for item in node.value))
-        return Node(place, entries=_once(self._entries(node, depth), self.mistakes))
+        return Node(
+            place, entries=tuple((self.node(key, depth), self.node(item, depth + 1)) for key, item in node.value)
+        )
 
-    def _entries(self, node: Any, depth: int) -> Iterator[tuple[Node, Node]]:
-        for key, item in node.value:
-            if key.id == "scalar":
-                yield Node(self._place(key), key.value), self.node(item, depth + 1)
-            else:
-                self.mistakes.append(Mistake(self._place(key), "a name must be a single string"))
 
-    def _place(self, node: Any) -> str:
-        return f"{self._file}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+def _joined(text: str) -> str:
+    """The text with characters that JSON writes as two escapes made one."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def of_json(text: str, file: str) -> Content:
+    """JSON is YAML as well, whose reader tells where everything is, once tabs between its words are spaces."""
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
-        reader = _Json(text, file)
-        node = reader.node(0)[0]
     except JSONDecodeError as problem:
         place = f"{file}:{problem.lineno}:{problem.colno}"
         raise ConfigError(f"{place}: {problem.msg}", why="not valid JSON", fix=SHAPE) from problem
-    except (ValueError, RecursionError) as problem:
+    except RecursionError as problem:
         raise ConfigError(f"{file}: {problem}", why="not valid JSON", fix=SHAPE) from problem
-    return Content(file, node, tuple(reader.mistakes))
-
-
-class _Json:
-    """Where everything is in a text that is known to be valid JSON, which the library's own parser does not tell.
-    Numbers, `true` and `false` stay as they are written."""
-
-    def __init__(self, text: str, file: str) -> None:
-        self._text, self._file, self._decoder = text, file, JSONDecoder()
-        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
-        self.mistakes: list[Mistake] = []
-
-    def node(self, at: int) -> tuple[Node, int]:
-        """What begins at or after `at`, and where it ends."""
-        at = self._after_space(at)
-        place, begin = self._place(at), self._text[at]
-        if begin == '"':
-            text, end = self._decoder.raw_decode(self._text, at)
-            return Node(place, text), end
-        if begin == "[":
-            return self._items(at, place)
-        if begin == "{":
-            return self._entries(at, place)
-        word = _WORD.match(self._text, at)
-        assert word is not None, "json.loads has taken it"
-        return Node(place, None if word[0] == "null" else word[0]), word.end()
-
-    def _items(self, at: int, place: str) -> tuple[Node, int]:
-        found: list[Node] = []
-        at = self._after_space(at + 1)
-        while self._text[at] != "]":
-            item, at = self.node(at)
-            found.append(item)
-            at = self._after_comma(at)
-        return Node(place, items=tuple(found)), at + 1
-
-    def _entries(self, at: int, place: str) -> tuple[Node, int]:
-        found: list[tuple[Node, Node]] = []
-        at = self._after_space(at + 1)
-        while self._text[at] != "}":
-            key, at = self.node(at)
-            value, at = self.node(self._after_space(at) + 1)
-            found.append((key, value))
-            at = self._after_comma(at)
-        return Node(place, entries=_once(found, self.mistakes)), at + 1
-
-    def _after_space(self, at: int) -> int:
-        match = _SPACE.match(self._text, at)
-        return match.end() if match else at
-
-    def _after_comma(self, at: int) -> int:
-        at = self._after_space(at)
-        return self._after_space(at + 1) if self._text[at] == "," else at
-
-    def _place(self, at: int) -> str:
-        line = bisect_right(self._lines, at)
-        return f"{self._file}:{line}:{at - self._lines[line - 1] + 1}"
+    return of_yaml(text.replace("\t", " "), file)
 
 
 def of_csv(text: str, file: str) -> Content:
@@ -196,15 +127,3 @@ def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> 
         match = _CELL.match(written, at)
         at = match.end() + 1 if match else at
     return found
-
-
-def _once(entries: Iterable[tuple[Node, Node]], mistakes: list[Mistake]) -> tuple[tuple[Node, Node], ...]:
-    """Each name's first value; the others are mistakes."""
-    found: dict[str, tuple[Node, Node]] = {}
-    for key, value in entries:
-        name = key.text or ""
-        if name in found:
-            mistakes.append(Mistake(key.place, f"{name} appears twice", _ONCE))
-        else:
-            found[name] = (key, value)
-    return tuple(found.values())

@@ -19,14 +19,14 @@ from typing import IO, Any
 
 from slipway.context import Context
 from slipway.errors import ConfigError, SlipwayError
-from slipway.submission.journal import state_folder
+from slipway.submission.journal import lock, state_folder, unusable
 from slipway.sweeps.runs import Run, SendState
 
 
 @dataclass(frozen=True)
 class SweepHeader:
-    """What a sweep is. `digest` covers template, points and flags; `commit` is the catalog's when it began, with
-    a + where there was more than it."""
+    """Identity of a sweep: `digest` covers template, points and flags; `commit` is the catalog's when it began, with a
+    + where there was more than it."""
 
     sweep: str
     template: str
@@ -37,13 +37,13 @@ class SweepHeader:
 
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
-    """Where the sending of a stack's sweep is recorded."""
+    """Return where the sending of a stack's sweep is recorded."""
     state = state_folder(context.folder, context.environ)
     return state / "sweeps" / context.catalog.project / context.catalog.stack / f"{sweep}.jsonl"
 
 
 def was_begun(file: Path) -> bool:
-    """Whether any run of the sweep was sent from here."""
+    """Tell whether any run of the sweep was sent from here."""
     try:
         with file.open("rb") as stream:
             return bool(stream.readline() and stream.readline())
@@ -52,7 +52,7 @@ def was_begun(file: Path) -> bool:
 
 
 def is_being_sent(file: Path) -> bool | None:
-    """Whether a process has the journal and sends; None where there is no journal, as nobody began it here."""
+    """Tell whether a process holds the journal and sends; None where there is none, as nobody began the sweep here."""
     try:
         with file.open("rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -81,31 +81,23 @@ class SweepJournal:
         self.sent_at: dict[Run, float] = {}
 
     def begin(self, head: SweepHeader, digests: Collection[str] = ()) -> None:
-        """Opens or goes on; `digests` are others that it may have been begun with. Raises ConfigError when the id was
-        used for another sweep, SlipwayError for the disk."""
+        """Open or go on; `digests` are others that the sweep may have been begun with. Raises ConfigError when the id
+        was used for another sweep, SlipwayError for the disk."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             stream = self._file.open("a+", encoding="utf-8")
             self._stream = stream
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(stream, f"sweep {head.sweep}", self._file)
             lines = self._lines(stream)
-        except BlockingIOError as problem:
-            raise SlipwayError(
-                f"sweep {head.sweep} is being sent by another process",
-                why=f"it holds {self._file}",
-                fix="wait for it, or end it and run the same command again",
-            ) from problem
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
         self.commit = head.commit
         if not lines:
             self._head = head
             return
-        if not all(isinstance(line, dict) for line in lines):
-            raise self._failed(ValueError("a line is not a JSON object"))
         first = lines[0]
-        if "digest" not in first:
-            raise self._failed(ValueError("its first line does not say what the sweep is"))
+        if not all(isinstance(line, dict) for line in lines) or "digest" not in first:
+            raise self._failed(ValueError("this is not the journal of a sweep"))
         if first["digest"] not in (head.digest, *digests):
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
@@ -128,7 +120,7 @@ class SweepJournal:
         self._settle(run, fate, when, job)
 
     def sync(self) -> None:
-        """To the disk, if anything is new."""
+        """Write to the disk, if anything is new."""
         if self._stream is not None and not self._synced:
             try:
                 os.fsync(self._stream.fileno())
@@ -158,7 +150,7 @@ class SweepJournal:
         self._synced = False
 
     def _lines(self, stream: IO[str]) -> list[dict[str, Any]]:
-        """All whole lines; one that a kill tore is cut off."""
+        """Read all whole lines; one that a kill tore is cut off."""
         stream.seek(0)
         text = stream.read()
         whole = text[: text.rfind("\n") + 1]
@@ -183,9 +175,4 @@ class SweepJournal:
             self.jobs[run] = job
 
     def _failed(self, problem: Exception) -> SlipwayError:
-        why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-        return SlipwayError(
-            "the sweep's journal can't be used, and nothing is sent unless it is recorded",
-            why=f"{self._file}: {why}",
-            fix="make room or make the file readable and writable, then run the same command again",
-        )
+        return unusable("the sweep", self._file, problem)

@@ -20,9 +20,8 @@ from slipway.labels import (
     label_value,
 )
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
-from slipway.sweeps.mistakes import refusal
 from slipway.sweeps.parameter_judge import ParameterJudge
-from slipway.sweeps.points import Point, Points
+from slipway.sweeps.points import Point, Points, refusal
 from slipway.sweeps.runs import Run
 from slipway.sweeps.sweep_identity import SweepDigests, siblings, sweep_id
 

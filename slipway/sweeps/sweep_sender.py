@@ -1,9 +1,8 @@
 """Sends the runs of a sweep: many at once, no faster than is permitted, each until it is known to be accepted.
 
 One thread decides and writes the journal; the others only wait for answers. A run whose answer was lost is looked for
-among the sweep's jobs. When it does not show up in time it is sent again under the same request id where a launcher's
-claim keeps a copy from running, and is reported as unknown where nothing would, unless somebody insists; so is a tuning
-job, whose copy would run a part of its trials.
+among the sweep's jobs. When it does not show up in time it is sent again under the same request id where the claim lets
+only one of two jobs run; elsewhere it is reported as unknown, unless somebody insists.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, SendState
-from slipway.sweeps.sending import SendingProgress, SendingResult
 from slipway.sweeps.sweep_journal import SweepJournal
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
+Look = Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
 
 _REFUSALS_IN_A_ROW = 10
 _RESENDS = 5
@@ -39,12 +38,40 @@ SECONDS_PER_CALL = 0.25
 """Looking costs calls, of which the service takes 600 a minute from everybody: at most 240 of them are ours."""
 
 
+@dataclass
+class SendingResult:
+    """Runs that were accepted now, refused with the service's words, and of which nobody knows."""
+
+    accepted: dict[Run, str] = field(default_factory=dict)
+    refused: dict[Run, CloudError] = field(default_factory=dict)
+    unknown: list[Run] = field(default_factory=list)
+    stopped: SlipwayError | None = None
+    interrupted: bool = False
+
+
+@dataclass
+class SendingProgress:
+    """`before` of `total` runs were accepted earlier, `now` since. `limited`: times a rate limit was met; `held`: by
+    the last call. `trouble`: why nothing gets through, from the last call; empty while calls are answered."""
+
+    total: int
+    before: int = 0
+    now: int = 0
+    missed: int = 0
+    refused: int = 0
+    limited: int = 0
+    held: bool = False
+    trouble: str = ""
+
+    @property
+    def done(self) -> int:
+        return self.before + self.now
+
+
 @dataclass(eq=False)
 class PendingRun:
-    """A run on its way. `lost_at`: since when its answer is missed, on the monotonic clock.
-
-    `insisted`: somebody asks to send it again, though it may be on its way and nothing would keep it from running.
-    """
+    """A run on its way. `lost_at`: since when its answer is missed, on the monotonic clock. `insisted`: it is sent
+    again even where a copy would run as well."""
 
     run: Run
     lost_at: float = 0.0
@@ -54,13 +81,12 @@ class PendingRun:
 
 @dataclass
 class SweepSender:
-    """`create` makes a job, `look` gives the names of jobs by request id, as far as they are listed, and how many
-    calls that took. `request` makes a run's request. `rate`: submissions a minute in each region, 0 for no limit.
-    `tell` gets the progress after every change. `outdated`: why no more may be sent as `request` makes it, as of a time
-    on the monotonic clock."""
+    """`create` makes a job; `look` gives the names of listed jobs by request id, and how many calls that took.
+    `request` makes a run's request. `rate`: submissions a minute in each region, 0 for no limit. `tell` gets the
+    progress after every change. `outdated`: why no more may be sent, as of a time on the monotonic clock."""
 
     create: Callable[[Request], VertexJob]
-    look: Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
+    look: Look
     request: Callable[[Run], Request]
     journal: SweepJournal
     rate: int
@@ -85,9 +111,9 @@ class SweepSender:
     def send(
         self, send: Iterable[Run], look: Mapping[Run, float], progress: SendingProgress, *, insist: bool = False
     ) -> SendingResult:
-        """All of `send`, and those of `look` (by when they were sent, wall clock) that are not found.
+        """Send all of `send`, and those of `look` (by when they were sent, wall clock) that are not found.
 
-        `insist`: send those once more also where no launcher's claim lets only one of two jobs run.
+        `insist`: send those also where two jobs would both run.
         """
         now, wall = self.clock.monotonic(), self.clock.now().timestamp()
         for run in send:
@@ -117,7 +143,6 @@ class SweepSender:
         return bool(any(self._todo.values()) or self._flying or self._missed)
 
     def _region(self, run: Run) -> str:
-        """Where its job goes, which is whose rate it counts for."""
         return self.request(run).region
 
     def _turn(self, progress: SendingProgress) -> None:
@@ -146,14 +171,14 @@ class SweepSender:
         self._flying[pending] = self.threads.submit(self._told, pending, self.create, request)
 
     def _told(self, what: PendingRun | None, call: Callable[[_Asked], _Answer], asked: _Asked) -> _Answer:
-        """The call's answer, of which the thread that decides is told."""
+        """Return the call's answer, and wake the thread that decides."""
         try:
             return call(asked)
         finally:
             self._answers.put(what)
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
-        """Takes the answers that have come, after at most so many seconds."""
+        """Take the answers that have come, after at most so many seconds."""
         if self._flying or self._looking is not None:
             with suppress(Empty):
                 self._take(self._answers.get(timeout=wait_for), progress)
@@ -217,7 +242,6 @@ class SweepSender:
             self._look_at = min(self._look_at, now + self.policy.look_every)
 
     def _requeue(self, pending: PendingRun) -> None:
-        """It was not accepted, and is sent again later."""
         self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
         self._todo[self._region(pending.run)].appendleft(pending)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +15,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import PolicyError, ResourceError, SlipwayError
+from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
 from slipway.jobs.earlier_waits import EARLIER, earlier_filter
 from slipway.live import Unknown
 from slipway.submission.candidates import Candidate
@@ -25,7 +25,7 @@ from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.catalog_watch import CatalogWatch
 from slipway.sweeps.forecast import Forecast, share
-from slipway.sweeps.gone_runs import ask_first, with_gone, with_unlisted
+from slipway.sweeps.gone_runs import GoneRuns
 from slipway.sweeps.rate_limit import seconds_to_send
 from slipway.sweeps.runs import (
     RemainingRuns,
@@ -36,12 +36,11 @@ from slipway.sweeps.runs import (
     remaining_runs,
     runs_in_words,
 )
-from slipway.sweeps.sending import SendingProgress, SendingResult
-from slipway.sweeps.sweep_ids import look_for_ids
+from slipway.sweeps.sweep_identity import instead
 from slipway.sweeps.sweep_jobs import SweepJobs
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep, was_begun
 from slipway.sweeps.sweep_plan import SweepPlan
-from slipway.sweeps.sweep_sender import SweepSender
+from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 WIDTH = 128
 """Requests under way at once: enough to use any permitted rate at a second's latency."""
@@ -49,7 +48,7 @@ _LOOK_EVERY = 2.0
 
 
 class SweepDisplay(Protocol):
-    """Where a sweep tells what it does."""
+    """Hears what a sweep does."""
 
     def note(self, text: str) -> None: ...
 
@@ -67,17 +66,17 @@ class SweepDisplay(Protocol):
         begun_at: str,
         forecast: Forecast | None,
     ) -> None:
-        """`plan`: as it is sent, which may be under another id. `choices`: for each group of which runs are sent.
+        """`plan`: as it is sent, which may be under another id. `choices`: by group, of those that send runs.
         `begun_at`: the commit whose templates the sweep began with. `forecast`: None where nothing is sent."""
 
     def sending(self, progress: SendingProgress) -> AbstractContextManager[Callable[[SendingProgress], None]]:
-        """Takes the progress after every change."""
+        """Gives what takes the progress after every change."""
 
 
 @dataclass(frozen=True)
 class SubmittedSweep:
-    """What came of sending what was `left`; `jobs` reads the sweep's from the service. `forecast` is what was to be
-    expected before, None where nothing was left."""
+    """A sweep after sending what was `left`; `jobs` reads the sweep's from the service. `forecast` was made before,
+    None where nothing was left."""
 
     id: str
     count: int
@@ -88,14 +87,14 @@ class SubmittedSweep:
 
     @property
     def accepted(self) -> dict[Run, str]:
-        """The name of the job of each run's last attempt, but for those that are gone."""
+        """Names of the jobs of each run's last attempt, but for those that are gone."""
         return {**self.left.jobs, **self.result.accepted}
 
 
 def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay, asks: RunsAgain) -> SubmittedSweep:
-    """Sends what is left of it at `rate` submissions a minute and region, 0 for no limit, and once more the runs that
-    are asked for. Those that are being cancelled are waited for, where cancelled ones are. It stops when a cluster that
-    it sends to is replaced.
+    """Send what is left of a sweep at `rate` submissions a minute and region, 0 for no limit, and once more the runs
+    that `asks` names: where those are cancelled ones, runs that are being cancelled are waited for. The sending stops
+    when a cluster that it sends to is replaced.
 
     Raises ConfigError when its name, or the same runs, were sent as another sweep, PolicyError when some run that is to
     be sent can go nowhere, and SlipwayError.
@@ -105,13 +104,13 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         context.connection.session.widen(WIDTH)
         jobs, prepared = SweepJobs(context, plan, show.note), cache(plan.prepared)
         listing, earlier = threads.submit(jobs.all), threads.submit(earlier_jobs, context, plan)
-        found_as = look_for_ids(context, plan, jobs, threads)
+        found_as = _look_for_ids(context, plan, jobs, threads)
 
         def anywhere(run: Run) -> Request:
-            """A run's claim is the same wherever it goes, which is not known yet."""
             return prepared(run).candidates[0].request
 
-        started = ask_first(context, plan.count, anywhere, threads)
+        gone = GoneRuns(context, anywhere, threads, show.missing)
+        started = gone.ask_first(plan.count)
         preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
         listed, file = listing.result(), journal_of_sweep(context, plan.id)
         if not listed and not was_begun(file) and (other := found_as()):
@@ -126,10 +125,8 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 while being_cancelled(known):
                     context.clock.sleep(_LOOK_EVERY)
                     known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
-            known = with_unlisted(context, known, journal.sent_at, jobs.skipped, anywhere, threads, show.missing)
-            known = with_gone(
-                context, plan.count, known, started, anywhere, threads, say=show.missing, checked=jobs.checked
-            )
+            known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
+            known = gone.with_gone(plan.count, known, started, jobs.checked)
             left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
             runs = (*left.send, *left.look)
             choices = _choices(plan, runs, preflight)
@@ -165,8 +162,37 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         return SubmittedSweep(plan.id, plan.count, left, result, jobs, forecast)
 
 
+def _look_for_ids(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], str]:
+    """Begin to look for the id under which an earlier version sent the sweep; the result waits for it, and is empty
+    where none did. It raises ConfigError where the runs were asked for in another way, as a sibling, and CloudError."""
+
+    def begun(id_: str) -> bool:
+        return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
+
+    found = {id_: threads.submit(begun, id_) for id_ in (*plan.earlier, *plan.siblings)}
+
+    def result() -> str:
+        if same := next((id_ for id_ in plan.earlier if found[id_].result()), ""):
+            return same
+        for id_, other in plan.siblings.items():
+            if found[id_].result():
+                raise ConfigError(
+                    f"these runs were sent before, as sweep {id_}",
+                    why="asked for in another way they are another sweep, and each would run once more",
+                    fix=(
+                        "to go on with that one: ",
+                        *instead(plan.groups[0].asked, other),
+                        "\nto run them all once more: ",
+                        {"request_id": "NAME"},
+                    ),
+                )
+        return ""
+
+    return result
+
+
 def earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
-    """The newest jobs of the template."""
+    """Read the newest jobs of the template."""
     vertex = context.vertex_by(context.hurried)
     wanted = earlier_filter(context.catalog.stack, plan.template.name)
     try:
@@ -183,22 +209,19 @@ def forecast_of(
     rate: int,
     earlier: Sequence[VertexJob] | Unknown,
 ) -> Forecast:
-    """Of the runs that are sent now, by the candidate that each group has `taken`."""
+    """Foretell the runs that are sent now, by the candidate that each group has `taken`."""
     groups = sorted(Counter(plan.of_group[run.index] for run in send).items())
-    known, unread = (
-        ((), f"earlier runs can't be read ({earlier.why})") if isinstance(earlier, Unknown) else (earlier, "")
-    )
+    known: Sequence[VertexJob] = () if isinstance(earlier, Unknown) else earlier
+    unread = f"earlier runs can't be read ({earlier.why})" if isinstance(earlier, Unknown) else ""
     shares = tuple(share(context.catalog, taken[group], runs, known, context.now) for group, runs in groups)
-    of_region = Counter[str]()
-    for group, runs in groups:
-        of_region[taken[group].region] += runs
+    of_region = Counter(taken[plan.of_group[run.index]].region for run in send)
     slowest = max((seconds_to_send(runs, rate) for runs in of_region.values()), default=0.0)
     return Forecast(len(send), shares, slowest, unread)
 
 
 def _choices(plan: SweepPlan, runs: Iterable[Run], preflight: Preflight) -> dict[int, Choice]:
-    """A candidate for each group of these runs. Raises PolicyError, or ResourceError for what is broken, with the
-    reasons of every group that has none."""
+    """Choose a candidate for each group of these runs. Raises PolicyError, or ResourceError for what is broken, with
+    the reasons of every group that has none."""
     groups: dict[int, list[int]] = {}
     for run in runs:
         groups.setdefault(plan.of_group[run.index], []).append(run.index)
@@ -220,8 +243,7 @@ def _choices(plan: SweepPlan, runs: Iterable[Run], preflight: Preflight) -> dict
 
 
 def _check(plan: SweepPlan, candidates: Mapping[Run, Candidate], catalog: Catalog) -> None:
-    """Raises PolicyError when a run breaks a rule of the service, with each reason once. Whether quota suffices was
-    judged before, by what it is now."""
+    """Raises PolicyError when a run breaks a rule of the service, with each reason once; quota was judged before."""
     broken: dict[str, list[int]] = {}
     for run, candidate in candidates.items():
         if judged := offline(candidate, reserved=catalog.reservations, limits_follow=True):

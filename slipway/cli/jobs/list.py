@@ -25,9 +25,9 @@ from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.sweeps.cancelling import unknown_sweep
 from slipway.sweeps.runs import copies, in_order, sweep_filter
 from slipway.sweeps.sweep_journal import journal_of_sweep, was_begun
-from slipway.sweeps.unknown_sweep import unknown_sweep
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 Values = Mapping[str, Scalar]

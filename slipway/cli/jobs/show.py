@@ -32,7 +32,7 @@ from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.waiting import state_word, waits
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
-from slipway.submission.fallback import attempt_id
+from slipway.submission.request import attempt_id
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, OtherJobError
 from slipway.submission.candidates import PreparedSubmission
-from slipway.submission.fallback import attempt_id
 from slipway.submission.journal import EntryState, InterruptedSubmissions, SubmissionJournal
-from slipway.submission.request import new_request_id
+from slipway.submission.request import attempt_id, new_request_id
 from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 
 
@@ -115,7 +114,7 @@ def _another_now(
 ) -> SlipwayError:
     """What to do where the same words would make another job than the one that they sent. It is forgotten once nothing
     of it can run any more."""
-    from slipway.submission.attempts import going_on
+    from slipway.submission.lookup import going_on
 
     what = f"this command has sent {problem.name}, and would be another job now: nothing was sent"
     try:
@@ -143,7 +142,7 @@ def _tell_what_goes_on(
 ) -> None:
     """A job that is gone may have been given up, and the one that was sent after it goes on: then the submission is
     kept, and that one is told of. It is forgotten once nothing of it can run any more."""
-    from slipway.submission.attempts import going_on
+    from slipway.submission.lookup import going_on
 
     try:
         left = going_on(context, journal, request_id)

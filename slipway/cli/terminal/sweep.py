@@ -24,10 +24,10 @@ from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
-from slipway.sweeps.sending import SendingProgress
 from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
+from slipway.sweeps.sweep_sender import SendingProgress
 from slipway.sweeps.sweep_submitter import earlier_jobs, forecast_of, send_sweep
 
 _SHOWN_REQUESTS = 3

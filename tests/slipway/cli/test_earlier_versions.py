@@ -13,7 +13,7 @@ import pytest
 
 from slipway.catalog.document import read
 from slipway.cli.terminal.arguments import SubmitArguments
-from slipway.submission.fallback import attempt_id
+from slipway.submission.request import attempt_id
 from slipway.sweeps.runs import Run
 from slipway.sweeps.sweep_file import read as points_of
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep

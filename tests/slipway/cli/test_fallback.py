@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.submission.fallback import attempt_id
+from slipway.submission.request import attempt_id
 
 from .stack import SLEEP, Stack, held
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from slipway.cloud.failures import Answer, Call, failure
-from slipway.submission.fallback import attempt_id
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.submission.request import attempt_id
 from slipway.submission.sender import Sender
 
 from .stack import SLEEP, Stack, held

@@ -272,7 +272,7 @@ def test_a_journal_that_cannot_be_written_sends_nothing(stack: Stack) -> None:
     (stack.folder / ".slipway").mkdir()
     (stack.folder / ".slipway" / "requests").write_text("in the way")
     done = stack.run("submit", "hello")
-    assert done.code == 1 and "could not lock request" in done.err and stack.jobs() == []
+    assert done.code == 1 and "could not record request" in done.err and stack.jobs() == []
 
 
 def test_reads_are_tried_again_while_the_service_is_busy(stack: Stack) -> None:

@@ -20,8 +20,8 @@ from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
-from slipway.submission.fallback import WaitingAttempt, attempt_id
-from slipway.submission.request import fill
+from slipway.submission.fallback import WaitingAttempt
+from slipway.submission.request import attempt_id, fill
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter

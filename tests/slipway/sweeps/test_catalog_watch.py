@@ -60,11 +60,11 @@ def test_it_is_read_once_a_minute_and_only_where_runs_go_to_a_cluster() -> None:
 
 def test_a_cluster_that_was_replaced_is_told_with_its_successor() -> None:  # N2
     for answer, said, then in (
-        (ROLLED_OVER, "cluster cpu was replaced while the sweep was being sent", "sends the rest to cpu-2"),
-        (GONE, "cluster cpu left the catalog while the sweep was being sent", "sends the rest to what the catalog has"),
+        (ROLLED_OVER, "cluster cpu was replaced while the sweep was being sent", "cpu-2"),
+        (GONE, "cluster cpu left the catalog while the sweep was being sent", "none of that name"),
     ):
         found = watch(Bucket(answer)).problem(60.0)
-        assert found is not None and found.exit_code == 4 and found.what == said and then in found.fix
+        assert found is not None and found.exit_code == 4 and found.what == said and then in found.why
 
 
 def test_without_an_answer_it_goes_on_for_a_while_and_then_stops() -> None:  # N2

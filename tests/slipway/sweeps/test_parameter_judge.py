@@ -51,7 +51,7 @@ def test_a_parameter_is_missing_where_its_run_is_and_not_where_it_is_a_mistake_b
         "l.yaml:1:22: trees=99 is out of bounds: 1 to 50",
     ]
     assert mistakes(of_yaml("grid: {name: [], trees: [1, 99]}", "g.yaml")) == [
-        "g.yaml:1:14: grid: name has no values, so there is nothing to run",
+        "g.yaml:1:14: grid: name has no values",
         "g.yaml:1:29: trees=99 is out of bounds: 1 to 50",
     ]
 

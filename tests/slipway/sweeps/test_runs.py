@@ -33,12 +33,12 @@ def facts(*listed: VertexJob, jobs: dict[Run, str] | None = None, open_: dict[Ru
 
 @pytest.mark.parametrize("run", [Run(0), Run(17), Run(17, 3)])
 def test_a_label_names_its_run(run: Run) -> None:
-    assert Run.labelled(run.label) == run
+    assert Run.of(job(run)) == run
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-b", "-1", "1-2-3"])
 def test_other_labels_name_none(text: str) -> None:
-    assert Run.labelled(text) is None
+    assert Run.of(VertexJob.read({"name": "jobs/1", "labels": {"slipway-run": text}})) is None
 
 
 def test_each_run_has_a_request_id_of_its_own() -> None:  # N7
@@ -52,11 +52,11 @@ def test_a_new_sweep_is_sent_in_order() -> None:
 
 
 def test_a_run_whose_job_was_deleted_is_sent_once_more_only_where_somebody_asks() -> None:  # N7
-    known = facts(job(Run(0)), jobs={Run(1): "jobs/1"}).with_gone([Run(1), Run(2)])
+    known = facts(job(Run(0)), jobs={Run(1): "jobs/1"}).with_found({Run(1): None, Run(2): None})
     left = remaining_runs(4, known, retry=False)
     assert (left.send, left.done, left.gone, left.failed) == ((Run(3),), 3, (1, 2), 0)
     assert remaining_runs(4, known, retry=True).send == (Run(1, 1), Run(2, 1))
-    assert remaining_runs(4, known.with_gone([Run(2, 1)]), retry=True).send == (Run(1, 1), Run(2, 2))
+    assert remaining_runs(4, known.with_found({Run(2, 1): None}), retry=True).send == (Run(1, 1), Run(2, 2))
 
 
 def test_what_was_accepted_is_not_sent_again_wherever_that_is_known_from() -> None:  # N7
@@ -73,8 +73,8 @@ def test_a_run_that_was_being_sent_is_looked_for_first() -> None:  # N7
 
 def test_a_run_that_is_gone_or_was_sent_once_more_is_not_looked_for() -> None:  # N7
     known = facts(open_={Run(0): 5.0, Run(1): 5.0})
-    assert remaining_runs(2, known.with_gone([Run(1)]), retry=False).look == {Run(0): 5.0}
-    assert remaining_runs(2, known.with_gone([Run(1)]), retry=True).send == (Run(1, 1),)
+    assert remaining_runs(2, known.with_found({Run(1): None}), retry=False).look == {Run(0): 5.0}
+    assert remaining_runs(2, known.with_found({Run(1): None}), retry=True).send == (Run(1, 1),)
     found = known.with_found({Run(1): job(Run(1))})
     assert found.open == {Run(0): 5.0} and found.jobs == {Run(1): "jobs/1/1"}
     again = facts(job(Run(1, 1)), open_={Run(0): 5.0, Run(1): 5.0})
@@ -82,12 +82,12 @@ def test_a_run_that_is_gone_or_was_sent_once_more_is_not_looked_for() -> None:  
 
 
 def test_a_run_that_was_sent_and_never_started_is_sent_again_whatever_else_is() -> None:  # N7
-    known = facts(job(Run(0)), job(Run(1))).without([Run(1)]).with_gone([Run(0)])
+    known = facts(job(Run(0)), job(Run(1))).without([Run(1)]).with_found({Run(0): None})
     assert remaining_runs(3, known, retry=False).send == (Run(1), Run(2))
     assert remaining_runs(3, known, retry=True).send == (Run(0, 1), Run(1))
     again = facts(job(Run(0), "JOB_STATE_CANCELLED"), jobs={Run(0, 1): "jobs/0-1/1"}).without([Run(0, 1)])
     assert remaining_runs(1, again, retry=True).send == remaining_runs(1, again, retry=False).send == (Run(0, 1),)
-    assert not remaining_runs(1, again.with_gone([Run(0, 1)]), retry=False).send
+    assert not remaining_runs(1, again.with_found({Run(0, 1): None}), retry=False).send
 
 
 def test_a_job_under_another_request_id_is_no_run_of_it() -> None:

@@ -81,7 +81,7 @@ def test_a_journal_that_makes_no_sense_stops_the_sweep(tmp_path: Path, line: str
         pass
     with (tmp_path / "s.jsonl").open("a") as file:
         file.write(line + "\n")
-    with pytest.raises(SlipwayError, match="the sweep's journal can't be used"):
+    with pytest.raises(SlipwayError, match="could not record the sweep"):
         opened(tmp_path / "s.jsonl")
 
 

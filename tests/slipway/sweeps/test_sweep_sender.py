@@ -24,10 +24,9 @@ from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.runs import Run, known_runs, remaining_runs
-from slipway.sweeps.sending import SendingProgress, SendingResult
 from slipway.sweeps.sweep_end import Again, problem_of_sending
 from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal
-from slipway.sweeps.sweep_sender import SweepSender
+from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 SWEEP, COUNT = "digits-1", 12
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -202,14 +201,11 @@ def test_a_tuning_job_whose_answer_was_lost_is_not_sent_again(tmp_path: Path) ->
     service = Service(["lost"], lag=1e9)
     done = command(service, tmp_path / "s.jsonl", kind=TUNING_JOB)
     assert done.unknown == [Run(0)] and len(service.jobs) == COUNT
-    for kind, late in (
-        (TUNING_JOB, "a tuning job that shows up late could take trials from the new one"),
-        (CUSTOM_JOB, "a job that shows up late would run as well"),
-    ):
-        sweep = cast(Any, SimpleNamespace(id=SWEEP, result=done, jobs=SimpleNamespace(kind=kind)))
-        problem = problem_of_sending(sweep, Again("same", "with --retry-failed", "cancelled"))
-        assert problem is not None and problem.exit_code == 75
-        assert f"to send them:   with --retry-failed   ({late})" in problem.fix
+    twice = "two tuning jobs share the trials out"
+    sweep = cast(Any, SimpleNamespace(id=SWEEP, result=done, jobs=SimpleNamespace(when_twice=twice)))
+    problem = problem_of_sending(sweep, Again("same", "with --retry-failed", "cancelled"))
+    assert problem is not None and problem.exit_code == 75
+    assert "with --retry-failed" in problem.fix and twice in problem.fix
 
 
 def test_the_rate_is_used_whole_and_nothing_is_lost_to_it(tmp_path: Path) -> None:  # N7

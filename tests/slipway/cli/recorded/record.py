@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from slipway.submission.fallback import attempt_id
+from slipway.submission.request import attempt_id
 from tests.local.conftest import LocalCloud
 from tests.slipway.cli.stack import PROJECT, REGION, Stack, held
 from tests.slipway.cli.test_fallback import SPOT_CPUS, packaged

@@ -90,8 +90,8 @@ from slipway.submission.sender import Attempt
 from slipway.submission.submitter import SubmissionResult
 from slipway.sweeps.forecast import Forecast, Share
 from slipway.sweeps.runs import RemainingRuns, Run
-from slipway.sweeps.sending import SendingResult
 from slipway.sweeps.sweep_end import EndedRuns
+from slipway.sweeps.sweep_sender import SendingResult
 from slipway.sweeps.sweep_submitter import SubmittedSweep
 from tests.slipway.doctor.picture import picture
 

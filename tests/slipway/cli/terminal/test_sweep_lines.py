@@ -6,7 +6,7 @@ import pytest
 
 from slipway.cli.terminal.sweep import _lines, words
 from slipway.context import Clock
-from slipway.sweeps.sending import SendingProgress
+from slipway.sweeps.sweep_sender import SendingProgress
 
 NOTHING_ANSWERS = "no contact (gone), still trying; Ctrl-C loses nothing: the same command sends the rest"
 

@@ -8,8 +8,8 @@ import pytest
 
 from slipway.cloud.failures import CloudError
 from slipway.errors import AnswerUnknown
-from slipway.submission.attempts import going_on
 from slipway.submission.candidates import SubmissionRequest
+from slipway.submission.lookup import going_on
 
 from .service import Context, Journal, Killed, Service
 from .test_fallback import catalog, command

@@ -1,23 +1,54 @@
-"""The attempts of a submission as they are found later: each has an entry in the journal, and jobs at the service."""
+"""Looking jobs up by their labels: those of a request, a sweep, or of all attempts of a submission."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from itertools import count
+from itertools import count, islice
 
 from slipway.cloud.failures import NotFound
 from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
-from slipway.kinds import KINDS
+from slipway.kinds import KINDS, Kind
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
-from slipway.submission.fallback import attempt_id
 from slipway.submission.journal import EntryState, SubmissionJournal
+from slipway.submission.request import attempt_id
+
+PAGE = 100
+
+
+class JobLookup:
+    """Lists jobs in every region where they may be, as an earlier attempt may have gone elsewhere.
+
+    Where the claim lets only one job of a request run, a region without clusters that does not answer is done without:
+    `tell` says so once, and it is not asked again. `skipped`: such regions.
+    """
+
+    def __init__(self, context: Context, tell: Callable[[str], None]) -> None:
+        self._context, self._tell = context, tell
+        self.skipped: frozenset[str] = frozenset()
+
+    def jobs(self, kind: Kind, wanted: str, *, runs_once: bool, most: int | None = None) -> tuple[VertexJob, ...]:
+        """Return those that the API's filter `wanted` takes, at most so many, newest first. Raises CloudError."""
+
+        def read(vertex: Vertex) -> tuple[VertexJob, ...]:
+            return tuple(islice(vertex.jobs(kind, wanted, page_size=most or PAGE), most))
+
+        if not runs_once:
+            return read(self._context.vertex)
+        return read(self._context.vertex_of_clusters) if self.skipped else self._context.looked_up(read, self._skip)
+
+    def _skip(self, words: str) -> None:
+        if not self.skipped:
+            self.skipped = frozenset(self._context.catalog.regions_without_clusters)
+            self._tell(words)
 
 
 def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> tuple[VertexJob, ...]:
-    """The jobs of a submission that have not ended, of all its attempts from this machine.
+    """Return the jobs of a submission that have not ended, of all its attempts from this machine.
 
     Raises CloudError, and AnswerUnknown where a list may still hide the job of an attempt whose answer was lost.
     """
