@@ -36,7 +36,7 @@ def test_the_runs_of_a_sweep_are_listed_and_those_that_go_on_are_cancelled(stack
     assert "to go on with what was cancelled: the sweep's command with --retry-cancelled" in listing
     assert [job["displayName"] for job in stack.jobs() if job["state"] == "JOB_STATE_RUNNING"] == [alone]
     again = stack.run("jobs", "cancel", "--sweep", sweep)
-    assert again.code == 4 and f"sweep {sweep} has ended, there is nothing to cancel" in again.err
+    assert again.code == 4 and f"sweep {sweep} has nothing to cancel" in again.err
     (journal,) = stack.folder.rglob(f"{sweep}.jsonl")
     with journal.open() as sender:
         fcntl.flock(sender, fcntl.LOCK_EX)
