@@ -19,6 +19,12 @@ def join(words: Iterable[str], last: str = "and") -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}" if listed else ""
 
 
+def few(names: Iterable[str]) -> str:
+    """`a, b and 3 more`"""
+    listed = list(names)
+    return ", ".join(listed[:2]) + (f" and {len(listed) - 2} more" if len(listed) > 2 else "")
+
+
 def short(text: str, longest: int = 60) -> str:
     """A value within a line: its spaces and newlines as one space, and no longer than that."""
     line = " ".join(text[: 4 * longest].split())

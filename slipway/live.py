@@ -103,6 +103,10 @@ class Live:
         """The published catalog, where there is one that this version reads."""
         return self.catalog.whole if isinstance(self.catalog, PublishedCatalog) else None
 
+    def limit(self, metric: str) -> QuotaLimit | None:
+        """Of the stack's own region; None also where limits could not be read."""
+        return None if isinstance(self.limits, Unknown) else self.limits.get(metric)
+
     def without(self, ids: Iterable[str]) -> Live:
         """As it is when these clusters are gone."""
         gone = frozenset(ids)
@@ -117,12 +121,13 @@ class Live:
             return self
         here = (region, "") if home else (region,)
         unread = Unknown(f"the limits of {region} were not read", "cloudquotas.googleapis.com", "none")
+        clusters, jobs = self.clusters, self.jobs
         return replace(
             self,
-            clusters=self.clusters
-            if isinstance(self.clusters, Unknown)
-            else tuple(one for one in self.clusters if one.region in here),
-            jobs=self.jobs if isinstance(self.jobs, Unknown) else tuple(one for one in self.jobs if one.region in here),
+            clusters=clusters
+            if isinstance(clusters, Unknown)
+            else tuple(one for one in clusters if one.region in here),
+            jobs=jobs if isinstance(jobs, Unknown) else tuple(one for one in jobs if one.region in here),
             limits=self.limits if home else self.limits_elsewhere.get(region, unread),
             preferences=self.preferences if home else {},
         )

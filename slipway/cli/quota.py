@@ -31,7 +31,7 @@ from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.by_hand import Ask, all_short, ask_for, by_gcloud, parsed
 from slipway.quota.increases import became_of
-from slipway.quota.metrics import ALL_SHORT_COMMAND
+from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
 from slipway.quota.published import coming, judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
 from slipway.submission.request import fill
@@ -177,10 +177,13 @@ def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
 
 def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
     """What an offer draws with the defaults, or the values that choose it; None where a required parameter decides."""
-    row, label = CAPACITY_TYPES.get(offer.capacity_type), offer.label(template.kind)
+    row, named = (
+        CAPACITY_TYPES.get(offer.capacity_type),
+        (template.name, offer.capacity_type, offer.label(template.kind)),
+    )
     if row is None or row.draws == "nothing" or not (offer.available or offer.lacks_quota):
         # Other reasons against it have nothing to do with quota.
-        return OfferDraw(template.name, label, refusal="" if offer.available else offer.why, intended=True)
+        return OfferDraw(*named, refusal="" if offer.available else offer.why, intended=True)
     values = {one.name: one.default for one in template.parameters if one.default is not None}
     values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}
     try:
@@ -189,7 +192,7 @@ def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | Non
     except SlipwayError:
         return None
     groups = tuple(MachineGroup(part.machine, part.machines) for part in demand.parts)
-    return OfferDraw(template.name, label, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
+    return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
 def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
@@ -212,8 +215,8 @@ def _line(line: Line) -> dict[str, Any]:
     return {
         "metric": line.metric,
         "region": line.region,
-        "namespace": line.namespace,
-        "label": line.label,
+        "namespace": namespace(line.metric),
+        "label": label(line.metric),
         "for": line.who,
         "now": line.now,
         "ceiling": line.ceiling,

@@ -13,7 +13,7 @@ from slipway.formatting import join
 from slipway.generations.dormant import DormantCluster
 from slipway.live import Live
 from slipway.prices import price_in_words, signed, total
-from slipway.quota.regions import assess_regions
+from slipway.quota.assessment import assess
 from slipway.season import MACHINES
 from slipway.stack.stack import Stack
 from slipway.template.alternatives import misfits
@@ -56,7 +56,7 @@ def may_become(
 def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Iterator[str]:
     """What it lacks is no error: what is asked for first may be had, and so may what comes after it."""
     current = tuple(other if one.spec.name == other.spec.name else one for one in plan.current)
-    report = assess_regions(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
+    report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
     yield from (one.sentence for one in report.findings if one.grade is Grade.BLOCKING)
 
 

@@ -33,8 +33,8 @@ from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rule import LEVELS
 from slipway.policy.verdict import refuse as refuse_violations
 from slipway.policy.verdict import sentence, violations
+from slipway.quota.assessment import assess
 from slipway.quota.published import quota_ids
-from slipway.quota.regions import assess_regions
 from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
@@ -146,7 +146,7 @@ def plan_deployment(
     offers = _draws(proven.templates, placements)
 
     def assessed(clusters: tuple[CurrentCluster, ...], beside: Live) -> QuotaReport:
-        return assess_regions(
+        return assess(
             clusters,
             beside,
             region=stack.region,

@@ -130,20 +130,18 @@ def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[Off
 
 
 def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
-    row = CAPACITY_TYPES[placement.capacity_type]
+    row, named = CAPACITY_TYPES[placement.capacity_type], (template.name, placement.capacity_type, placement.label)
     if placement.dormant:
-        return OfferDraw(template.name, placement.label, refusal=placement.dormant, dormant=True)
+        return OfferDraw(*named, refusal=placement.dormant, dormant=True)
     if placement.refusal or row.draws == "nothing":
         intended = placement.case.variant is not None and bool(placement.case.variant.refusal)
-        return OfferDraw(template.name, placement.label, refusal=placement.refusal, intended=intended)
+        return OfferDraw(*named, refusal=placement.refusal, intended=intended)
     times = template.trials_at_once(placement.kind)
     groups = tuple(
         MachineGroup(worker.spec, template.replicas(worker)[1] * times * worker.shape.vms)
         for worker in placement.case.worker_pools(template)
     )
-    return OfferDraw(
-        template.name, placement.label, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown"
-    )
+    return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 
 def template_entry(

@@ -16,10 +16,10 @@ from slipway.deployment.plan import Plan, Waits
 from slipway.formatting import join
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.live import Live, Unknown
-from slipway.quota.regions import assess_regions
+from slipway.quota.assessment import assess
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import QuotaRequest, more
-from slipway.quota.seasons import Readiness, by_season, draws, lacks_at_most, readiness
+from slipway.quota.seasons import Readiness, by_season, readiness
 from slipway.quota.usage import usage
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
     if not come or stack.quota.mode == "warn":
         return {}
     then = live.without(decided.first)
-    report = assess_regions(decided.current, then, region=stack.region, preview=True, old=decided.old)
+    report = assess(decided.current, then, region=stack.region, preview=True, old=decided.old)
     found = {
         one.spec.name: {
             line.metric: _words(line, by, then)
             for line in report.lines
-            if draws(one.spec.name, line) and (by := line.short or (lacks_at_most(line) if stack.quota.strict else 0))
+            if line.drawn_by(one.spec.name) and (by := line.lacks(strict=stack.quota.strict))
         }
         for one in come
     }

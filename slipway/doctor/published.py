@@ -16,6 +16,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join, short
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.quota.by_hand import by_gcloud
+from slipway.quota.metrics import label, namespace
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.seasons import AWAITS
 from slipway.state import State
@@ -101,7 +102,8 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
     if not used or used < _NEARLY * line.limit:
         return
     rest = max(0, line.limit - used)
-    words = f"{line.namespace} {line.label} in {line.region}: {used:,} of {line.limit:,} in use, {rest:,} left"
+    which = f"{namespace(line.metric)} {label(line.metric)} in {line.region}"
+    words = f"{which}: {used:,} of {line.limit:,} in use, {rest:,} left"
     words += f" ({line.others:,} by others)" if line.others else ""
     mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
     if line.requested is None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 
 from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.findings.finding import Grade, Subject
+from slipway.formatting import few
 from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
-from slipway.quota.findings import UNKNOWN, at_most, beyond, cannot_run, notes, short, unsure, who
+from slipway.quota.findings import UNKNOWN, beyond, cannot_run, notes, short, unsure
 from slipway.quota.increases import requested, requests
-from slipway.quota.metrics import label, namespace
 from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
-from slipway.quota.report import Line, LineState, OfferDraw, QuotaReport
+from slipway.quota.report import NOT_LISTED, Line, LineState, OfferDraw, QuotaReport
 from slipway.quota.request import QuotaRequest, Requested
 from slipway.quota.usage import Grounds, Share
 from slipway.state import StatePreference
@@ -30,7 +32,7 @@ def assess(
     old: frozenset[str] = frozenset(),
     known: tuple[StatePreference, ...] = (),
 ) -> QuotaReport:
-    """Judge a plan's current clusters and the templates' offers against the region's limits.
+    """Judge a plan's current clusters and the templates' offers against the limits of the regions that they are in.
 
     What this `up` creates must fit at its initial sizes into the limit less everything that lives, with no credit for
     what it deletes afterwards; `live` is without what it deletes before. Ceilings are for later, when this stack's old
@@ -38,15 +40,35 @@ def assess(
     fit with `strict`. An offer is judged against the limit alone: the catalog outlives what runs now. What can't be
     told stops an `up` that creates something, and warns otherwise. Mode `warn` turns every error into a warning. So
     does mode `request` for what is asked for and may still be granted, which no cluster is made before; `known` are the
-    requests that the stack has made until now.
+    requests that the stack has made until now. `region` is the stack's own: elsewhere nothing is requested, as what
+    lacks quota there is an alternative, and the next one is tried.
     """
-    grounds = Grounds(current, live, region, offers, old)
-    by_template = offer_verdicts(grounds)
-    lines = [*(_line(grounds, metric) for metric in grounds.metrics), *offer_lines(grounds)]
+    places = dict.fromkeys((region, *(one.spec.region for one in current if one.spec.region)))
+    found: list[QuotaReport] = []
+    for place in places:
+        home = place == region
+        here = tuple(one for one in current if (one.spec.region or region) == place)
+        grounds = Grounds(here, live.at(place, home=home), place, offers if home else (), old)
+        usual = "enforce" if mode == "request" and not home else mode
+        report = _of_region(grounds, usual, strict=strict, preview=preview, known=known)
+        found.append(replace(report, lines=tuple(replace(line, elsewhere=not home) for line in report.lines)))
+    return replace(
+        found[0],
+        lines=tuple(chain.from_iterable(one.lines for one in found)),
+        findings=tuple(chain.from_iterable(one.findings for one in found)),
+    )
+
+
+def _of_region(
+    grounds: Grounds, mode: str, *, strict: bool, preview: bool, known: tuple[StatePreference, ...]
+) -> QuotaReport:
+    live, by_template = grounds.live, offer_verdicts(grounds)
+    pools = [_line(grounds, metric, shares) for metric, shares in grounds.shares.items()]
+    lines = [*pools, *offer_lines(grounds)]
     asked = requests(lines, live, known, strict=strict) if mode == "request" else ()
     hoped = {one.metric for one in asked if one.open}
-    wrong = [*short(grounds), *cannot_run(grounds, by_template)]
-    later = [*beyond(grounds), *unavailable(grounds, by_template)]
+    wrong = [*short(grounds, pools), *cannot_run(grounds, by_template)]
+    later = [*beyond(pools), *unavailable(grounds, by_template)]
     if strict:
         wrong, later = [*wrong, *later], []
     waits = [one for one in wrong if any(way <= hoped for way in one.facts.get("ways", ()))]
@@ -55,7 +77,7 @@ def assess(
     if mode == "request" and isinstance(live.preferences, Unknown):
         words = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
         warnings.append(UNKNOWN(Subject("quota", "requests"), words))
-    creates = any(not item.import_ for item in current)
+    creates = any(not item.import_ for item in grounds.current)
     (errors if creates and not preview else warnings).extend(dict.fromkeys(unsure(grounds)))
     grade = Grade.WARNING if mode == "warn" else Grade.BLOCKING
     return QuotaReport(
@@ -76,7 +98,7 @@ def _requested(line: Line, live: Live, asked: tuple[QuotaRequest, ...]) -> Reque
     return Requested("new", new.value) if new else requested(live, line.metric, line.enough)
 
 
-def _awaited(lines: list[Line], hoped: set[str], *, strict: bool) -> dict[str, int]:
+def _awaited(lines: Iterable[Line], hoped: set[str], *, strict: bool) -> dict[str, int]:
     """The limits that must be there before clusters are made, by metric."""
     found: dict[str, int] = {}
     for line in lines:
@@ -87,55 +109,69 @@ def _awaited(lines: list[Line], hoped: set[str], *, strict: bool) -> dict[str, i
     return found
 
 
-def _line(grounds: Grounds, metric: str) -> Line:
-    limit, (state, verdict) = grounds.limit(metric), _verdict(grounds, metric)
+def _line(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
+    """What pools draw of a metric, held against its limit."""
+    listed, used = grounds.limit(metric), grounds.usage
+    limit = listed.limit if isinstance(listed, QuotaLimit) else None
+    ceiling, now = sum(share.ceiling for share in shares), sum(share.now for share in shares)
+    created: Counter[str] = Counter()
+    for share in shares:
+        if not share.cluster.import_:
+            created[share.cluster.spec.name] += share.initial
+    others = used.others.get(metric, 0) if used else None
+    retiring = used.old.get(metric, 0) if used else None
+    at_once = used.total(metric) + created.total() if used and created.total() else 0
+    room = None if limit in (None, UNLIMITED) or others is None else (limit or 0) - others
+    lacking = max(0, at_once - (limit or 0)) if room is not None else 0
+    names = [f"{share.cluster.spec.name}/{share.pool.name}" for share in shares]
+    state: LineState = "ok"
+    verdict = at_most = ""
+    if grounds.unchecked(metric):
+        state, verdict = "unchecked", NOT_LISTED
+    elif room is None:
+        state, verdict = ("ok", "ok") if limit == UNLIMITED else ("unknown", "cannot tell")
+    else:
+        at_most = _at_most(shares, room)
+        remarks = _remarks(shares, room, now)
+        if not remarks and (until := _remarks(shares, room - (retiring or 0), now)):
+            remarks = [f"{' and '.join(until)} until what retires is gone"]
+        state = "short" if lacking else "tight" if remarks else "ok"
+        verdict = f"short by {lacking:,}" if lacking else "; ".join(["ok now", *remarks]) if remarks else "ok"
     return Line(
         metric=metric,
         region=grounds.region,
-        namespace=namespace(metric),
-        label=label(metric),
-        who=who(grounds.shares(metric)),
-        now=grounds.now(metric),
-        ceiling=grounds.ceiling(metric),
-        limit=limit.limit if isinstance(limit, QuotaLimit) else None,
-        others=grounds.others(metric),
+        who=few(names),
+        now=now,
+        ceiling=ceiling,
+        limit=limit,
+        others=others,
         verdict=verdict,
-        increase=limit.increase if isinstance(limit, QuotaLimit) else "",
-        retiring=grounds.retiring(metric),
-        enough=grounds.enough(metric),
+        increase=listed.increase if isinstance(listed, QuotaLimit) else "",
+        retiring=retiring,
+        enough=max(ceiling + (others or 0), at_once),
         state=state,
-        short=grounds.short_by(metric),
-        each=max(one.each for one in grounds.shares(metric)),
-        drawn={f"{one.cluster.spec.name}/{one.pool.name}": one.ceiling for one in grounds.shares(metric)},
+        short=lacking,
+        at_most=at_most,
+        created=created,
+        each=max(one.each for one in shares),
+        drawn=dict(zip(names, (share.ceiling for share in shares), strict=True)),
     )
 
 
-def _verdict(grounds: Grounds, metric: str) -> tuple[LineState, str]:
-    """By key, and in words."""
-    if grounds.unchecked(metric):
-        return "unchecked", "not checked: the service lists no such quota"
-    limit = grounds.limit(metric)
-    if isinstance(limit, QuotaLimit) and limit.limit == UNLIMITED:
-        return "ok", "ok"
-    room = grounds.room(metric)
-    if room is None:
-        return "unknown", "cannot tell"
-    if lacking := grounds.short_by(metric):
-        return "short", f"short by {lacking:,}"
-    remarks = _remarks(grounds, metric, room)
-    until = _remarks(grounds, metric, room - (grounds.retiring(metric) or 0))
-    if not remarks and until:
-        remarks = [f"{' and '.join(until)} until what retires is gone"]
-    return ("tight", "; ".join(["ok now", *remarks])) if remarks else ("ok", "ok")
-
-
-def _remarks(grounds: Grounds, metric: str, room: int) -> list[str]:
+def _remarks(shares: list[Share], room: int, now: int) -> list[str]:
     """What does not fit into so much room."""
-    shares = grounds.shares(metric)
-    remarks = [at_most(shares, room)] if grounds.ceiling(metric) > room else []
-    if 0 < _largest_rollover(shares) > room - grounds.now(metric):
-        remarks.append("no room for a rollover")
-    return remarks
+    rollover = ["no room for a rollover"] if 0 < _largest_rollover(shares) > room - now else []
+    return [*filter(None, [_at_most(shares, room)]), *rollover]
+
+
+def _at_most(shares: list[Share], room: int) -> str:
+    """How far pools can grow, where that is not to their maximum."""
+    lacking = sum(share.ceiling for share in shares) - room
+    if lacking <= 0:
+        return ""
+    if len(shares) == 1:
+        return f"at most {max(room, 0) // shares[0].each:,} of {shares[0].pool.max:,} machines"
+    return f"short by {lacking:,} at the maximum"
 
 
 def _largest_rollover(shares: list[Share]) -> int:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from slipway.cloud.quotas import SERVICE, QuotaPreference
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.formatting import nearest
-from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
-from slipway.quota.increases import preference_id, preference_of, quota_of, requested
+from slipway.live import INCREASABLE, Live, QuotaLimit
+from slipway.quota.increases import became_of, preference_id, preference_of, quota_of
 from slipway.quota.metrics import PREFIX, quota_id
 from slipway.quota.report import Line
-from slipway.quota.request import lacks, more
+from slipway.quota.request import lacks, limit_in_words, more
 
 
 @dataclass(frozen=True)
@@ -32,37 +32,33 @@ def parsed(word: str) -> tuple[str, int | None]:
     name, given, value = word.partition("=")
     metric = f"{PREFIX}{name.strip().removeprefix(f'{SERVICE}/').removeprefix(PREFIX)}"
     try:
-        limit = int(value.replace(",", "")) if given else None
+        return metric, int(value.replace(",", "")) if given else None
     except ValueError as problem:
-        raise ConfigError(
-            f"invalid --request {word}", why=f"{value!r} is not a number", fix=f"--request {name}=16, for example"
-        ) from problem
-    return metric, limit
+        why, fix = f"{value!r} is not a number", f"--request {name}=16, for example"
+        raise ConfigError(f"invalid --request {word}", why=why, fix=fix) from problem
 
 
 def all_short(lines: Iterable[Line], live: Live) -> list[Ask]:
-    """What is short now or at most and can be raised, where no request for as much is there already. In the stack's
-    own region: what is elsewhere is an alternative, and may be left out."""
-    enough: dict[str, int] = {}
-    for line in (one for one in lines if not one.elsewhere):
-        limit = _limits(live).get(line.metric)
-        if limit and lacks(limit, line.enough) and limit.increase == INCREASABLE and quota_of(live, line.metric):
-            enough[line.metric] = max(line.enough, enough.get(line.metric, 0))
-    found = ((metric, value, preference_of(live, metric)) for metric, value in enough.items())
-    return [
-        _ask(live, metric, value) for metric, value, there in found if there is None or more(value, there.preferred)
-    ]
+    """Requests for what is short now or at most and can be raised, where none for as much is there already. In the
+    stack's own region: what is elsewhere is an alternative, and may be left out."""
+    found = []
+    for metric, enough in _enough(lines, live).items():
+        limit, there = live.limit(metric), preference_of(live, metric)
+        asked = there is not None and not more(enough, there.preferred)
+        if limit and limit.increase == INCREASABLE and quota_of(live, metric) and not asked:
+            found.append(_ask(live, limit, enough))
+    return found
 
 
 def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
-    """What `METRIC[=VALUE]` asks for in the stack's own region; without a value, what would be enough.
+    """The request of `METRIC[=VALUE]` in the stack's own region; without a value, for what would be enough.
 
     Raises ConfigError for a metric that is not there and a limit that is none to ask for, ResourceError for one that
     is asked for already, PolicyError where no increase can be had.
     """
     metric, value = parsed(word)
     lines = [line for line in lines if not line.elsewhere]
-    limit, there = _limits(live).get(metric), preference_of(live, metric)
+    limit, there = live.limit(metric), preference_of(live, metric)
     if limit is None:
         near = nearest(metric, [line.metric for line in lines])
         raise ConfigError(
@@ -70,31 +66,19 @@ def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
             why="the service lists none of that name in this region",
             fix=f"did you mean {near}?" if near else "slipway quota --output json has the metrics that are drawn here",
         )
-    if value is None:
-        value = max((line.enough for line in lines if line.metric == metric and lacks(limit, line.enough)), default=0)
-        if not value:
-            raise ConfigError(
-                f"quota {metric} suffices", why=f"the limit is {_words(limit.limit)}", fix=f"--request {word}=VALUE"
-            )
+    now = f"the limit is {limit_in_words(limit.limit)}"
+    if value is None and (value := _enough(lines, live).get(metric)) is None:
+        raise ConfigError(f"quota {metric} suffices", why=now, fix=f"--request {word}=VALUE")
     if not more(value, limit.limit):
-        raise ConfigError(
-            f"{'no limit' if value == UNLIMITED else f'a limit of {value:,}'} is no increase of {metric}",
-            why=f"the limit is {_words(limit.limit)}; this command never lowers one",
-            fix="a higher VALUE",
-        )
+        what = f"{limit_in_words(value)} is no increase of {metric}"
+        raise ConfigError(what, why=f"{now}; this command never lowers one", fix="a higher VALUE")
     if there and (more(there.preferred, value) or (there.preferred == value and there.reconciling)):
-        raise ResourceError(
-            f"quota {metric} was asked for already",
-            why=str(requested(live, metric, value)),
-            fix="wait for that, or ask for more than that: slipway quota shows what becomes of it",
-        )
+        what, fix = f"quota {metric} was asked for already", "wait for that, which slipway quota shows, or ask for more"
+        raise ResourceError(what, why=str(became_of(there)), fix=fix)
     if limit.increase != INCREASABLE:
-        raise PolicyError(
-            f"no increase of {metric} can be had",
-            why=limit.increase,
-            fix="ask your contact at Google, or use machines of another type or region",
-        )
-    return _ask(live, metric, value)
+        fix = "ask your contact at Google, or use machines of another type or region"
+        raise PolicyError(f"no increase of {metric} can be had", why=limit.increase, fix=fix)
+    return _ask(live, limit, value)
 
 
 def by_gcloud(project: str, line: Line, value: int, ids: Mapping[str, str] | None) -> str:
@@ -109,15 +93,17 @@ def by_gcloud(project: str, line: Line, value: int, ids: Mapping[str, str] | Non
     )
 
 
-def _ask(live: Live, metric: str, value: int) -> Ask:
-    limit, there, quota = _limits(live)[metric], preference_of(live, metric), quota_of(live, metric)
+def _enough(lines: Iterable[Line], live: Live) -> dict[str, int]:
+    """Limits that would do, by the metrics that are short at home."""
+    found: dict[str, int] = {}
+    for line in lines:
+        limit = live.limit(line.metric)
+        if limit and not line.elsewhere and lacks(limit, line.enough):
+            found[line.metric] = max(line.enough, found.get(line.metric, 0))
+    return found
+
+
+def _ask(live: Live, limit: QuotaLimit, value: int) -> Ask:
+    there, quota = preference_of(live, limit.metric), quota_of(live, limit.metric)
     new = QuotaPreference(preference_id(quota, limit.region), quota, limit.region, value)
-    return Ask(metric, limit.limit, replace(there, preferred=value) if there else new)
-
-
-def _limits(live: Live) -> dict[str, QuotaLimit]:
-    return {} if isinstance(live.limits, Unknown) else dict(live.limits)
-
-
-def _words(limit: int) -> str:
-    return "none" if limit == UNLIMITED else f"{limit:,}"
+    return Ask(limit.metric, limit.limit, replace(there, preferred=value) if there else new)

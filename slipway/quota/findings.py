@@ -1,87 +1,78 @@
-"""What a verdict on quota finds wrong or worth a note, what does not fit now, what will not fit later."""
+"""Findings of a verdict on quota: what does not fit now, what will not fit later, and what can't be told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES
-from slipway.cluster import PoolSpec
-from slipway.cluster_fields import size
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.labels import NAME_LABEL
-from slipway.live import QuotaLimit, Unknown
-from slipway.quota.increases import outlook
-from slipway.quota.metrics import Need, label, quota_id
-from slipway.quota.report import OfferVerdict
-from slipway.quota.request import lacks
-from slipway.quota.usage import Grounds, Share, usage
+from slipway.live import Unknown
+from slipway.quota.increases import outlook, quota_of
+from slipway.quota.metrics import label
+from slipway.quota.report import Line, OfferVerdict
+from slipway.quota.usage import Grounds, usage
 
 UNKNOWN = KINDS["quota-unknown"].of
 
 
-def short(grounds: Grounds) -> Iterator[Finding]:
+def short(grounds: Grounds, lines: Iterable[Line]) -> Iterator[Finding]:
     """What this deployment draws and does not get."""
-    for metric in grounds.metrics:
-        limit, lacking = grounds.limit(metric), grounds.short_by(metric)
-        if lacking and isinstance(limit, QuotaLimit) and grounds.usage is not None:
-            names = sorted({share.cluster.spec.name for share in grounds.creators(metric)})
+    for line in lines:
+        if line.short and line.limit is not None:
+            created = sum(line.created.values())
             yield KINDS["quota-short-now"].of(
-                Subject("quota", metric),
-                f"quota {metric} in {grounds.region} is short by {lacking:,}: creating {', '.join(names)} needs "
-                f"{grounds.created(metric):,}, limit {limit.limit:,}, used {grounds.usage.total(metric):,}",
-                _fix(grounds, metric, limit, lacking, names),
-                ways=(frozenset({metric}),),
+                Subject("quota", line.metric),
+                f"quota {line.metric} in {line.region} is short by {line.short:,}: creating "
+                f"{', '.join(sorted(line.created))} needs {created:,}, limit {line.limit:,}, "
+                f"used {line.limit + line.short - created:,}",
+                _fix(grounds, line, line.limit + line.short),
+                ways=(frozenset({line.metric}),),
             )
 
 
-def _fix(grounds: Grounds, metric: str, limit: QuotaLimit, lacking: int, names: list[str]) -> str:
-    clusters = () if isinstance(grounds.live.clusters, Unknown) else grounds.live.clusters
-    catalog = grounds.live.catalog
-    ours = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
+def _fix(grounds: Grounds, line: Line, enough: int) -> str:
+    live = grounds.live
+    clusters = () if isinstance(live.clusters, Unknown) else live.clusters
+    ours = live.catalog.clusters.values() if isinstance(live.catalog, PublishedCatalog) else ()
     replaced = sorted(
         cluster.id
         for cluster in clusters
         # Other stacks may use the same name for theirs.
-        if cluster.id in ours.clusters.values()
-        and cluster.labels.get(NAME_LABEL) in names
-        and cluster.state in RUNNING_STATES
+        if cluster.id in ours and cluster.labels.get(NAME_LABEL) in line.created and cluster.state in RUNNING_STATES
     )
-    fixes = ["lower `replicas` in the stack file"]
+    fixes = []
+    if replaced:
+        fixes.append(f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
     # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
     going = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
-    if usage(going, (), old=grounds.old).old.get(metric, 0) >= lacking:
+    if usage(going, (), old=grounds.old).old.get(line.metric, 0) >= line.short:
         named = join(sorted(cluster.id for cluster in going))
-        them = "it" if len(going) == 1 else "them"
-        fixes.insert(0, f"run pulumi up without this edit first, which deletes {named} once no job needs {them}")
-    if replaced:
-        fixes.insert(0, f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
-    id_ = limit.quota_id or quota_id(metric)
-    ask = f"ask for a limit of {limit.limit + lacking:,}" + (f" (quota id {id_})" if id_ else "")
-    hope = outlook(grounds.live, metric)
-    fixes.append(f"{ask}: {hope}" if hope else ask)
-    return ", or ".join(fixes)
+        fixes.append(f"run pulumi up without this edit first, which deletes {named} once no job needs that")
+    fixes.append("lower `replicas` in the stack file")
+    id_, hope = quota_of(live, line.metric), outlook(live, line.metric)
+    ask = f"ask for a limit of {enough:,}" + (f" (quota id {id_})" if id_ else "")
+    return ", or ".join([*fixes, f"{ask}: {hope}" if hope else ask])
 
 
-def beyond(grounds: Grounds) -> Iterator[Finding]:
+def beyond(lines: Iterable[Line]) -> Iterator[Finding]:
     """Pools that can't reach their maximum."""
-    for metric in grounds.metrics:
-        room, ceiling = grounds.room(metric), grounds.ceiling(metric)
-        if room is not None and ceiling > room and not grounds.short_by(metric):
-            shares = grounds.shares(metric)
+    for line in lines:
+        if line.at_most and not line.short:
             yield KINDS["quota-short-at-most"].of(
-                Subject("quota", metric),
-                f"quota {metric} in {grounds.region}: {who(shares)} would draw {ceiling:,} at the maximum, "
-                f"{room:,} can be had ({grounds.others(metric):,} are used by others): {at_most(shares, room)}",
-                ways=(frozenset({metric}),),
+                Subject("quota", line.metric),
+                f"quota {line.metric} in {line.region}: {line.who} would draw {line.ceiling:,} at the maximum, "
+                f"{line.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
+                ways=(frozenset({line.metric}),),
             )
 
 
 def unsure(grounds: Grounds) -> Iterator[Finding]:
     """Why it can't be told whether what is drawn now fits."""
-    for metric in grounds.metrics:
+    for metric in grounds.shares:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
             yield UNKNOWN(
@@ -93,17 +84,17 @@ def unsure(grounds: Grounds) -> Iterator[Finding]:
 
 
 def notes(grounds: Grounds) -> Iterator[Finding]:
-    for metric in grounds.metrics:
-        if grounds.unchecked(metric):
-            words = f"{label(metric)} are not checked: the service lists no quota {metric}"
-            yield UNKNOWN(Subject("quota", metric), words)
+    """What is not checked, or not counted."""
+    for metric in filter(grounds.unchecked, grounds.shares):
+        words = f"{label(metric)} are not checked: the service lists no quota {metric}"
+        yield UNKNOWN(Subject("quota", metric), words)
     for item in grounds.current:
         for pool in item.spec.pools:
             if pool.machine.disk.type == "hyperdisk-balanced":
                 which = f"{item.spec.name}/{pool.name}"
                 words = f"pool {which}: disks are not checked: no quota of hyperdisks is known"
                 yield UNKNOWN(Subject("pool", which), words)
-    for words in () if grounds.usage is None else grounds.usage.uncounted:
+    for words in grounds.usage.uncounted if grounds.usage else ():
         yield UNKNOWN(Subject("quota"), words)
 
 
@@ -113,31 +104,9 @@ def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]
         if not any(item.available or item.dormant for item in by_label.values()):
             told = "; ".join(f"{label}: {item.why}" for label, item in by_label.items())
             lacking = tuple(
-                frozenset(need.metric for need in needs if _lacks(grounds, need))
+                frozenset(need.metric for need in needs if grounds.lacking(need))
                 for draw, needs in grounds.draws
                 if draw.template == template and by_label[draw.label].lacks_quota
             )
             words = f"template {template} can't run by any of its capacity types: {told}"
             yield KINDS["no-offer-left"].of(Subject("template", template), words, ways=lacking)
-
-
-def _lacks(grounds: Grounds, need: Need) -> bool:
-    limit = grounds.limit(need.metric)
-    return isinstance(limit, QuotaLimit) and not grounds.unchecked(need.metric) and lacks(limit, need.amount)
-
-
-def who(shares: list[Share]) -> str:
-    names = [f"{share.cluster.spec.name}/{share.pool.name}" for share in shares]
-    if len(shares) == 1:
-        return f"pool {names[0]}, {_size(shares[0].pool)}"
-    return "pools " + ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-
-
-def _size(pool: PoolSpec) -> str:
-    return f"{size(pool)} machine{'' if size(pool) == '1' else 's'}"
-
-
-def at_most(shares: list[Share], room: int) -> str:
-    if len(shares) == 1:
-        return f"at most {max(room, 0) // shares[0].each:,} of {shares[0].pool.max:,} machines"
-    return f"short by {sum(share.ceiling for share in shares) - room:,} at the maximum"

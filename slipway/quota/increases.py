@@ -15,29 +15,26 @@ from slipway.quota.report import Line
 from slipway.quota.request import QuotaRequest, Requested, lacks, more
 from slipway.state import StatePreference
 
-_ID = "aiplatform_googleapis_com-{quota}_{region}"
-
 
 def preference_id(quota: str, region: str) -> str:
-    """What a new preference is called: the same for everybody who asks for the same."""
-    return _ID.format(quota=quota, region=region)
+    """The id of a new preference: the same for everybody who asks for the same."""
+    return f"aiplatform_googleapis_com-{quota}_{region}"
 
 
 def quota_of(live: Live, metric: str) -> str:
     """The quota's id as the service lists it, else by the pattern of the known ones; empty where neither tells."""
-    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    limit = live.limit(metric)
     return (limit.quota_id if limit else "") or quota_id(metric) or ""
 
 
 def requested(live: Live, metric: str, enough: int) -> Requested | None:
     """What became of the request for more of a metric. Without one, that there is no hope where more would be needed
     and can't be had; else None."""
-    there = preference_of(live, metric)
-    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
-    if there is None:
-        hopeless = limit is not None and limit.increase not in ("", INCREASABLE) and lacks(limit, enough)
-        return Requested("hopeless", None, None, limit.increase) if limit and hopeless else None
-    return became_of(there)
+    if there := preference_of(live, metric):
+        return became_of(there)
+    limit = live.limit(metric)
+    hopeless = limit and limit.increase not in ("", INCREASABLE) and lacks(limit, enough)
+    return Requested("hopeless", None, None, limit.increase) if limit and hopeless else None
 
 
 def preference_of(live: Live, metric: str) -> QuotaPreference | None:
@@ -46,7 +43,6 @@ def preference_of(live: Live, metric: str) -> QuotaPreference | None:
 
 
 def became_of(there: QuotaPreference) -> Requested:
-    """What became of a request until now."""
     if there.reconciling:
         return Requested("pending", there.preferred, there.granted)
     if there.granted is not None and not more(there.preferred, there.granted):
@@ -60,17 +56,17 @@ def outlook(live: Live, metric: str) -> str:
     nobody can tell."""
     if there := preference_of(live, metric):
         return str(became_of(there))
-    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    limit = live.limit(metric)
     return limit.increase if limit else ""
 
 
 def requests(
     lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
 ) -> tuple[QuotaRequest, ...]:
-    """One for each quota that does not suffice at most and that more can be had of; and those that the stack has
-    already, while it draws the quota. `known` are the latter, as the engine has them. They are raised for what others
-    use where nothing goes on without: for what is made now, and with `strict`. Else a job of anybody's would raise the
-    limit for good."""
+    """A request for each quota that does not suffice at most and that more can be had of; and those that the stack has
+    already (`known`, as the engine has them), while it draws the quota. They are raised for what others use where
+    nothing goes on without: for what is made now, and with `strict`. Else anybody's job would raise a limit for good.
+    """
     by_metric: dict[str, list[Line]] = {}
     for line in lines:
         by_metric.setdefault(line.metric, []).append(line)
@@ -85,7 +81,7 @@ def _request(
     ours = next((one for one in known if (one.quota_id, one.region) == (quota, region)), None)
     if isinstance(live.preferences, Unknown) or live.skipped:
         return QuotaRequest(metric, region, quota, ours.id, ours.preferred, known=True) if ours else None
-    limit = None if isinstance(live.limits, Unknown) else live.limits.get(metric)
+    limit = live.limit(metric)
     lacking = [line for line in lines if limit and lacks(limit, line.enough)]
     wanted = max((line.enough for line in lacking), default=0)
     can = limit is not None and limit.increase == INCREASABLE and bool(quota)

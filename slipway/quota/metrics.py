@@ -1,4 +1,4 @@
-"""Which quota metrics a machine draws, and how much of each.
+"""Quota metrics that a machine draws, and how much of each.
 
 Names are those of service aiplatform.googleapis.com, without the service, each limited per region. They are for finding
 the metric in a listed `quotaInfos`; those marked as not documented are inferred by pattern.
@@ -7,7 +7,7 @@ the metric in a listed `quotaInfos`; those marked as not documented are inferred
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec
@@ -79,7 +79,11 @@ def _disks(disk: Disk, replicas: int) -> Iterator[Need]:
 
 def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tuple[Need, ...]:
     """The needs of several groups of machines, summed by metric. Raises MachineError for an unknown machine type."""
-    return _summed(need for group in groups for need in needs(group, preemptible=preemptible))
+    found: dict[str, Need] = {}
+    for need in (need for group in groups for need in needs(group, preemptible=preemptible)):
+        before = found.get(need.metric)
+        found[need.metric] = replace(need, amount=need.amount + before.amount) if before else need
+    return tuple(found.values())
 
 
 def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, ...]:
@@ -97,14 +101,6 @@ def _shape(spec: MachineSpec) -> Machine:
     if is_tpu(spec.type):
         return one_tpu(spec.type, spec.accelerator, spec.accelerator_count)
     return machine(spec.type, spec.accelerator, spec.accelerator_count or None)
-
-
-def _summed(all_needs: Iterable[Need]) -> tuple[Need, ...]:
-    by_metric: dict[str, Need] = {}
-    for need in all_needs:
-        before = by_metric.get(need.metric)
-        by_metric[need.metric] = Need(need.metric, need.amount + (before.amount if before else 0), need.documented)
-    return tuple(by_metric.values())
 
 
 def namespace(metric: str) -> str:

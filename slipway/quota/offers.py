@@ -6,16 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import join
+from slipway.formatting import few, join
 from slipway.live import QuotaLimit
 from slipway.quota.increases import outlook
-from slipway.quota.metrics import Need, label, namespace, rank
-from slipway.quota.report import Line, LineState, OfferDraw, OfferVerdict
-from slipway.quota.request import lacks
+from slipway.quota.metrics import Need, rank
+from slipway.quota.report import NOT_LISTED, Line, LineState, OfferDraw, OfferVerdict
 from slipway.quota.usage import Grounds
-
-_ByTemplate = dict[str, list[tuple[str, int]]]
-"""Labels of offers, each with how much it needs."""
 
 
 def offer_verdicts(grounds: Grounds) -> dict[str, dict[str, OfferVerdict]]:
@@ -28,11 +24,16 @@ def offer_verdicts(grounds: Grounds) -> dict[str, dict[str, OfferVerdict]]:
 
 def offer_lines(grounds: Grounds) -> list[Line]:
     """One row per metric that offers draw: the largest draw."""
-    drawn: dict[str, list[tuple[OfferDraw, int]]] = {}
+    return [_line(grounds, metric, draws) for metric, draws in _by_metric(grounds)]
+
+
+def _by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, Need]]]]:
+    """The largest draw of each metric first."""
+    drawn: dict[str, list[tuple[OfferDraw, Need]]] = {}
     for draw, needs in grounds.draws:
         for need in needs:
-            drawn.setdefault(need.metric, []).append((draw, need.amount))
-    return [_line(grounds, metric, drawn[metric]) for metric in sorted(drawn, key=rank)]
+            drawn.setdefault(need.metric, []).append((draw, need))
+    return [(metric, sorted(drawn[metric], key=lambda one: -one[1].amount)) for metric in sorted(drawn, key=rank)]
 
 
 def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
@@ -41,14 +42,11 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
     lacking, unsure = [], []
     for need in needs:
         limit = grounds.limit(need.metric)
-        if grounds.unchecked(need.metric):
-            continue
         if isinstance(limit, str):
-            unsure.append(limit)
-        elif lacks(limit, need.amount):
+            unsure += [] if grounds.unchecked(need.metric) else [limit]
+        elif by := grounds.lacking(need):
             text = (
-                f"quota: {need.metric} {grounds.region}: needs {need.amount:,}, limit {limit.limit:,}, "
-                f"short by {need.amount - limit.limit:,}"
+                f"quota: {need.metric} {grounds.region}: needs {need.amount:,}, limit {limit.limit:,}, short by {by:,}"
             )
             lacking.append(f"{text} · {limit.increase}" if limit.increase else text)
     if lacking and draw.doubtful:
@@ -58,95 +56,65 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
     return OfferVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")
 
 
-def _line(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, int]]) -> Line:
-    limit = grounds.limit(metric)
-    ordered = sorted(draws, key=lambda one: -one[1])
-    largest = ordered[0][1]
-    surely = next((amount for draw, amount in ordered if not draw.doubtful), 0)
-    names = [f"{draw.template} {draw.label}" for draw, _ in ordered]
+def _line(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]]) -> Line:
+    limit, used = grounds.limit(metric), grounds.usage
+    surely = [(draw, need) for draw, need in draws if not draw.doubtful]
+    short = max((grounds.lacking(need) for _, need in surely), default=0)
     state: LineState = "ok"
-    text, short = "ok", 0
+    verdict = "ok"
     if grounds.unchecked(metric):
-        state, text = "unchecked", "not checked: the service lists no such quota"
+        state, verdict = "unchecked", NOT_LISTED
     elif isinstance(limit, str):
-        state, text = "unknown", "cannot tell"
-    elif lacking := [draw for draw, amount in ordered if lacks(limit, amount) and not draw.doubtful]:
-        state, short = "short", surely - limit.limit
-        text = f"{_few(sorted({draw.label for draw in lacking}))} unavailable: short by {short:,}"
+        state, verdict = "unknown", "cannot tell"
+    elif short:
+        lacking = sorted({draw.capacity_type for draw, need in surely if grounds.lacking(need)})
+        state, verdict = "short", f"{few(lacking)} unavailable: short by {short:,}"
     return Line(
         metric=metric,
         region=grounds.region,
-        namespace=namespace(metric),
-        label=label(metric),
-        who=_few(names),
+        who=few(dict.fromkeys(f"{draw.template} {draw.capacity_type}" for draw, _ in draws)),
         now=None,
-        ceiling=largest,
+        ceiling=draws[0][1].amount,
         limit=limit.limit if isinstance(limit, QuotaLimit) else None,
-        others=grounds.others(metric),
-        verdict=text,
+        others=used.others.get(metric, 0) if used else None,
+        verdict=verdict,
         increase=limit.increase if isinstance(limit, QuotaLimit) else "",
-        retiring=grounds.retiring(metric),
-        enough=surely,
+        retiring=used.old.get(metric, 0) if used else None,
+        enough=max((need.amount for _, need in surely), default=0),
         state=state,
         short=short,
-        drawn={f"{draw.template} {draw.label}": amount for draw, amount in ordered},
+        drawn={f"{draw.template} {draw.label}": need.amount for draw, need in draws},
     )
 
 
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-
-
 def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
-    """Names every template and offer; the cases of one capacity type are counted. What the template itself rules
-    out is not reported."""
-    short: dict[str, _ByTemplate] = {}
-    for draw, needs in grounds.draws:
-        if not verdicts[draw.template][draw.label].lacks_quota:
-            continue
-        for need in needs:
-            limit = grounds.limit(need.metric)
-            if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) and not grounds.unchecked(need.metric):
-                drawn = short.setdefault(need.metric, {}).setdefault(draw.template, [])
-                drawn.append((draw.label, need.amount))
-    for metric in sorted(short, key=rank):
-        limit = grounds.limit(metric)
-        assert isinstance(limit, QuotaLimit)
-        who = "; ".join(
-            f"{template} needs {_amounts(drawn)} with {_labels(drawn)}" for template, drawn in short[metric].items()
-        )
-        line = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {who}"
-        hope = outlook(grounds.live, metric)
-        words = f"{line} · {hope}" if hope else line
-        yield KINDS["offer-unavailable"].of(Subject("quota", metric), words, ways=(frozenset({metric}),))
-    for words in _ruled_out(verdicts):
-        yield KINDS["offer-unavailable"].of(Subject("offers"), words)
-
-
-def _ruled_out(verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[str]:
-    """The offers that something other than quota rules out."""
-    by_reason: dict[str, _ByTemplate] = {}
+    """Offers that lack quota, by metric, and those that something else rules out but the template itself."""
+    for metric, draws in _by_metric(grounds):
+        limit, who = grounds.limit(metric), dict[str, list[tuple[str, int]]]()
+        for draw, need in draws:
+            if verdicts[draw.template][draw.label].lacks_quota and grounds.lacking(need):
+                who.setdefault(draw.template, []).append((draw.label, need.amount))
+        if who and isinstance(limit, QuotaLimit):
+            hope = outlook(grounds.live, metric)
+            told = "; ".join(
+                f"{template} needs {_amounts(drawn)} with {few(label for label, _ in drawn)}"
+                for template, drawn in who.items()
+            )
+            words = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {told}"
+            yield KINDS["offer-unavailable"].of(
+                Subject("quota", metric), f"{words} · {hope}" if hope else words, ways=(frozenset({metric}),)
+            )
+    by_reason: dict[str, dict[str, list[str]]] = {}
     for template, by_label in verdicts.items():
-        for name, item in by_label.items():
+        for label, item in by_label.items():
             if not (item.available or item.intended or item.lacks_quota or item.dormant):
-                by_reason.setdefault(item.why, {}).setdefault(template, []).append((name, 0))
+                by_reason.setdefault(item.why, {}).setdefault(template, []).append(label)
     for why, templates in by_reason.items():
-        who = join(f"{template} with {_labels(labels)}" for template, labels in templates.items())
-        several = len(templates) > 1 or any(len(labels) > 1 for labels in templates.values())
-        yield f"{who} {'are' if several else 'is'} unavailable: {why}"
+        told = join(f"{template} with {few(labels)}" for template, labels in templates.items())
+        yield KINDS["offer-unavailable"].of(Subject("offers"), f"unavailable: {told}: {why}")
 
 
-def _amounts(drawn: Iterable[tuple[str, int]]) -> str:
+def _amounts(drawn: list[tuple[str, int]]) -> str:
     """`8`, or from the least to the most: `12–208`."""
     amounts = [amount for _, amount in drawn]
-    least, most = min(amounts), max(amounts)
-    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
-
-
-def _labels(drawn: Iterable[tuple[str, int]]) -> str:
-    """`spot (model=27b) and flex-start (3 cases)`: an offer by its label, several of one capacity type by their
-    number."""
-    labels: dict[str, list[str]] = {}
-    for name, _ in drawn:
-        labels.setdefault(name.partition(" ")[0], []).append(name)
-    return join(same[0] if len(same) == 1 else f"{first} ({len(same)} cases)" for first, same in labels.items())
+    return f"{amounts[0]:,}" if amounts[0] == amounts[-1] else f"{amounts[-1]:,}–{amounts[0]:,}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -12,26 +11,26 @@ from slipway.errors import PolicyError
 from slipway.findings.finding import Finding, Grade
 from slipway.live import UNLIMITED
 from slipway.machines.spec import MachineGroup
+from slipway.quota.metrics import label, namespace
 from slipway.quota.request import QuotaRequest, Requested
 
+NOT_LISTED = "not checked: the service lists no such quota"
 _RETIRING = "RETIRING"
 _HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")
-
-_CASE = re.compile(r" \(\w+=[^()]*\)(?: as [a-z-]+)?")
-_NAMES = re.compile(r"(?P<names>[^:]*?)(?P<rest>(?: and \d+ more)?(?: unavailable: .*)?)")
 
 
 @dataclass(frozen=True)
 class OfferDraw:
     """What an offer of a template draws with the default parameters, beside the pools.
 
-    One by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label` is the capacity type
-    and what tells the offer from others of that type. `refusal`: why it can't be taken, whatever the quota; `intended`
-    where the template itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota
-    is told and no hindrance. `dormant`: it can't be taken for now, as its cluster is not there, and that is meant so.
+    One by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label`: what tells the offer
+    from the template's others. `refusal`: why it can't be taken, whatever the quota; `intended` where the template
+    itself says so. `doubtful`: no page says whether it draws them (reservations), so lacking quota is told and no
+    hindrance. `dormant`: it can't be taken for now, as its cluster is not there, and that is meant so.
     """
 
     template: str
+    capacity_type: str
     label: str
     machines: tuple[MachineGroup, ...] = ()
     preemptible: bool = False
@@ -43,10 +42,8 @@ class OfferDraw:
 
 @dataclass(frozen=True)
 class OfferVerdict:
-    """`why` says in words why the offer is not available; of one that is, what could not be told. `intended`:
-    ruled out by the template itself, so not reported. `lacks_quota`: it is not available for lack of quota alone, which
-    may be granted any day. `dormant`: its cluster is not there for now, which is no fault of the template.
-    """
+    """`why`, in words: why the offer is not available; of one that is, what could not be told. `lacks_quota`: for lack
+    of quota alone, which may be granted any day. `intended` and `dormant`: as of the draw."""
 
     available: bool
     why: str = ""
@@ -67,15 +64,14 @@ class Line:
     maximum; for offers, what the largest draws. `limit` None is unknown, -1 unlimited. `retiring`: what old
     generations of this stack draw until they are gone. `others`: all else that draws in the region, clusters of other
     stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
-    `each`: what one machine draws, of several the one that draws most. `drawn`: at most, by cluster/pool or by template
-    and offer. `label`, `who`, `verdict` and `increase` are for people.
-    `requested`: what becomes of a request for more. `elsewhere`: in another region than the stack's own.
+    `created`: what clusters that are to be made draw at first, by name. `each`: what one machine draws, of several the
+    one that draws most. `drawn`: at most, by cluster/pool or by template and offer. `requested`: what becomes of a
+    request for more. `elsewhere`: in another region than the stack's own. `who`, `verdict`, `increase` and `at_most`
+    (how far pools can grow, empty where that is to their maximum) are for people.
     """
 
     metric: str
     region: str
-    namespace: str
-    label: str
     who: str
     now: int | None
     ceiling: int
@@ -87,6 +83,8 @@ class Line:
     enough: int = 0
     state: LineState = "ok"
     short: int = 0
+    at_most: str = ""
+    created: Mapping[str, int] = field(default_factory=dict)
     each: int = 1
     drawn: Mapping[str, int] = field(default_factory=dict)
     requested: Requested | None = None
@@ -97,6 +95,22 @@ class Line:
         """What tells it from the other lines: the metric, with the region where that is not the stack's own."""
         where = f" in {self.region}" if self.elsewhere else ""
         return f"{self.metric}{where}" if self.now is not None else f"{self.metric} offers"
+
+    @property
+    def room(self) -> int | None:
+        """The limit less what others draw, which is this stack's when its old generations are gone; None without a
+        limit, and where it can't be told."""
+        return (
+            None if self.limit is None or self.limit == UNLIMITED or self.others is None else self.limit - self.others
+        )
+
+    def lacks(self, *, strict: bool) -> int:
+        """How much is missing now; with `strict`, at the maximum of pools."""
+        growth = strict and self.now is not None and self.room is not None
+        return self.short or (max(0, self.ceiling - (self.room or 0)) if growth else 0)
+
+    def drawn_by(self, cluster: str) -> bool:
+        return any(who.partition("/")[0] == cluster for who in self.drawn)
 
 
 @dataclass(frozen=True)
@@ -145,30 +159,31 @@ def regions(report: QuotaReport) -> list[Region]:
     shown = [head for head in _HEADS if retires or head != _RETIRING]
     found = []
     for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
-        rows, seen = [], ""
-        for row in (_row(line, shown) for line in lines):
-            rows.append(("" if row[0] == seen else row[0], *row[1:]))
-            seen = row[0]
+        rows, above = [], ""
+        for line in lines:
+            kind = namespace(line.metric)
+            rows.append(("" if kind == above else kind, *_row(line, shown)))
+            above = kind
         found.append(Region((region, "", "", *shown, "VERDICT"), tuple(rows)))
     return found
 
 
 def table(report: QuotaReport) -> str:
     """Plain text without a final newline, one block per region; empty when nothing is drawn."""
-    blocks = []
-    for region in regions(report):
-        name, shown = region.heads[0], region.heads[3:-1]
-        widths = [max(len(row[column]) for row in region.rows) for column in range(3)]
-        numbers = [max(len(head), *(len(row[3 + i]) for row in region.rows)) for i, head in enumerate(shown)]
-        left = sum(widths) + 4
-        heads = "  ".join(head.rjust(width) for head, width in zip(shown, numbers, strict=True))
-        out = [f"{name.ljust(left)}  {heads}  VERDICT"]
-        for row in region.rows:
-            start = "  ".join(text.ljust(width) for text, width in zip(row[:3], widths, strict=True))
-            middle = "  ".join(text.rjust(width) for text, width in zip(row[3:-1], numbers, strict=True))
-            out.append(f"{start.ljust(left)}  {middle}  {row[-1]}".rstrip())
-        blocks.append("\n".join(out))
-    return "\n\n".join(blocks)
+    return "\n\n".join(_aligned(one) for one in regions(report))
+
+
+def _aligned(region: Region) -> str:
+    rows = (region.heads, *region.rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numbers = range(3, len(widths) - 1)
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place in numbers else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
 
 
 def _row(line: Line, shown: list[str]) -> tuple[str, ...]:
@@ -182,17 +197,13 @@ def _row(line: Line, shown: list[str]) -> tuple[str, ...]:
         "LIMIT": limit,
         "USED BY OTHERS": _used(line.others, limit),
     }
-    verdict = " · ".join(part for part in (_without_cases(line.verdict), told) if part)
-    return (line.namespace, line.label, _without_cases(line.who), *(numbers[head] for head in shown), verdict)
+    return (
+        label(line.metric),
+        line.who,
+        *(numbers[head] for head in shown),
+        " · ".join(filter(None, (line.verdict, told))),
+    )
 
 
 def _used(amount: int | None, limit: str) -> str:
     return "?" if amount is None else f"{amount:,}" if limit != "∞" else "–"
-
-
-def _without_cases(text: str) -> str:
-    """`lora spot` for `lora spot (model=2b), lora spot (model=9b)`: the document has them apart, a line no room."""
-    found = _NAMES.fullmatch(_CASE.sub("", text))
-    if found is None or not _CASE.search(text):
-        return text
-    return ", ".join(dict.fromkeys(found["names"].split(", "))) + found["rest"]

@@ -29,7 +29,7 @@ class Requested:
         """`asked for 16: pending`, `asked for 16: 12 granted (quota is scarce)`"""
         if self.asked is None:
             return self.why
-        asked = "no limit" if self.asked == UNLIMITED else f"{self.asked:,}"
+        asked = limit_in_words(self.asked)
         if self.state == "new":
             return f"this deployment asks for {asked}"
         if self.state in ("pending", "granted"):
@@ -37,13 +37,17 @@ class Requested:
         return f"asked for {asked}: {f'{self.granted:,}' if self.granted else 'nothing'} granted ({self.why})"
 
 
+def limit_in_words(limit: int) -> str:
+    return "no limit" if limit == UNLIMITED else f"{limit:,}"
+
+
 def lacks(limit: QuotaLimit, amount: int) -> bool:
-    """Whether a limit is too small for an amount."""
+    """Tell whether a limit is too small for an amount."""
     return limit.limit != UNLIMITED and amount > limit.limit
 
 
 def more(one: int, other: int) -> bool:
-    """Whether one limit is above another."""
+    """Tell whether one limit is above another."""
     return other != UNLIMITED and (one == UNLIMITED or one > other)
 
 
@@ -70,10 +74,10 @@ class QuotaRequest:
 
     @property
     def sends(self) -> bool:
-        """Whether this deployment asks for anything that was not asked for."""
+        """Tell whether this deployment asks for anything that was not asked for."""
         return self.there.preferred != self.value if self.there else not self.known
 
     @property
     def open(self) -> bool:
-        """Whether more may come of it without anybody's doing but the next deployment's."""
+        """Tell whether more may come of it without anybody's doing but the next deployment's."""
         return self.sends or more(self.wanted, self.value) or (self.there is not None and self.there.reconciling)

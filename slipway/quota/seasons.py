@@ -1,4 +1,4 @@
-"""Whether quota suffices for clusters whose seasons are to come, on the day of each. Pure.
+"""Quota of clusters whose seasons are to come, on the day of each. Pure.
 
 None of them draws anything until then. Limits, and what others draw, count as they are now.
 """
@@ -13,8 +13,8 @@ from slipway.cluster import CurrentCluster
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.live import UNLIMITED, Live
-from slipway.quota.regions import assess_regions
+from slipway.live import Live
+from slipway.quota.assessment import assess
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import Requested, more
 from slipway.season import moment_in_words
@@ -86,7 +86,7 @@ def readiness(
 
     def at(clusters: tuple[CurrentCluster, ...]) -> QuotaReport:
         gone = (*old, *(one.id for one in current if one not in clusters))
-        return assess_regions(clusters, live.without(gone), region=region, mode="warn", preview=True)
+        return assess(clusters, live.without(gone), region=region, mode="warn", preview=True)
 
     reports = by_season(current, coming, now, at)
     return {
@@ -94,18 +94,6 @@ def readiness(
         for one in coming
         if (begins := one.spec.season.begins) and begins > now
     }
-
-
-def draws(name: str, line: Line) -> bool:
-    """Whether a cluster has a share in it."""
-    return any(who.partition("/")[0] == name for who in line.drawn)
-
-
-def lacks_at_most(line: Line) -> int:
-    """What pools at their maximum lack."""
-    if line.now is None or line.limit in (None, UNLIMITED) or line.others is None:
-        return 0
-    return max(0, line.ceiling + line.others - (line.limit or 0))
 
 
 def findings(found: Mapping[str, Readiness]) -> Iterator[Finding]:
@@ -128,10 +116,13 @@ def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaRep
             known = lines.get(line.key) or replace(line, now=0, short=0, state="ok", verdict="ok")
             short = f"short by {line.short:,} from {moment_in_words(one.begins)} on" if line.short else ""
             if short and short not in known.verdict:
-                verdict = f"{'ok now' if known.verdict == 'ok' else known.verdict}; {short}"
-                state = "tight" if known.state == "ok" else known.state
-                enough = max(known.enough, line.enough)
-                known = replace(known, verdict=verdict, state=state, enough=enough, requested=line.requested)
+                known = replace(
+                    known,
+                    verdict=f"{'ok now' if known.verdict == 'ok' else known.verdict}; {short}",
+                    state="tight" if known.state == "ok" else known.state,
+                    enough=max(known.enough, line.enough),
+                    requested=line.requested,
+                )
             lines[line.key] = known
     return replace(report, lines=tuple(lines.values()), findings=(*report.findings, *findings(found)))
 
@@ -139,11 +130,11 @@ def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaRep
 def _of(
     one: CurrentCluster, begins: datetime, report: QuotaReport, asked: Mapping[str, int], *, strict: bool
 ) -> Readiness:
-    lines = tuple(line for line in report.lines if line.now is not None and draws(one.spec.name, line))
+    lines = tuple(line for line in report.lines if line.now is not None and line.drawn_by(one.spec.name))
     unknown = (str(told) for told in report.findings if told.kind == "quota-unknown")
     unsure = next(unknown, "") if any(line.state == "unknown" for line in lines) else ""
-    told = (replace(line, short=line.short or (lacks_at_most(line) if strict else 0)) for line in lines)
-    return Readiness(begins, tuple(_asked(line, asked) for line in told), unsure)
+    lacking = (replace(line, short=line.lacks(strict=strict)) for line in lines)
+    return Readiness(begins, tuple(_asked(line, asked) for line in lacking), unsure)
 
 
 def _asked(line: Line, asked: Mapping[str, int]) -> Line:

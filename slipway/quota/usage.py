@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
+from slipway.live import Live, QuotaLimit, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.machines.table import MachineError
 from slipway.quota.metrics import Need, needs_of, rank
 from slipway.quota.report import OfferDraw
+from slipway.quota.request import lacks
 
 _NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED"})
 
@@ -110,7 +111,7 @@ def _count(target: Counter[str], groups: tuple[MachineGroup, ...], *, preemptibl
 
 
 class Grounds:
-    """Gathered once for one verdict, and only read afterwards."""
+    """What a region's limits are, who draws on them, and how much: gathered once for a verdict, and only read then."""
 
     def __init__(
         self,
@@ -120,49 +121,26 @@ class Grounds:
         offers: tuple[OfferDraw, ...],
         old: frozenset[str],
     ) -> None:
-        self.current = current
-        self.live = live
-        self.region = region
-        self.old = old
+        self.current, self.live, self.region, self.old = current, live, region, old
         self.draws = tuple((draw, needs_of(draw.machines, preemptible=draw.preemptible)) for draw in offers)
         self.usage: Usage | None = None
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
             self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_), old)
-        self._shares: dict[str, list[Share]] = {}
+        found: dict[str, list[Share]] = {}
         inferred = {need.metric for _, needs in self.draws for need in needs if not need.documented}
         for item in current:
             for pool in item.spec.pools:
                 size = self._live_size(item.id, pool) if item.import_ else pool.replicas
                 for need in _needs_of_one(pool):
-                    share = Share(item, pool, need.amount, need.amount * size)
-                    self._shares.setdefault(need.metric, []).append(share)
+                    found.setdefault(need.metric, []).append(Share(item, pool, need.amount, need.amount * size))
                     inferred |= set() if need.documented else {need.metric}
+        self.shares: Mapping[str, list[Share]] = {metric: found[metric] for metric in sorted(found, key=rank)}
         self._inferred = frozenset(inferred)
 
     def _live_size(self, id_: str, pool: PoolSpec) -> int:
         clusters = () if isinstance(self.live.clusters, Unknown) else self.live.clusters
         sizes = (live.replicas for item in clusters if item.id == id_ for live in item.pools if live.id == pool.name)
         return next(sizes, pool.replicas)
-
-    @property
-    def metrics(self) -> list[str]:
-        """Those that pools draw, in the table's order."""
-        return sorted(self._shares, key=rank)
-
-    def shares(self, metric: str) -> list[Share]:
-        return self._shares[metric]
-
-    def now(self, metric: str) -> int:
-        return sum(share.now for share in self._shares[metric])
-
-    def ceiling(self, metric: str) -> int:
-        return sum(share.ceiling for share in self._shares[metric])
-
-    def creators(self, metric: str) -> list[Share]:
-        return [share for share in self._shares[metric] if not share.cluster.import_]
-
-    def created(self, metric: str) -> int:
-        return sum(share.initial for share in self.creators(metric))
 
     def limit(self, metric: str) -> QuotaLimit | str:
         """The limit, or why it can't be told."""
@@ -173,39 +151,14 @@ class Grounds:
         return self.live.limits.get(metric) or f"{metric} is not among the quotas that the service lists"
 
     def unchecked(self, metric: str) -> bool:
-        """An inferred name that the service does not list: there is nothing to hold against it."""
+        """Tell whether a name was inferred that the service does not list: there is nothing to hold against it."""
         limits = self.live.limits
         return metric in self._inferred and not isinstance(limits, Unknown) and metric not in limits
 
-    def others(self, metric: str) -> int | None:
-        return None if self.usage is None else self.usage.others.get(metric, 0)
-
-    def retiring(self, metric: str) -> int | None:
-        """What old generations of this stack draw until they are gone."""
-        return None if self.usage is None else self.usage.old.get(metric, 0)
-
-    def room(self, metric: str) -> int | None:
-        """The limit less what others draw, which is this stack's when its old generations are gone; None when there is
-        no limit to keep or it can't be told."""
-        limit, others = self.limit(metric), self.others(metric)
-        if isinstance(limit, str) or limit.limit == UNLIMITED or others is None:
-            return None
-        return limit.limit - others
-
-    def enough(self, metric: str) -> int:
-        """The limit that would do for all at their maximum beside the others, and for what this deployment makes."""
-        if self.usage is None:
-            return self.ceiling(metric)
-        created = self.created(metric)
-        at_once = self.usage.total(metric) + created if created else 0
-        return max(self.ceiling(metric) + self.usage.others.get(metric, 0), at_once)
-
-    def short_by(self, metric: str) -> int:
-        """How much this deployment draws beyond the limit; 0 when it fits, draws nothing, or it can't be told."""
-        limit, created = self.limit(metric), self.created(metric)
-        if not created or isinstance(limit, str) or limit.limit == UNLIMITED or self.usage is None:
-            return 0
-        return max(0, self.usage.total(metric) + created - limit.limit)
+    def lacking(self, need: Need) -> int:
+        """By how much the limit alone is too small; 0 where it suffices or can't be told."""
+        limit = self.limit(need.metric)
+        return need.amount - limit.limit if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) else 0
 
 
 def _needs_of_one(pool: PoolSpec) -> tuple[Need, ...]:

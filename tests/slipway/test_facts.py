@@ -40,7 +40,7 @@ PLAN = Plan(
 POOL = Offer("pool", True, "", "cpu", (), Price(Decimal("1.5")), {}, wait=60.0)
 SPOT = Offer("spot", False, "short by 7", "", (), UNKNOWN, {}, lacks_quota=True)
 NAP = Template("nap", "sleeps", "custom-job", (), (Parameter("n", "int", 3, 1, 9),), (POOL, SPOT), package="gs://c/nap")
-LINE = Line("cpus", "us-central1", "on-demand", "vCPUs", "pool cpu/workers", 8, 32, 40, 0, "ok")
+LINE = Line("cpus", "us-central1", "cpu/workers", 8, 32, 40, 0, "ok")
 
 
 def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None, of: Stack = STACK) -> Facts:

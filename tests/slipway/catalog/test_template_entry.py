@@ -108,7 +108,7 @@ def test_prices_by_capacity_type() -> None:  # Z8 W7
 def test_what_each_offer_draws() -> None:  # W6
     asked = lora()
     found = {draw.label: draw for draw in draws(asked, prove(asked, (cluster(),), region="us-central1"))}
-    assert found["pool (model=tiny)"] == OfferDraw("lora", "pool (model=tiny)")
+    assert found["pool (model=tiny)"] == OfferDraw("lora", "pool", "pool (model=tiny)")
     assert found["flex-start (model=27b)"].preemptible
     assert [group.count for group in found["flex-start (model=27b)"].machines] == [1]
     assert [group.count for group in found["on-demand (model=27b) as hyperparameter-tuning-job"].machines] == [3]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
@@ -79,8 +81,11 @@ def row(report: QuotaReport, metric: str) -> tuple[int | None, int, int | None, 
     return line.now, line.ceiling, line.limit, line.others, line.verdict
 
 
-# What this `up` draws.
+def state(report: QuotaReport, metric: str) -> tuple[str, list[int]]:
+    """By key, and the numbers of how far pools can grow."""
+    (line,) = (line for line in report.lines if line.metric == metric)
+    return line.state, [int(number) for number in re.findall("[0-9]+", line.at_most)]
 
 
-SPOT = OfferDraw("train", "spot", (machines(h100(), 1),), preemptible=True)
-POOL = OfferDraw("train", "pool")
+SPOT = OfferDraw("train", "spot", "spot", (machines(h100(), 1),), preemptible=True)
+POOL = OfferDraw("train", "pool", "pool")

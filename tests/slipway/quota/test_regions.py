@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from slipway.cluster import CurrentCluster
 from slipway.live import Live, QuotaLimit
-from slipway.quota.regions import assess_regions
+from slipway.quota.assessment import assess
 from slipway.quota.report import QuotaReport
 
 from .region import CPUS, DENIED, REGION, SSD, cluster, cpu, region, wanted
@@ -26,7 +26,7 @@ def live(there: int) -> Live:
 
 
 def judged(*current: CurrentCluster, live: Live, mode: str = "enforce") -> QuotaReport:
-    return assess_regions(current, live, region=REGION, preview=False, mode=mode)
+    return assess(current, live, region=REGION, preview=False, mode=mode)
 
 
 def test_a_cluster_elsewhere_is_held_against_the_limits_there() -> None:
