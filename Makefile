@@ -37,7 +37,7 @@ test: setup ## format, lint, strict types and every test, the real engine includ
 	@$(VENV)/bin/ruff format --check . && $(VENV)/bin/ruff check .
 	@echo "engine  …"; $(PY) -m local.engine >/dev/null
 	@$(VENV)/bin/mypy >$(VENV)/types.log 2>&1 & types=$$!; failed=0; \
-	$(PY) -m pytest --collect-only $(PYTEST_ARGS) >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }; \
+	$(PY) -m pytest --collect-only --snapshot-warn-unused $(PYTEST_ARGS) >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }; \
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS) || failed=$$?; \
 	wait $$types || failed=$$?; cat $(VENV)/types.log; exit $$failed
 
