@@ -19,10 +19,10 @@ def join(words: Iterable[str], last: str = "and") -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}" if listed else ""
 
 
-def few(names: Iterable[str]) -> str:
+def few(names: Iterable[str], most: int = 2) -> str:
     """`a, b and 3 more`"""
     listed = list(names)
-    return ", ".join(listed[:2]) + (f" and {len(listed) - 2} more" if len(listed) > 2 else "")
+    return join([*listed[:most], f"{len(listed) - most} more"] if len(listed) > most else listed)
 
 
 def short(text: str, longest: int = 60) -> str:

@@ -134,6 +134,11 @@ class CloudError(SlipwayError):
         return self.answer.message if self.answer else self.why
 
     @property
+    def brief(self) -> str:
+        """What somebody is told in passing: the reason, and the role that is missing."""
+        return f"{self.message} ({self.fix})" if isinstance(self, Denied) else f"{self.what}: {self.message}"
+
+    @property
     def switched_off(self) -> bool:
         """Tell whether the project does not use this API at all."""
         return isinstance(self, Denied) and bool(_API_DISABLED.search(self.message))

@@ -21,8 +21,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import counted, size
-from slipway.jobs.download_folder import alone_in, is_file_of, listed, present_files
-from slipway.jobs.outputs import PARTS, LeftOut, OutputFile, output_files
+from slipway.jobs.outputs import PARTS, LeftOut, OutputFile, alone_in, listed, output_files, present_files
 
 _THREADS = 8
 _TICK = 0.2
@@ -171,7 +170,7 @@ class _Fetching:
 
     def _settle(self, one: OutputFile, part: Path) -> None:
         """Gives what has arrived its name, when it is what was sent."""
-        if part.stat().st_size != one.stored.size or (one.stored.md5 and not is_file_of(part, one)):
+        if part.stat().st_size != one.stored.size or (one.stored.md5 and not one.is_at(part)):
             part.unlink()
             raise ResourceError(
                 f"{one.stored.at} arrived damaged",

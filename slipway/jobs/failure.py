@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from slipway.cloud.failures import CloudError, Denied
+from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import MEMORY
 from slipway.cloud.trials import Trial
@@ -59,10 +59,8 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
         if _OUT_OF_MEMORY.search(job.error):
             return _memory(context, job, task)
         return _last_lines(context, job, task)
-    except Denied as problem:
-        return Failure(why=f"more is not known: {problem.message} ({problem.fix})")
     except CloudError as problem:
-        return Failure(why=f"more is not known: {problem.what}: {problem.message}")
+        return Failure(why=f"more is not known: {problem.brief}")
 
 
 def _last_lines(context: Context, job: VertexJob, task: str) -> Failure:

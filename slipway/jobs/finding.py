@@ -13,7 +13,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join, nearest, quoted, short
-from slipway.jobs.earlier_waits import earlier_filter
+from slipway.jobs.earlier_jobs import earlier_filter
 from slipway.kinds import KINDS
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 

@@ -148,7 +148,7 @@ class Follower:
             self._logs.there()
         except Denied as problem:
             self.tail = None
-            yield Trouble(f"logs can't be shown: {problem.message} ({problem.fix})")
+            yield Trouble(f"logs can't be shown: {problem.brief}")
         except TRANSIENT as problem:
             if said := self._logs.lost(problem):
                 yield Trouble(said)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Literal
 
-from slipway.cloud.failures import CloudError, Denied, Exhausted
+from slipway.cloud.failures import CloudError, Exhausted
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
 from slipway.cloud.session import HttpPolicy
@@ -186,10 +186,8 @@ def read_events(logging: Logging, job: VertexJob) -> JobEvents:
         return JobEvents()
     try:
         entries = newest(logging, _of_service(job), _MOST)
-    except Denied as problem:
-        return JobEvents(why=f"{problem.message} ({problem.fix})")
     except CloudError as problem:
-        return JobEvents(why=f"{problem.what}: {problem.message}")
+        return JobEvents(why=problem.brief)
     return JobEvents(events_of(entries), more=len(entries) >= _MOST)
 
 

@@ -1,21 +1,29 @@
-"""The files that a job's outputs become. Pure. The job chose the names of the objects, so each is looked at before it
-becomes a path."""
+"""The files that a job's outputs become, and the folder that they are fetched into. The job chose the names of the
+objects, so each is looked at before it becomes a path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from slipway.cloud.storage import StoredObject
 from slipway.codec import At
+from slipway.errors import ConfigError
+from slipway.formatting import counted, short
 from slipway.recorded_parameters import unfit
 
 PARTS = ".slipway-download"
 """The folder of what has not arrived wholly, beside the files."""
 _LONGEST = 255
 """Bytes of a file's name, as most systems have it."""
+_SHOWN = 5
+_ANOTHER = "move it away, or name another folder"
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,16 @@ class OutputFile:
 
     stored: StoredObject
     path: PurePosixPath
+
+    def is_at(self, path: Path) -> bool:
+        """Tell by the contents where the service knows their hash, else by size and time, which a download sets."""
+        if path.is_symlink() or not path.is_file() or path.stat().st_size != self.stored.size:
+            return False
+        if not self.stored.md5:
+            updated = self.stored.updated
+            return updated is not None and int(path.stat().st_mtime) == int(updated.timestamp())
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "md5").hexdigest() == self.stored.md5
 
 
 @dataclass(frozen=True)
@@ -65,3 +83,60 @@ def _no_path(name: str) -> str:
     if any(len(part.encode()) > _LONGEST for part in parts):
         return f"a part of its name is longer than {_LONGEST} bytes"
     return f"{PARTS} is for what has not arrived wholly" if parts[0] == PARTS else ""
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Raises ConfigError for what is no folder, while another download writes into it, and where something of somebody
+    else's, such as a link, has the name of the folder of parts."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigError(f"{folder} can't be made a folder", why="a file is in its way", fix=_ANOTHER) from None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fix = "wait for it, or name another folder"
+            raise ConfigError(f"another download writes into {folder}", fix=fix) from None
+        _require_folder(folder / PARTS, "the parts of what is fetched")
+        yield
+    finally:
+        os.close(handle)
+
+
+def present_files(folder: Path, files: list[OutputFile], overwrite: bool) -> list[OutputFile]:
+    """The files that are there already. Raises ConfigError for those that differ or are in the way."""
+    present, differing = [], []
+    for one in files:
+        path = folder / one.path
+        for parent in list(path.relative_to(folder).parents)[:-1]:
+            _require_folder(folder / parent, str(path))
+        if path.is_dir() and not path.is_symlink():
+            raise ConfigError(f"{path} can't be written", why="it is a folder", fix=_ANOTHER)
+        if one.is_at(path):
+            present.append(one)
+        elif os.path.lexists(path):
+            differing.append(one)
+    if differing and not overwrite:
+        differ = "differs" if len(differing) == 1 else "differ"
+        raise ConfigError(
+            f"{counted(len(differing), 'file')} of {folder} {differ} from what the job has written",
+            why=listed(str(one.path) for one in differing),
+            fix="name another folder, or replace them: --overwrite (overwrite=True)",
+        )
+    return present
+
+
+def _require_folder(path: Path, what: str) -> None:
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        is_now = "a link" if path.is_symlink() else "no folder"
+        raise ConfigError(f"{what} can't be written", why=f"{path} is {is_now}", fix=_ANOTHER)
+
+
+def listed(texts: Iterable[str]) -> str:
+    """A line each, of the first few."""
+    found = [short(text, 120) for text in texts]
+    more = len(found) - _SHOWN
+    return "\n".join([*found[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])

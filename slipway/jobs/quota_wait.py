@@ -10,8 +10,8 @@ from datetime import datetime
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import join
-from slipway.jobs.verdict import holder
+from slipway.formatting import few, join
+from slipway.jobs.verdict import holder, waiting
 from slipway.live import UNLIMITED
 from slipway.quota.metrics import Need, drawn_by, label, namespace
 from slipway.quota.usage import usage
@@ -43,12 +43,13 @@ def quota_reason(
         users = _users(need.metric, there, others, now)
         used = sum(amount for amount, _ in users)
         if limit != UNLIMITED and used + need.amount > limit:
-            names = [name for _, name in users[:_NAMED]]
-            names += [f"{len(users) - _NAMED} more"] if len(users) > _NAMED else []
-            amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {join(names)}' if names else ''}"
+            who = few((name for _, name in users), _NAMED)
+            amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {who}' if who else ''}"
             full.append(f"{namespace(need.metric)} quota full: {amounts}, this needs {need.amount:,}")
     if full:
-        return f"{'; '.join(full)}{_queue(needs, others)}"
+        metrics = {need.metric for need in needs}
+        queued = (one for one in others if not one.persistent_resource_id and one.state == "JOB_STATE_QUEUED")
+        return "; ".join(full) + waiting(sum(any(need.metric in metrics for need in draws(one)) for one in queued))
     if not any(need.metric in limits for need in needs):
         return ""
     unread = [label(need.metric) for need in needs if need.metric not in limits]
@@ -63,16 +64,3 @@ def _users(
     found = [(usage((one,), ()).total(metric), f"cluster {one.id}") for one in clusters]
     found += [(usage((), (one,)).total(metric), holder(one, now)) for one in jobs]
     return sorted((one for one in found if one[0]), key=lambda one: -one[0])
-
-
-def _queue(needs: tuple[Need, ...], jobs: list[VertexJob]) -> str:
-    metrics = {need.metric for need in needs}
-    waiting = [
-        one
-        for one in jobs
-        if not one.persistent_resource_id
-        and one.state == "JOB_STATE_QUEUED"
-        and metrics & {need.metric for need in draws(one)}
-    ]
-    many = f"{len(waiting)} other jobs wait" if len(waiting) > 1 else "1 other job waits"
-    return f"; {many} as well" if waiting else ""

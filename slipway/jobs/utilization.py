@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from slipway.cloud.failures import CloudError, Denied
+from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
 from slipway.jobs.roles import who_of
@@ -78,10 +78,8 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
     try:
         with ThreadPoolExecutor(len(_ORDER), thread_name_prefix="usage") as threads:
             found = [one for part in threads.map(read, _ORDER if accelerated else _ORDER[:2]) for one in part]
-    except Denied as problem:
-        return Utilization(why=f"not shown: {problem.message} ({problem.fix})")
     except CloudError as problem:
-        return Utilization(why=f"not known: {problem.what}: {problem.message}")
+        return Utilization(why=f"not known: {problem.brief}")
     rows = rows_of([one for one in found if one.points], job)
     if rows:
         return Utilization(rows, period)

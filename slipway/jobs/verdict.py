@@ -12,10 +12,11 @@ from enum import StrEnum
 
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import counted, join, span
+from slipway.formatting import counted, few, join, span
 from slipway.jobs.demand import Demand, Part, by_pool, find_pool
 from slipway.machines.spec import MachineSpec
 
+_NAMED = 3
 _QUEUED, _PENDING = "JOB_STATE_QUEUED", "JOB_STATE_PENDING"
 
 
@@ -62,29 +63,21 @@ class Load:
     ahead: int = 0
 
     @property
-    def ceiling(self) -> int:
-        return self.pool.ceiling
-
-    @property
-    def free(self) -> int:
-        return max(0, self.pool.replicas - self.pool.used)
-
-    @property
     def asked(self) -> int:
         """Machines in use or asked for already."""
         return self.pool.used + self.ahead
 
     @property
     def grows_to(self) -> int:
-        return min(self.ceiling, self.asked + self.needs)
+        return min(self.pool.ceiling, self.asked + self.needs)
 
     @property
     def outcome(self) -> Outcome:
-        if self.needs > self.ceiling:
+        if self.needs > self.pool.ceiling:
             return Outcome.NEVER
-        if self.pool.used + self.needs > self.ceiling:
+        if self.pool.used + self.needs > self.pool.ceiling:
             return Outcome.FULL
-        if self.asked + self.needs > self.ceiling:
+        if self.asked + self.needs > self.pool.ceiling:
             return Outcome.MAY_WAIT
         return Outcome.STARTS if self.asked + self.needs <= self.pool.replicas else Outcome.SCALES
 
@@ -104,33 +97,37 @@ def on_cluster(
     mine = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
     pools, ahead = {pool.id: pool for pool in cluster.pools}, _ahead(cluster, mine)
     loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]
-    never = [one for one in loads if one.outcome is Outcome.NEVER]
-    if never:
-        most = "needs {}, the pool's maximum is {}"
-        why = (f"{name}/{one.pool.id}: {most.format(counted(one.needs, 'machine'), one.ceiling)}" for one in never)
+    by_outcome = {outcome: [one for one in loads if one.outcome is outcome] for outcome in Outcome}
+    if never := by_outcome[Outcome.NEVER]:
+        needs = ((one, counted(one.needs, "machine")) for one in never)
+        why = (f"{name}/{one.pool.id}: needs {many}, the pool's maximum is {one.pool.ceiling}" for one, many in needs)
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
     rivals = [job for job in mine if _waits(job) and any(_of_pool(job, one.pool.id, cluster) for one in loads)]
     queue = None if jobs is None else len(rivals)
     if cluster.state not in RUNNING_STATES:
         text = f"waits: cluster {name} is {cluster.state}, and may refuse jobs until it is RUNNING"
         return Verdict(Outcome.WAITS, text, queue=queue)
-    full = [one for one in loads if one.outcome is Outcome.FULL]
-    if full:
-        first = _held(full[0].pool.id, cluster, mine)
-        text = f"pool full: {_busy(name, full, cluster, mine, now)}{_queue(mine)}"
-        return Verdict(Outcome.FULL, text, holder=first[0][1].typed if first else "", queue=queue)
+    if full := by_outcome[Outcome.FULL]:
+        held = _held(full[0].pool.id, cluster, mine)
+        text = f"pool full: {_busy(name, full, cluster, mine, now)}"
+        text += waiting(sum(job.state == _QUEUED for job in mine))
+        return Verdict(Outcome.FULL, text, holder=held[0].typed if held else "", queue=queue)
     rivals = [job for job in rivals if any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)]
-    growing = [one for one in loads if one.outcome is Outcome.SCALES]
-    behind = [one for one in loads if one.outcome is Outcome.MAY_WAIT]
+    growing, behind = by_outcome[Outcome.SCALES], by_outcome[Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
-        text = f"may wait: {_busy(name, behind or loads, cluster, mine, now)}; {_that_wait(rivals)} may start first"
+        text = (
+            f"may wait: {_busy(name, behind or loads, cluster, mine, now)}{waiting(len(rivals))}, and may start first"
+        )
         return Verdict(Outcome.MAY_WAIT, text, queue=queue)
     if growing:
         text = f"scales up: {join(_growth(name, one) for one in growing)}"
         grows = tuple((one.pool.id, one.grows_to - max(one.pool.replicas, one.asked)) for one in growing)
         return Verdict(Outcome.SCALES, text, grows=grows)
-    also = f"; {_that_wait(rivals)} {'has' if len(rivals) == 1 else 'have'} room too" if rivals else ""
-    return Verdict(Outcome.STARTS, f"starts now: uses {_uses(loads)}{also}")
+    uses = join(
+        f"{one.needs} of {counted(one.pool.ceiling, 'machine')}{f' of {one.pool.id}' if len(loads) > 1 else ''}"
+        for one in loads
+    )
+    return Verdict(Outcome.STARTS, f"starts now: uses {uses}{waiting(len(rivals))}")
 
 
 def _waits(job: VertexJob) -> bool:
@@ -158,41 +155,28 @@ def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -
     return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
 
 
-def _uses(loads: list[Load]) -> str:
-    if len(loads) == 1:
-        return f"{loads[0].needs} of {counted(loads[0].ceiling, 'machine')}"
-    return join(f"{one.needs} of {counted(one.ceiling, 'machine')} of {one.pool.id}" for one in loads)
-
-
 def _growth(name: str, one: Load) -> str:
     beside = f" beside {one.ahead} that others wait for" if one.ahead else ""
+    free = max(0, one.pool.replicas - one.pool.used)
     return (
-        f"{name}/{one.pool.id} has {one.free} free, needs {one.needs}{beside}, grows {one.pool.replicas} → "
-        f"{one.grows_to} of {counted(one.ceiling, 'machine')}"
+        f"{name}/{one.pool.id} has {free} free, needs {one.needs}{beside}, grows {one.pool.replicas} → "
+        f"{one.grows_to} of {counted(one.pool.ceiling, 'machine')}"
     )
 
 
 def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
-    busy = (
-        f"{name}/{one.pool.id} has {one.pool.used} of {counted(one.ceiling, 'machine')} busy"
-        f"{_holders(one.pool.id, cluster, jobs, now)}, this needs {one.needs}"
-        for one in loads
-    )
-    return "; ".join(busy)
+    """Who is on each pool, the largest first; at most three by name."""
+    found = []
+    for one in loads:
+        who = few((holder(job, now) for job in _held(one.pool.id, cluster, jobs)), _NAMED)
+        used = f"{one.pool.used} of {counted(one.pool.ceiling, 'machine')} busy"
+        found.append(f"{name}/{one.pool.id} has {used}{f' with {who}' if who else ''}, this needs {one.needs}")
+    return "; ".join(found)
 
 
-def _holders(pool: str, cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
-    """Who is on the pool, the largest first; at most three by name."""
-    held = _held(pool, cluster, jobs)
-    names = [holder(job, now) for _, job in held[:3]]
-    if len(held) > 3:
-        names.append(f"{len(held) - 3} more")
-    return f" with {join(names)}" if names else ""
-
-
-def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[tuple[int, VertexJob]]:
+def _held(pool: str, cluster: PersistentResource, jobs: list[VertexJob]) -> list[VertexJob]:
     held = [(_of_pool(job, pool, cluster), job) for job in jobs if job.state != _QUEUED]
-    return sorted((one for one in held if one[0]), key=lambda one: -one[0])
+    return [job for count, job in sorted(held, key=lambda one: -one[0]) if count]
 
 
 def _of_pool(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
@@ -207,13 +191,9 @@ def holder(job: VertexJob, now: datetime) -> str:
     return f"{job.display_name}{f' ({known})' if known else ''}"
 
 
-def _queue(jobs: list[VertexJob]) -> str:
-    waiting = sum(1 for job in jobs if job.state == _QUEUED)
-    return "" if not waiting else "; 1 job waits already" if waiting == 1 else f"; {waiting} jobs wait already"
-
-
-def _that_wait(jobs: list[VertexJob]) -> str:
-    return "1 job that waits already" if len(jobs) == 1 else f"{len(jobs)} jobs that wait already"
+def waiting(count: int) -> str:
+    """`; 2 jobs wait as well`, and nothing of none."""
+    return f"; {counted(count, 'job')} {'waits' if count == 1 else 'wait'} as well" if count else ""
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:

@@ -8,9 +8,9 @@ from datetime import datetime
 from slipway.capacity import DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import counted, span
+from slipway.formatting import span
 from slipway.jobs.demand import Demand
-from slipway.jobs.verdict import Outcome, on_cluster
+from slipway.jobs.verdict import Outcome, on_cluster, waiting
 
 _USUAL_WAIT = float(DAY)
 """Seconds, where the request names none."""
@@ -59,10 +59,8 @@ def wait_reason(
     if verdict.outcome is Outcome.MAY_WAIT:
         return f"{plain}: {verdict.text.partition(': ')[2]}"
     if verdict.outcome is Outcome.STARTS:
-        waiting = [one for one in others if one.persistent_resource_id == job.persistent_resource_id and waits(one)]
-        count = counted(len(waiting), "other job")
-        also = f": machines are free, {count} wait{'s' if len(waiting) == 1 else ''} as well" if waiting else ""
-        return f"{plain}{also}"
+        also = waiting(sum(one.persistent_resource_id == job.persistent_resource_id and waits(one) for one in others))
+        return f"{plain}: machines are free{also}" if also else plain
     return verdict.text
 
 

@@ -13,7 +13,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.submission.candidates import Candidate
 
 if TYPE_CHECKING:
-    from slipway.jobs.run_times import RunTimes
+    from slipway.jobs.earlier_jobs import Times
 
 _CAN = frozenset({Outcome.STARTS, Outcome.SCALES, Outcome.BESIDE, Outcome.UNKNOWN})
 _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
@@ -28,7 +28,7 @@ class JudgedCandidate:
     candidate: Candidate
     verdict: Verdict
     problem: SlipwayError | None = None
-    times: RunTimes | None = None
+    times: Times | None = None
 
     @property
     def can(self) -> bool:

@@ -17,14 +17,14 @@ from slipway.cloud.vertex import Vertex
 from slipway.cluster import Reservation
 from slipway.context import Context
 from slipway.errors import PolicyError, ResourceError
-from slipway.jobs.earlier_waits import EARLIER, Expected, earlier_filter, wait_range, with_wait_range
+from slipway.jobs.earlier_jobs import EARLIER, Expected, earlier_filter, wait_times, with_wait_times
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
 
 if TYPE_CHECKING:
-    from slipway.jobs.run_times import RunTimes
+    from slipway.jobs.earlier_jobs import Times
     from slipway.submission.limits_reader import LimitsReader
 
 AT_ONCE = 16
@@ -124,13 +124,13 @@ class Preflight:
         active = self._jobs if offer.cluster else self._drawing
         known = (*(_or_none(self._earlier) or ()), *(_or_none(active[candidate.region]) or ()))
         expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
-        return with_wait_range(verdict, offer.capacity_type, wait_range(known, expected, self._now))
+        return with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
 
-    def _run_times(self, candidate: Candidate) -> RunTimes | None:
+    def _run_times(self, candidate: Candidate) -> Times | None:
         """Of jobs beside the pools, which cost as much as they take."""
         if self._earlier is None or candidate.offer.cluster:
             return None
-        from slipway.jobs.run_times import run_times
+        from slipway.jobs.earlier_jobs import run_times
 
         earlier = _or_none(self._earlier) or ()
         return run_times(earlier, candidate.offer.capacity_type, candidate.demand, self._now)

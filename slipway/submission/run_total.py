@@ -9,7 +9,7 @@ from slipway.capacity import POOL, WEEK
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
-from slipway.jobs.run_times import RunTimes
+from slipway.jobs.earlier_jobs import Times
 from slipway.prices import Price, dollars
 from slipway.submission.candidates import Candidate, price
 from slipway.submission.choice import JudgedCandidate
@@ -23,7 +23,7 @@ class RunTotal:
     earlier runs took, None where too few tell; `longest`: the seconds after which the service ends it."""
 
     hourly: Price
-    times: RunTimes | None
+    times: Times | None
     longest: float
     trials: bool = False
 
@@ -41,7 +41,7 @@ class RunTotal:
 
     @property
     def words(self) -> str:
-        """`this run: $0.02 to $0.07 in 4 min to 9 min (11 earlier runs in 30 days), at most $77.11 in 7 days`"""
+        """`this run: $0.02 to $0.07 in 4–9 min (11 earlier runs in 30 days), at most $77.11 in 7 days`"""
         parts = []
         if self.usual is not None:
             least, most = self.usual

@@ -13,8 +13,7 @@ from decimal import Decimal
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
-from slipway.jobs.earlier_waits import FEWEST, SINCE
-from slipway.jobs.run_times import RunTimes, run_times
+from slipway.jobs.earlier_jobs import FEWEST, SINCE, Times, run_times
 from slipway.prices import Price, dollars
 from slipway.submission.candidates import Candidate, price
 
@@ -31,7 +30,7 @@ class Share:
     hourly: Price
     pool: bool
     at_once: int | None
-    times: RunTimes | None
+    times: Times | None
     trials: bool = False
 
     @property
@@ -104,7 +103,7 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
 
 
 def forecast_lines(forecast: Forecast) -> list[str]:
-    """`each run: $0.25/h while it runs; 4 to 9 min (11 earlier runs in 30 days)`, and the same of all of them."""
+    """`each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, and the same of all of them."""
     lines = [_each(share) for share in forecast.shares] if len(forecast.shares) == 1 else []
     if forecast.earlier is None:
         few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"

@@ -16,7 +16,7 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
-from slipway.jobs.earlier_waits import EARLIER, earlier_filter
+from slipway.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.live import Unknown
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose

@@ -66,8 +66,8 @@ def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
     )
     shown = table(assess((), region(), region=REGION, offers=draws, preview=True))
     assert "model" not in shown and "as custom-job" not in shown
-    assert " lora spot, lora flex  " in shown
-    assert "flex, spot unavailable: " in shown
+    assert " lora spot and lora flex " in shown
+    assert "flex and spot unavailable: " in shown
 
 
 def test_what_is_not_known_is_a_question_mark() -> None:

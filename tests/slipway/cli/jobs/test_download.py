@@ -15,7 +15,6 @@ from slipway.cli.terminal.redrawn import transfer
 from slipway.cloud.failures import Call, NoAnswer
 from slipway.cloud.storage import Location, Storage, StoredObject
 from slipway.jobs import download as module
-from slipway.jobs.download_folder import is_file_of
 from slipway.jobs.outputs import PARTS, OutputFile
 from tests.slipway.cli.stack import Stack
 
@@ -174,6 +173,6 @@ def test_a_composed_object_is_known_by_its_size_and_time(tmp_path: Path) -> None
     one = OutputFile(StoredObject(Location("work", "model"), 3, "1", "", when), PurePosixPath("model"))
     path = tmp_path / "model"
     path.write_bytes(b"abc")
-    assert not is_file_of(path, one)
+    assert not one.is_at(path)
     os.utime(path, (when.timestamp(),) * 2)
-    assert is_file_of(path, one)
+    assert one.is_at(path)

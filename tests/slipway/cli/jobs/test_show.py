@@ -103,7 +103,7 @@ def test_without_its_role_the_rest_is_shown_and_the_role_named(stack: Stack) -> 
         document = stack.run("jobs", "show", name, "--output", "json").json["job"]
     finally:
         stack.grant("roles/cloudquotas.viewer")
-    assert done.code == 0 and "usage      not shown: " in done.out
+    assert done.code == 0 and "usage      not known: " in done.out
     assert "(ask for roles/monitoring.viewer on project slipway-local)" in done.out
     assert document["usage"]["series"] == [] and "roles/monitoring.viewer" in document["usage"]["why"]
 

@@ -52,10 +52,10 @@ from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.jobs.description import describe
 from slipway.jobs.download import Download
+from slipway.jobs.earlier_jobs import Times
 from slipway.jobs.failure import Failure
 from slipway.jobs.log import JobEvent, JobEvents
 from slipway.jobs.outputs import LeftOut, OutputFile
-from slipway.jobs.run_times import RunTimes
 from slipway.jobs.utilization import Row, Utilization
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
@@ -249,7 +249,7 @@ def sent() -> Mapping[str, Any]:
 
 
 def sweeps() -> Mapping[str, Any]:
-    price, times = Price(Decimal("2")), RunTimes(60.0, 120.0, 5)
+    price, times = Price(Decimal("2")), Times(60.0, 120.0, 5)
     forecast = Forecast(4, (Share(4, price, False, None, times),), 3.0)
     result = SendingResult(
         {Run(1): "j1", Run(0, 1): "j0"}, {Run(2): CloudError("send", "refused", call=Call("send"))}, [Run(3)]

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.jobs.earlier_waits import Expected, WaitRange, earlier_filter, wait_range, with_wait_range
+from slipway.jobs.earlier_jobs import Expected, Times, earlier_filter, wait_times, with_wait_times
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.machines.spec import MachineSpec
 from tests.slipway.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
@@ -47,17 +47,17 @@ def waits(
     capacity_type: str = "pool",
     on: PersistentResource | None = THERE,
     outcome: Outcome = Outcome.FULL,
-) -> WaitRange | None:
-    return wait_range(jobs, Expected(capacity_type, ONE, outcome, on), NOW)
+) -> Times | None:
+    return wait_times(jobs, Expected(capacity_type, ONE, outcome, on), NOW)
 
 
-def spot(*jobs: VertexJob) -> WaitRange | None:
+def spot(*jobs: VertexJob) -> Times | None:
     return waits(*jobs, capacity_type="spot", on=None, outcome=Outcome.BESIDE)
 
 
 def test_the_range_is_from_the_shortest_to_the_longest_wait(snapshot: SnapshotAssertion) -> None:  # Z3, N9
     found = waits(holder(), earlier(240), earlier(540), earlier(300))
-    assert found == WaitRange(240, 540, 3)
+    assert found == Times(240, 540, 3)
     assert str(found) == snapshot
 
 
@@ -66,7 +66,7 @@ def test_the_range_is_from_the_shortest_to_the_longest_wait(snapshot: SnapshotAs
     [(2, 40, "2–40 s"), (960, 3 * 3600, "16 min–3 h"), (300, 302, "5 min"), (3600, 11520, "1 h–3 h 12 min")],
 )
 def test_units_are_said_once_where_they_are_the_same(shortest: float, longest: float, said: str) -> None:
-    assert said in str(WaitRange(shortest, longest, 7))
+    assert Times(shortest, longest, 7).between == said
 
 
 def test_fewer_than_three_say_nothing() -> None:  # N9
@@ -98,7 +98,7 @@ def test_fewer_than_three_say_nothing() -> None:  # N9
     ],
 )
 def test_what_is_not_comparable_is_left_out(other: VertexJob) -> None:
-    assert waits(holder(), earlier(1), other, earlier(2), earlier(3)) == WaitRange(1, 3, 3)
+    assert waits(holder(), earlier(1), other, earlier(2), earlier(3)) == Times(1, 3, 3)
 
 
 def test_waits_for_one_gpu_tell_nothing_of_another() -> None:  # Z1, Z3
@@ -109,11 +109,11 @@ def test_waits_for_one_gpu_tell_nothing_of_another() -> None:  # Z1, Z3
     )
     three = [earlier(960, capacity_type="flex-start", on="", machine=a100) for _ in range(3)]
 
-    def told(machine: MachineSpec) -> WaitRange | None:
+    def told(machine: MachineSpec) -> Times | None:
         asked = demand(("tuner", "", machine, 1))
-        return wait_range(three, Expected("flex-start", asked, Outcome.BESIDE), NOW)
+        return wait_times(three, Expected("flex-start", asked, Outcome.BESIDE), NOW)
 
-    assert told(a100) == WaitRange(960, 960, 3) and told(h100) is None
+    assert told(a100) == Times(960, 960, 3) and told(h100) is None
 
 
 def test_a_wait_is_told_of_a_pool_that_was_as_it_is_now() -> None:  # N9
@@ -121,9 +121,9 @@ def test_a_wait_is_told_of_a_pool_that_was_as_it_is_now() -> None:  # N9
     three = [earlier(one) for one in (2, 3, 4)]
     full, grows = Outcome.FULL, Outcome.SCALES
     assert waits(*three, outcome=full) is None and waits(*three, outcome=grows) is None
-    assert waits(holder(2), *three, outcome=full) == WaitRange(2, 4, 3)
+    assert waits(holder(2), *three, outcome=full) == Times(2, 4, 3)
     assert waits(holder(1), *three, outcome=full) is None
-    assert waits(holder(1), *three, outcome=grows) == WaitRange(2, 4, 3)
+    assert waits(holder(1), *three, outcome=grows) == Times(2, 4, 3)
     assert waits(holder(2), *three, outcome=grows) is None
     assert waits(holder(2, until=NOW - timedelta(days=2)), *three, outcome=full) is None
 
@@ -157,8 +157,8 @@ def test_nothing_is_said_that_was_not_seen(seconds: list[float]) -> None:
 def test_the_range_stands_where_machines_are_waited_for(capacity_type: str, outcome: Outcome, told: bool) -> None:
     verdict = Verdict(outcome, "the verdict", ("why",), holder="somebody")
     said = "the verdict (here: 4–9 min, 11 times in 30 days)" if told else "the verdict"
-    assert with_wait_range(verdict, capacity_type, WaitRange(240, 540, 11)) == replace(verdict, text=said)
-    assert with_wait_range(verdict, capacity_type, None) == verdict
+    assert with_wait_times(verdict, capacity_type, Times(240, 540, 11)) == replace(verdict, text=said)
+    assert with_wait_times(verdict, capacity_type, None) == verdict
 
 
 def test_only_the_stacks_jobs_of_the_template_are_asked_for() -> None:

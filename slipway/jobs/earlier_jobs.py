@@ -1,0 +1,153 @@
+"""How long earlier jobs waited for their machines, and ran, from what the service lists and nothing else. Pure; nothing
+is predicted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from slipway.capacity import CAPACITY_TYPES
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.formatting import span
+from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.verdict import Outcome, Verdict
+from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
+
+EARLIER = 100
+"""So many of a template's newest jobs are looked at."""
+
+SINCE = timedelta(days=30)
+FEWEST = 3
+_MACHINES_COME = frozenset(row.name for row in CAPACITY_TYPES.values() if row.preemptible)
+_POOL = frozenset({Outcome.SCALES, Outcome.FULL})
+_BESIDE = frozenset({Outcome.BESIDE, Outcome.WAITS})
+
+
+@dataclass(frozen=True)
+class Times:
+    """The shortest and the longest of the times, in seconds, of `count` jobs."""
+
+    shortest: float
+    longest: float
+    count: int
+
+    @property
+    def between(self) -> str:
+        """`4–9 min`"""
+        low, high = span(self.shortest), span(self.longest)
+        number, _, unit = low.partition(" ")
+        return low if low == high else f"{number if high.partition(' ')[2] == unit else low}–{high}"
+
+    def __str__(self) -> str:
+        """`4–9 min (11 earlier runs in 30 days)`"""
+        return f"{self.between} ({self.count} earlier runs in {SINCE.days} days)"
+
+    @classmethod
+    def of(cls, found: list[float]) -> Times | None:
+        """None of fewer than three."""
+        return cls(min(found), max(found), len(found)) if len(found) >= FEWEST else None
+
+
+def earlier_filter(stack: str, template: str) -> str:
+    """The API's filter for the jobs of a stack's template."""
+    return label_filter({STACK_LABEL: stack, TEMPLATE_LABEL: label_value(template)})
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A job that is to be sent by a capacity type, and the verdict on it; `cluster` is None beside the pools."""
+
+    capacity_type: str
+    demand: Demand
+    outcome: Outcome
+    cluster: PersistentResource | None = None
+
+
+def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> Times | None:
+    """From createTime to startTime, of the jobs of 30 days that started by the same capacity type on the same machines,
+    however many: on the same cluster, when its pools were as they are now, as far as `jobs` tell."""
+    known = tuple({job.name: job for job in jobs}.values())
+    cluster = expected.cluster
+    if cluster and expected.outcome not in _POOL:
+        return None
+    return Times.of(
+        [
+            max(0.0, (job.start_time - job.create_time).total_seconds())
+            for job in known
+            if capacity_type_label(job.labels) == expected.capacity_type
+            and job.persistent_resource_id == (cluster.id if cluster else "")
+            and job.create_time is not None
+            and job.start_time is not None
+            and now - job.create_time <= SINCE
+            and _machines(Demand.of(job)).keys() == _machines(expected.demand).keys()
+            and (cluster is None or expected.outcome is _outcome(job, job.create_time, cluster, known))
+        ]
+    )
+
+
+def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> Times | None:
+    """From start to end, of the jobs of 30 days that succeeded on as many of the same machines, by the same capacity
+    type. Of several jobs of one submission, wherever they went, the one that goes on or was the longest counts: the
+    others were its copies."""
+    wanted, ran = _machines(demand), dict[str, VertexJob]()
+    for job in jobs:
+        key = job.request_id or job.name
+        ran[key] = max(job, ran.get(key, job), key=_seconds)
+    return Times.of(
+        [
+            _seconds(job)
+            for job in ran.values()
+            if job.state == "JOB_STATE_SUCCEEDED"
+            and job.start_time is not None
+            and now - job.start_time <= SINCE
+            and capacity_type_label(job.labels) == capacity_type
+            and _machines(Demand.of(job)) == wanted
+        ]
+    )
+
+
+def _seconds(job: VertexJob) -> float:
+    """Of one that has not ended no end: it may be the one that runs."""
+    if not job.ended:
+        return math.inf
+    return (job.end_time - job.start_time).total_seconds() if job.start_time and job.end_time else 0.0
+
+
+def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
+    """How many of each machine type with its accelerators, which are scarce, whatever the disk."""
+    found = Counter[tuple[str, str | None, int]]()
+    for part in demand.parts:
+        found[part.machine.type, part.machine.accelerator, part.machine.accelerator_count] += part.machines
+    return found
+
+
+def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: tuple[VertexJob, ...]) -> Outcome | None:
+    """What was to be expected of the job when it was created: a full pool, or one that had to grow unless it had grown
+    before. None where neither is told; jobs that are not among `known` may have been on the pools as well."""
+    there = [
+        one
+        for one in known
+        if one is not job
+        and one.persistent_resource_id == cluster.id
+        and one.start_time is not None
+        and one.start_time <= at
+        and (one.end_time is None or one.end_time > at)
+    ]
+    used = sum((Counter(by_pool(Demand.of(one), cluster)) for one in there), Counter[str]())
+    needs = by_pool(Demand.of(job), cluster)
+    asked = [(pool, used[pool.id] + needs[pool.id]) for pool in cluster.pools if pool.id in needs]
+    if any(count > pool.ceiling for pool, count in asked):
+        return Outcome.FULL
+    return Outcome.SCALES if any(count > pool.floor for pool, count in asked) else None
+
+
+def with_wait_times(verdict: Verdict, capacity_type: str, found: Times | None) -> Verdict:
+    """The verdict with the times, where the job would have to wait for machines."""
+    awaited = verdict.outcome in _POOL if capacity_type not in _MACHINES_COME else verdict.outcome in _BESIDE
+    if found is None or not awaited:
+        return verdict
+    return replace(verdict, text=f"{verdict.text} (here: {found.between}, {found.count} times in {SINCE.days} days)")
