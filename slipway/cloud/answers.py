@@ -32,18 +32,18 @@ def region_of(name: str) -> str:
 
 
 def told(words: object) -> str:
-    """What a service says, as anybody may be told: no more than a page of it, and no control characters."""
+    """Make a service's words fit to be shown: no more than a page of them, and no control characters."""
     text = str(words or "")
     return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
 def plain(name: str) -> str:
-    """A name that somebody gave; what can't be printed is a question mark."""
+    """Make a name printable: what can't be printed is a question mark."""
     return "".join(one if one.isprintable() else "?" for one in name)
 
 
 def read_answer(response: Response) -> Answer:
-    """Google's error body, or as much as there is of one."""
+    """Read Google's error body, or as much as there is of one."""
     try:
         error = _parsed(response)["error"]
     except MISREAD:
@@ -72,8 +72,8 @@ def json_object(response: Response, call: Call) -> Json:
 
 
 def _parsed(response: Response) -> Any:
-    """The body's JSON. Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises
-    ValueError and RecursionError."""
+    """Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises ValueError and
+    RecursionError."""
     value = json.loads(response.data.decode("utf-8-sig", errors="replace"))
     if not _SURROGATE.search(response.data):
         return value
@@ -89,7 +89,7 @@ def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
 
 
 def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
-    """What `read` makes of an answer. Raises Garbled where its values are not what the API's are."""
+    """Apply `read` to an answer. Raises Garbled where its values are not what the API's are."""
     try:
         found = read(body)
         _require_texts(found)

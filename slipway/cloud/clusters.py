@@ -29,12 +29,10 @@ class ResourcePool:
 
     @property
     def floor(self) -> int:
-        """The machines that it keeps."""
         return self.replicas if self.min is None else self.min
 
     @property
     def ceiling(self) -> int:
-        """The machines that it can grow to."""
         return max(self.max or 0, self.replicas)
 
     @property
@@ -44,7 +42,6 @@ class ResourcePool:
 
     @property
     def without_machines(self) -> ResourcePool:
-        """The same with nothing in it."""
         return replace(self, replicas=0, used=0, min=self.floor, max=self.ceiling)
 
     @classmethod
@@ -85,7 +82,6 @@ class PersistentResource:
 
     @property
     def spec(self) -> ClusterSpec:
-        """What it is made of, its id in place of a name."""
         return ClusterSpec(
             self.id,
             tuple(pool.spec for pool in self.pools),
@@ -117,8 +113,8 @@ class PersistentResource:
         return any(pool.used for pool in self.pools)
 
     def was_there(self, at: datetime) -> bool:
-        """Whether it was made by then. Jobs that ended before had another cluster with the same id, as one of another
-        season has."""
+        """Tell whether it was made by then: jobs that ended before had another cluster with the same id, as of another
+        season."""
         return self.create_time is None or self.create_time <= at
 
     @property

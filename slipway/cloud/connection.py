@@ -26,7 +26,6 @@ class Connection:
         self.session, self.endpoints = session, endpoints
 
     def with_policy(self, policy: HttpPolicy) -> Connection:
-        """The same credentials and endpoints, with other timeouts and retries."""
         return Connection(self.session.with_policy(policy), self.endpoints)
 
     @property

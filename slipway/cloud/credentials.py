@@ -87,9 +87,8 @@ class _Login:
 
 
 def authorised(environ: Mapping[str, str]) -> Transport:
-    """What authorises each request that it sends.
-
-    Raises AuthError without credentials, ConfigError for an invalid quota project.
+    """Return what authorises each request that it sends. Raises AuthError without credentials, ConfigError for an
+    invalid quota project.
 
     A plain token needs none of google-auth, whose import costs as much as a submission.
     """
@@ -142,7 +141,7 @@ def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def identity(environ: Mapping[str, str]) -> str:
-    """Who asks, as far as the environment tells."""
+    """Name who asks, as far as the environment tells."""
     target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
     if target:
         return target
@@ -171,7 +170,7 @@ def _google_credentials(token: str, target: str, service: Any) -> Any:
 
 
 def no_credentials(problem: Exception) -> AuthError:
-    """What google-auth says, in our words; its message carries no secret."""
+    """Repeat google-auth's words, which carry no secret."""
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,

@@ -19,16 +19,16 @@ OVERRIDES = {
 }
 """The provider's variable for each API that is called here: a base URL with version and trailing slash."""
 
-_EARLIER = {"iam": "GOOGLE_IAM_CUSTOM_ENDPOINT"}
-"""What the provider read before (google-beta below 7.30); the variable of today goes first."""
+_EARLIER = "GOOGLE_IAM_CUSTOM_ENDPOINT"
+"""What the provider read for `iam` before (google-beta below 7.30); the variable of today goes first."""
 
 _HOSTS = {
-    "storage": ("storage", "storage/v1/"),
-    "quotas": ("cloudquotas", "v1/"),
-    "logging": ("logging", "v2/"),
-    "monitoring": ("monitoring", "v3/"),
-    "iam": ("iam", "v1/"),
-    "projects": ("cloudresourcemanager", "v1/"),
+    "storage": "storage.{}/storage/v1/",
+    "quotas": "cloudquotas.{}/v1/",
+    "logging": "logging.{}/v2/",
+    "monitoring": "monitoring.{}/v3/",
+    "iam": "iam.{}/v1/",
+    "projects": "cloudresourcemanager.{}/v1/",
 }
 
 
@@ -48,10 +48,9 @@ class Endpoints:
     def from_environment(cls, environ: Mapping[str, str]) -> Endpoints:
         """Read the overrides. Raises ConfigError for one that is not an http(s) URL."""
         overrides: dict[str, str] = {}
-        named = [*OVERRIDES.items(), *_EARLIER.items()]
-        for service, variable in named:
+        for service, variable in (("iam", _EARLIER), *OVERRIDES.items()):
             value = environ.get(variable, "").strip()
-            if not value or service in overrides:
+            if not value:
                 continue
             if not _is_base_url(value):
                 raise ConfigError(
@@ -66,16 +65,13 @@ class Endpoints:
             overrides=overrides,
         )
 
-    def _host(self, name: str) -> str:
-        return f"https://{name}.{'mtls.' if self.mtls else ''}{self.universe}/"
-
-    def _base(self, service: str) -> str:
-        name, version = _HOSTS[service]
-        return self.overrides.get(service) or self._host(name) + version
+    def _base(self, service: str, host: str = "") -> str:
+        domain = f"{'mtls.' if self.mtls else ''}{self.universe}"
+        return self.overrides.get(service) or f"https://{(host or _HOSTS[service]).format(domain)}"
 
     def vertex(self, region: str) -> str:
         """Vertex AI of `region`; the API is regional, so is its host."""
-        return self.overrides.get("vertex") or self._host(f"{region}-aiplatform") + "v1/"
+        return self._base("vertex", f"{region}-aiplatform.{{}}/v1/")
 
     @property
     def storage(self) -> str:
@@ -109,7 +105,6 @@ class Endpoints:
 
     @property
     def projects(self) -> str:
-        """Resource Manager's."""
         return self._base("projects")
 
 

@@ -64,7 +64,7 @@ _API_DISABLED = re.compile(r"has not been used in project|is disabled", re.IGNOR
 
 
 def role_for(permission: str) -> str:
-    """The role to ask for, or an empty string for a permission we don't know."""
+    """Empty for a permission that is not known."""
     matches = [prefix for prefix in ROLES if permission.startswith(prefix)]
     return ROLES[max(matches, key=len)] if matches else ""
 
@@ -130,12 +130,11 @@ class CloudError(SlipwayError):
 
     @property
     def message(self) -> str:
-        """What the service said, or why there was no answer."""
         return self.answer.message if self.answer else self.why
 
     @property
     def brief(self) -> str:
-        """What somebody is told in passing: the reason, and the role that is missing."""
+        """The reason, and the role that is missing."""
         return f"{self.message} ({self.fix})" if isinstance(self, Denied) else f"{self.what}: {self.message}"
 
     @property
@@ -212,7 +211,6 @@ _BY_STATUS: Mapping[int, type[CloudError]] = {
 
 
 def failure(call: Call, answer: Answer) -> CloudError:
-    """The typed error for an answer, in words."""
     kind = _BY_STATUS.get(answer.status, Refused if 400 <= answer.status < 500 else Unavailable)
     why = answer.message or answer.reason or f"HTTP {answer.status}"
     what = f"could not {call.doing}"

@@ -114,7 +114,6 @@ class VertexJob:
 
     @property
     def id(self) -> str:
-        """The number that the service gave it."""
         return self.name.rsplit("/", 1)[-1]
 
     @property
@@ -141,17 +140,17 @@ class VertexJob:
 
     @property
     def code(self) -> Revision:
-        """What --code packed: no commit for a tree that was never committed, and for a job of the reviewed code."""
+        """The commit that --code packed; none for a tree that was never committed, and for reviewed code."""
         return code_revision_of(self.labels)
 
     @property
     def best_trial(self) -> Trial | None:
-        """Of a tuning job: the best trial that has succeeded so far. None where there is none, or no one best."""
+        """The best of its trials that has succeeded so far; None where there is none, or no one best."""
         return best(self.tried, self.goals)
 
     @property
     def typed(self) -> str:
-        """What a command calls it by: its name, or its number where a shell might read more into what others named."""
+        """Its name, or its number where a shell might read more into a name."""
         return self.display_name if _WORD.fullmatch(self.display_name) else self.id
 
     @property
@@ -166,7 +165,7 @@ class VertexJob:
 
     @property
     def preemptible(self) -> bool:
-        """Whether its machines draw preemptible quota, as Spot and flex-start do."""
+        """Its machines draw preemptible quota, as Spot and flex-start do."""
         return CAPACITY_TYPES[self._without_pool].preemptible
 
     @property
@@ -175,13 +174,13 @@ class VertexJob:
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:
-        """Those of all trials that run at once."""
+        """All trials that run at once have them."""
         return tuple(
             MachineGroup(pool.machine, pool.replicas * self.trials) for pool in self.worker_pools if pool.replicas
         )
 
     def needs(self, name: str) -> bool:
-        """Whether it runs as an account of this address, or reads or writes in a bucket of this name."""
+        """Tell whether it runs as this account, or reads or writes in this bucket."""
         return name == self.service_account or name in self.buckets
 
     @property
@@ -206,7 +205,7 @@ class VertexJob:
 
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool] | None:
-        """What it was submitted with; None for a job that does not record it."""
+        """None for a job that does not record them."""
         return read_parameters(one for pool in self.worker_pools for one in pool.env)
 
     @property
@@ -217,7 +216,7 @@ class VertexJob:
 
     @property
     def log_ids(self) -> tuple[str, ...]:
-        """Those whose ids its log lines bear; a trial's have that of the tuning job, as gcloud looks for them."""
+        """The ids that its log lines bear; a trial's have that of the tuning job, as gcloud looks for them."""
         return (self.name.rsplit("/", 1)[-1], *self.run_ids) if self.kind.has_trials else self.run_ids
 
     @classmethod

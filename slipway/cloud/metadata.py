@@ -59,8 +59,8 @@ class Metadata:
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
-        """The runs that the service has made of a job's logs in a TensorBoard, as contexts' names. `job`: its full
-        name. Empty where it has made none."""
+        """List the runs that the service made of a job's logs in a TensorBoard, as contexts' names. `job`: its full
+        name."""
         number, parent = _id(job), "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
         url = f"{self._base}{tensorboard}/experiments/{number}/runs"
@@ -71,8 +71,8 @@ class Metadata:
         return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in found)
 
     def make(self, name: str, schema: str, title: str, board: str = "") -> bool:
-        """Whether it was not there already. The store is made as well where there is none. `board`: the full name of
-        an experiment's TensorBoard."""
+        """Tell whether it was not there already. The store is made as well where there is none. `board`: the full name
+        of an experiment's TensorBoard."""
         call = _call(f"create {_id(name)}", "contexts.create", name)
         store = name.partition("/contexts/")[0]
         body = {

@@ -96,7 +96,7 @@ class Quotas:
         self._preferences = f"{everywhere}/quotaPreferences"
 
     def info(self, quota_id: str) -> QuotaInfo:
-        """One quota. Raises NotFound for an id that the service does not have."""
+        """Raises NotFound for an id that the service does not have."""
         call = Call(f"read quota {quota_id}", "cloudquotas.quotas.get", f"project {self._project}")
         return shaped(call, QuotaInfo.read, self._session.get(f"{self._parent}/{quota_id}", call))
 
@@ -109,7 +109,7 @@ class Quotas:
                 yield shaped(call, read, body)
 
     def preferences(self, region: str) -> Iterator[QuotaPreference]:
-        """What was asked for in a region alone. The API documents no filter by service or region."""
+        """List what was asked for in a region. The API documents no filter by service or region."""
         call = Call(f"read what quota {self._project} asked for", "cloudquotas.quotas.get", f"project {self._project}")
         for body in self._session.pages(self._preferences, call, "quotaPreferences", {"pageSize": 500}):
             if body.get("service") == SERVICE and body.get("dimensions") == {"region": region}:
@@ -128,7 +128,6 @@ class Quotas:
 
 
 def preference_body(asked: QuotaPreference, *, contact: str, justification: str) -> dict[str, Any]:
-    """The JSON that asks for `asked.preferred`."""
     body = {
         "service": SERVICE,
         "quotaId": asked.quota_id,

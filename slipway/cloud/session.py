@@ -66,12 +66,11 @@ class Session:
         self._date = ""
 
     def with_policy(self, policy: HttpPolicy) -> Session:
-        """This session's connections with other timeouts and retries."""
         return Session(self._http, policy, self._sleep, self._chance, self._clock)
 
     @property
     def time(self) -> datetime | None:
-        """When the last answer was given, by the service's own clock; None where none told."""
+        """The last answer's, by the service's own clock; None where none told."""
         from email.utils import parsedate_to_datetime  # Submitting needs no time, and no import that takes some.
 
         try:
@@ -80,7 +79,6 @@ class Session:
             return None
 
     def widen(self, threads: int) -> None:
-        """Makes room for a connection of each of these threads; to be called before they begin."""
         self._http.widen(threads)
 
     def get(self, url: str, call: Call, params: Params | None = None) -> Json:
@@ -88,7 +86,6 @@ class Session:
         return json_object(self._send("GET", url, call, params=params, again=True), call)
 
     def download(self, url: str, call: Call, params: Params | None = None) -> Response:
-        """GET bytes, tried again while the service is busy."""
         return self._send("GET", url, call, params=params, again=True)
 
     def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Iterator[bytes]:
@@ -103,28 +100,23 @@ class Session:
             except (OSError, urllib3.exceptions.HTTPError) as problem:
                 raise _no_answer(call, url, problem) from problem
 
-    def post(self, url: str, call: Call, body: Json, params: Params | None = None, *, idempotent: bool = False) -> Json:
-        """POST JSON. Sent exactly once unless `idempotent`."""
-        return json_object(self._send("POST", url, call, params=params, body=body, again=idempotent), call)
+    def post(
+        self,
+        url: str,
+        call: Call,
+        body: Json | bytes,
+        params: Params | None = None,
+        *,
+        media: str = "application/json",
+        idempotent: bool = False,
+    ) -> Json:
+        """POST JSON, or bytes of another `media` type. Sent exactly once unless `idempotent`."""
+        sent = self._send("POST", url, call, params=params, body=body, media=media, again=idempotent)
+        return json_object(sent, call)
 
     def patch(self, url: str, call: Call, body: Json, params: Params | None = None) -> Json:
         """PATCH JSON, once."""
         return json_object(self._send("PATCH", url, call, params=params, body=body, again=False), call)
-
-    def upload(
-        self,
-        url: str,
-        call: Call,
-        content: bytes,
-        media: str,
-        params: Params | None = None,
-        *,
-        idempotent: bool = False,
-    ) -> Json:
-        """POST bytes. Sent exactly once unless `idempotent`."""
-        headers = {"Content-Type": media}
-        sent = self._send("POST", url, call, params=params, content=content, headers=headers, again=idempotent)
-        return json_object(sent, call)
 
     def delete(self, url: str, call: Call, params: Params | None = None) -> None:
         """DELETE, tried again while the service is busy. Raises NotFound for what is gone already."""
@@ -163,14 +155,14 @@ class Session:
         call: Call,
         *,
         params: Params | None = None,
-        body: Json | None = None,
-        content: bytes | None = None,
+        body: Json | bytes | None = None,
+        media: str = "application/json",
         headers: Mapping[str, str] | None = None,
         again: bool,
         stream: bool = False,
     ) -> Response:
-        data = json.dumps(body).encode() if body is not None else content
-        headers = {"Content-Type": "application/json"} if body is not None else dict(headers or {})
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {**(headers or {}), **({} if body is None else {"Content-Type": media})}
         attempts, end = self._policy.attempts if again else 1, self._clock() + self._policy.whole
         lost: NoAnswer | None = None
         for attempt in range(1, attempts + 1):
@@ -240,8 +232,8 @@ def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = F
 
 
 def _while_connecting(problem: BaseException) -> bool:
-    """Whether it rose before anything could be sent. Nothing else proves that: urllib3 calls an answer that was lost
-    behind a proxy a ProxyError, as it does a proxy that is not there."""
+    """Tell whether it rose before anything could be sent. Nothing else proves that: urllib3 calls an answer that was
+    lost behind a proxy a ProxyError, as it does a proxy that is not there."""
     step = problem.__traceback__
     while step:
         if step.tb_frame.f_code in _CONNECTS:

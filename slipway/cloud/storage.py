@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -81,7 +81,7 @@ class Storage:
         return self._session.download(self._object(at), call, {"alt": "media"}).data
 
     def objects(self, under: Location) -> Iterator[StoredObject]:
-        """Those whose names begin with that of `under`, in the order of their names; read page by page."""
+        """List those whose names begin with that of `under`, in the order of their names; read page by page."""
         call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
         url, params = f"{self._base}/{quote(under.bucket, safe='')}/o", {"prefix": under.name}
         for body in self._session.pages(url, call, "items", params):
@@ -107,22 +107,23 @@ class Storage:
 
     def create(self, at: Location, content: bytes, media: str = "application/octet-stream") -> bool:
         """Writes the object unless there is one; False when there is. Sent once."""
-        call = Call(f"write {at}", "storage.objects.create", f"gs://{at.bucket}")
-        params: dict[str, str | int] = {"uploadType": "media", "name": at.name, "ifGenerationMatch": 0}
         try:
-            self._session.upload(f"{self._upload}/{quote(at.bucket, safe='')}/o", call, content, media, params)
+            self._put(at, content, media, {"ifGenerationMatch": 0}, again=False)
         except Conflict:
             return False
         return True
 
     def write(self, at: Location, content: bytes, media: str) -> None:
         """Writes the object, over the one that is there. Sent again while the service is busy: the same is written."""
+        self._put(at, content, media, {}, again=True)
+
+    def _put(self, at: Location, content: bytes, media: str, unless: Mapping[str, int], *, again: bool) -> None:
         call = Call(f"write {at}", "storage.objects.create", f"gs://{at.bucket}")
-        params: dict[str, str | int] = {"uploadType": "media", "name": at.name}
+        params: dict[str, str | int] = {"uploadType": "media", "name": at.name, **unless}
         url = f"{self._upload}/{quote(at.bucket, safe='')}/o"
-        self._session.upload(url, call, content, media, params, idempotent=True)
+        self._session.post(url, call, content, params, media=media, idempotent=again)
 
     def bucket(self, name: str) -> dict[str, Any]:
-        """The bucket's own document. Raises NotFound."""
+        """Raises NotFound."""
         call = Call(f"look at bucket gs://{name}", "storage.buckets.get", f"gs://{name}")
         return dict(self._session.get(f"{self._base}/{quote(name, safe='')}", call))

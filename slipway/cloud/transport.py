@@ -43,11 +43,10 @@ class InvalidHeader(HTTPError):  # noqa: N818 - named as urllib3 names its own
 class Authorisation(Protocol):
     """Who asks."""
 
-    def headers(self, method: str, url: str) -> Mapping[str, str]:
-        """What proves it."""
+    def headers(self, method: str, url: str) -> Mapping[str, str]: ...
 
     def renewed(self) -> bool:
-        """Whether there is something else to prove it with, after a 401."""
+        """Tell whether there is something else to prove it with, after a 401."""
 
 
 class Transport:
@@ -182,8 +181,8 @@ def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
-    """Whether the environment names authorities, which `context` then trusts. Raises ConfigError where they can't be
-    read."""
+    """Tell whether the environment names authorities, which `context` then trusts. Raises ConfigError for unreadable
+    ones."""
     variable = next((name for name in _BUNDLES if environ.get(name)), None)
     if variable is None:
         return False

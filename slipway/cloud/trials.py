@@ -48,8 +48,7 @@ def searched(parameters: Iterable[Json]) -> Iterator[str]:
 
 
 def best(trials: Iterable[Trial], goals: Mapping[str, str]) -> Trial | None:
-    """The best of those that succeeded, by the first metric; None where there is none, or where several metrics have
-    no one best."""
+    """Choose by the first metric; None where none succeeded, or several metrics have no one best."""
     if len(goals) != 1:
         return None
     ((metric, goal),) = goals.items()

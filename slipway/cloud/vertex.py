@@ -20,6 +20,7 @@ from slipway.kinds import KINDS, Kind, kind_of
 _Named = TypeVar("_Named", VertexJob, Operation, PersistentResource)
 _Read = TypeVar("_Read")
 
+_CLUSTERS = "persistentResources"
 _LARGEST_PAGE = 100
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -42,7 +43,7 @@ class Vertex:
         return Vertex(self._session, self._endpoints, self.project, region or self.region)
 
     def _at_once(self, read: Callable[[Vertex], _Read]) -> list[_Read]:
-        """What each region answers: whoever asks waits for the slowest alone."""
+        """Ask all regions at once."""
         with ThreadPoolExecutor(len(self.regions), thread_name_prefix="regions") as threads:
             return list(threads.map(read, map(self.at, self.regions)))
 
@@ -51,26 +52,21 @@ class Vertex:
         return f"{self._endpoints.vertex(region)}projects/{self.project}/locations/{region}"
 
     def _call(self, doing: str, permission: str) -> Call:
-        return Call(doing, permission, f"project {self.project}")
+        return Call(doing, f"aiplatform.{permission}", f"project {self.project}")
 
-    def _job(self, kind: Kind, job: str) -> str:
-        return f"{self._parent(job)}/{kind.collection}/{job.rsplit('/', 1)[-1]}"
-
-    def _cluster(self, cluster: str) -> str:
-        return f"{self._parent(cluster)}/persistentResources/{cluster.rsplit('/', 1)[-1]}"
+    def _url(self, name: str, collection: str = _CLUSTERS) -> str:
+        return f"{self._parent(name)}/{collection}/{name.rsplit('/', 1)[-1]}"
 
     def create(self, kind: Kind, body: Json) -> VertexJob:
         """Sent once; `error.not_accepted` of what it raises says whether sending again is safe."""
-        name = body.get("displayName", "")
-        call = self._call(f"submit {name}", f"aiplatform.{kind.collection}.create")
-        made = self._session.post(f"{self._parent()}/{kind.collection}", call, body)
-        return _read_job(call, kind, made)
+        call = self._call(f"submit {body.get('displayName', '')}", f"{kind.collection}.create")
+        return _read_job(call, kind, self._session.post(f"{self._parent()}/{kind.collection}", call, body))
 
     def job(self, name: str) -> VertexJob:
         """The job of a full name, of whatever kind; a number alone is a custom job's."""
         kind = kind_of(name)
-        call = self._call(f"read job {name}", f"aiplatform.{kind.collection}.get")
-        return _read_job(call, kind, self._session.get(self._job(kind, name), call))
+        call = self._call(f"read job {name}", f"{kind.collection}.get")
+        return _read_job(call, kind, self._session.get(self._url(name, kind.collection), call))
 
     def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """Newest first, as the service lists them; read page by page while iterated.
@@ -80,9 +76,7 @@ class Vertex:
         if len(self.regions) > 1:
             yield from _newest_first(self._at_once(lambda one: _begun(one.jobs(kind, filter, page_size=page_size))))
             return
-        call = self._call(
-            f"list the {kind.words}s of {self.project} in {self.region}", f"aiplatform.{kind.collection}.list"
-        )
+        call = self._call(f"list the {kind.words}s of {self.project} in {self.region}", f"{kind.collection}.list")
         params: dict[str, str | int] = {"pageSize": page_size}
         if filter:
             params["filter"] = kind.filter(filter)
@@ -96,50 +90,44 @@ class Vertex:
     def cancel(self, name: str) -> None:
         """Asks for the end; the job passes through CANCELLING. Cancelling twice is harmless, so it is retried."""
         kind = kind_of(name)
-        call = self._call(f"cancel job {name}", f"aiplatform.{kind.collection}.cancel")
-        self._session.post(f"{self._job(kind, name)}:{kind.cancel_method}", call, {}, idempotent=True)
+        call = self._call(f"cancel job {name}", f"{kind.collection}.cancel")
+        self._session.post(f"{self._url(name, kind.collection)}:{kind.cancel_method}", call, {}, idempotent=True)
 
     def active_jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """The jobs that have not ended; `filter` is that of `jobs`."""
         parts = [f'state!="JOB_STATE_{state}"' for state in kind.ended]
         wanted = " AND ".join([*parts, *([filter] if filter else [])])
         return (job for job in self.jobs(kind, wanted, page_size=page_size) if not job.ended)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
-        call = self._call(f"read cluster {cluster}", "aiplatform.persistentResources.get")
-        return _read(call, PersistentResource.read, self._session.get(self._cluster(cluster), call))
+        call = self._call(f"read cluster {cluster}", "persistentResources.get")
+        return _read(call, PersistentResource.read, self._session.get(self._url(cluster), call))
 
     def delete_persistent_resource(self, cluster: str) -> None:
         """Asks for its end; it passes through STOPPING. Raises Refused while it is being made or rebooted."""
-        id_ = cluster.rsplit("/", 1)[-1]
-        call = self._call(f"delete cluster {id_}", "aiplatform.persistentResources.delete")
-        self._session.delete(self._cluster(cluster), call)
+        call = self._call(f"delete cluster {cluster.rsplit('/', 1)[-1]}", "persistentResources.delete")
+        self._session.delete(self._url(cluster), call)
 
     def persistent_resources(self) -> tuple[PersistentResource, ...]:
         if len(self.regions) > 1:
             return tuple(chain.from_iterable(self._at_once(Vertex.persistent_resources)))
-        call = self._call(
-            f"list the clusters of {self.project} in {self.region}", "aiplatform.persistentResources.list"
-        )
-        url, params = f"{self._parent()}/persistentResources", {"pageSize": _LARGEST_PAGE}
-        found = self._session.pages(url, call, "persistentResources", params)
+        call = self._call(f"list the clusters of {self.project} in {self.region}", "persistentResources.list")
+        params = {"pageSize": _LARGEST_PAGE}
+        found = self._session.pages(f"{self._parent()}/{_CLUSTERS}", call, _CLUSTERS, params)
         return tuple(_read(call, PersistentResource.read, body) for body in found)
 
     def create_persistent_resource(self, cluster: str, body: Json) -> Operation:
         """Sent once. As the id is the caller's, sending it again makes no second cluster: that answers Conflict."""
-        call = self._call(f"create cluster {cluster}", "aiplatform.persistentResources.create")
-        url, params = f"{self._parent()}/persistentResources", {"persistentResourceId": cluster}
+        call = self._call(f"create cluster {cluster}", "persistentResources.create")
+        url, params = f"{self._parent()}/{_CLUSTERS}", {"persistentResourceId": cluster}
         return _read(call, Operation.read, self._session.post(url, call, body, params))
 
     def reboot_persistent_resource(self, cluster: str) -> Operation:
         """Sent once: a second request for one that runs again would reboot it again."""
-        call = self._call(f"reboot cluster {cluster}", "aiplatform.persistentResources.update")
-        answer = self._session.post(f"{self._cluster(cluster)}:reboot", call, {})
-        return _read(call, Operation.read, answer)
+        call = self._call(f"reboot cluster {cluster}", "persistentResources.update")
+        return _read(call, Operation.read, self._session.post(f"{self._url(cluster)}:reboot", call, {}))
 
     def operation(self, name: str) -> Operation:
-        """A long-running operation by its full name."""
-        call = self._call(f"read operation {name}", "aiplatform.operations.get")
+        call = self._call(f"read operation {name}", "operations.get")
         return _read(call, Operation.read, self._session.get(f"{self._parent(name).split('projects/')[0]}{name}", call))
 
 

@@ -1,31 +1,27 @@
-"""What could not be read, which is a finding of its own, and the roles that whoever asks does not have."""
+"""Who may do what: everybody, and whoever asks; and what could not be read, which is a finding of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
 
 from slipway.catalog.model import Catalog
-from slipway.cloud.failures import NotFound
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.permissions import Holder, Permissions
-from slipway.doctor.picture import Gap, Picture
+from slipway.deployment.live_reader import unanswered
+from slipway.doctor.commands import revoke
+from slipway.doctor.picture import Need, Picture, Policy, UnseenPolicy
 from slipway.doctor.place import Place
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
+from slipway.formatting import join, short
 from slipway.kinds import CUSTOM_JOB
 from slipway.live import Unknown
 
-
-@dataclass(frozen=True)
-class Need:
-    """One permission that stands for a role, and the commands that need it."""
-
-    on: str
-    permission: str
-    role: str
-    verbs: str
-
-
+REVIEWER = "roles/iam.securityReviewer"
+_EVERYBODY = {"allUsers": "anybody on the internet", "allAuthenticatedUsers": "anybody with a Google account"}
 _JOBS = f"aiplatform.{CUSTOM_JOB.collection}"
 NEEDS = (
     Need("catalog", "storage.objects.get", "roles/storage.objectViewer", "every command"),
@@ -41,7 +37,7 @@ NEEDS = (
 """As docs/cli.md has them, under "What each verb needs"."""
 
 
-def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tuple[Gap, ...]:
+def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tuple[Need, ...]:
     """Ask each service what it would permit. Raises CloudError. What only a catalog names is asked of one that could be
     read; what is not there is told elsewhere."""
     holders: dict[str, tuple[Holder, str]] = {
@@ -50,7 +46,7 @@ def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tup
     }
     if catalog is not None:
         holders |= {"work": ("bucket", catalog.work_bucket), "trainer": ("account", catalog.trainer)}
-    found: list[Gap] = []
+    found: list[Need] = []
     for key, (what, name) in holders.items():
         needs = [one for one in NEEDS if one.on == key and name]
         try:
@@ -58,8 +54,53 @@ def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tup
         except NotFound:
             continue
         on = {"project": f"project {name}", "bucket": f"gs://{name}"}.get(what, name)
-        found += [Gap(one.role, on, one.verbs) for one in needs if one.permission not in held]
+        found += [replace(one, on=on) for one in needs if one.permission not in held]
     return tuple(found)
+
+
+def read_policies(
+    threads: Executor, connection: Connection, catalog: Catalog, identity: str
+) -> Callable[[], tuple[Policy | UnseenPolicy, ...]]:
+    """Ask for all of them at once; what it returns waits for the answers. Of the project only what the trainers have
+    there is the stack's."""
+    trainers = [one for one in dict.fromkeys((catalog.trainer, *catalog.trainers.values())) if one]
+    holders: list[tuple[Holder, str]] = []
+    holders += [("bucket", one) for one in (catalog.catalog_bucket, catalog.work_bucket) if one]
+    holders += [("account", one) for one in trainers]
+    holders += [("project", catalog.project)] if trainers else []
+    members = frozenset(f"serviceAccount:{one}" for one in trainers)
+    ask = connection.permissions(catalog.project)
+    asked = [threads.submit(_policy, ask, what, name, members, identity) for what, name in holders]
+    return lambda: tuple(one.result() for one in asked)
+
+
+def _policy(
+    ask: Permissions, what: Holder, name: str, trainers: frozenset[str], identity: str
+) -> Policy | UnseenPolicy:
+    on = Subject(what, name)
+    try:
+        return Policy(on, ask.policy(what, name), trainers if what == "project" else frozenset())
+    except CloudError as error:
+        found = unanswered(error, f"getIamPolicy of {on}", REVIEWER, identity)
+        return UnseenPolicy(**vars(found), of=on, gone=isinstance(error, NotFound))
+
+
+def exposed(picture: Picture) -> Iterator[Finding]:
+    """Find what everybody may do, whoever granted it."""
+    unseen = [one for one in picture.policies if isinstance(one, UnseenPolicy)]
+    for on in (one.of for one in unseen if one.gone):
+        yield KINDS["resource-gone"].of(on, f"{on} is not there any more", picture.up, "it makes it again")
+    if unread := [one for one in unseen if not one.gone]:
+        where = join(one.of for one in unread)
+        words = f"you can't see whether everybody may use {where}: {short(unread[0].why, 200)}"
+        mend = f"ask for {REVIEWER} on project {picture.project}"
+        yield KINDS["role-missing"].of(Subject("role", REVIEWER), words, mend)
+    for policy in (one for one in picture.policies if isinstance(one, Policy)):
+        for one in policy.sorted:
+            if one.member in _EVERYBODY:
+                on = Subject(policy.on.what, policy.on.name, f"{one.role} {one.member}")
+                words = f"{_EVERYBODY[one.member]} has {one.role} on {policy.on}{one.under} ({one.member})"
+                yield KINDS["exposed"].of(on, words, revoke(policy.on, one, policy.bound))
 
 
 def roles(picture: Picture) -> Iterator[Finding]:

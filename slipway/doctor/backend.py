@@ -109,13 +109,13 @@ def packages(picture: Picture) -> Iterator[Finding]:
     used = {one.package for one in picture.catalog.templates.values()}
     used |= {uri for job in picture.jobs for uri in job.packages}
     old = picture.now - _KEPT
-    left = [one for one in picture.packages if one.uri not in used and one.updated is not None and one.updated < old]
+    unused = (one for one in picture.packages if str(one.at) not in used)
+    left = [(one.updated, str(one.at), one.size) for one in unused if one.updated is not None and one.updated < old]
     if left:
-        amount = f"{counted(len(left), 'package')}, {size(sum(one.size for one in left))}"
+        amount = f"{counted(len(left), 'package')}, {size(sum(each for _, _, each in left))}"
         words = f"packages of earlier deployments older than {_KEPT.days} days are used by nothing: {amount}"
         does = "or leave them: the bucket's lifecycle deletes packages after two years"
         if len(left) > _AT_ONCE:
             does = f"the oldest {_AT_ONCE}; slipway doctor then names the next; {does}"
-        oldest = sorted(left, key=lambda one: (one.updated or old, one.uri))[:_AT_ONCE]
-        mend = f"gcloud storage rm {shlex.join(one.uri for one in oldest)}"
+        mend = f"gcloud storage rm {shlex.join(uri for _, uri, _ in sorted(left)[:_AT_ONCE])}"
         yield KINDS["package-left"].of(Subject("packages", picture.stack), words, mend, does)

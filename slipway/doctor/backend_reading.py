@@ -123,7 +123,7 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
 
 
 def _files(address: str, storage: Storage) -> _Files | Unknown:
-    """What is at an address without its parameters, or why nothing can be there."""
+    """Open an address without its parameters, or tell why nothing can be there."""
     if address.startswith("gs://"):
         try:
             return _Bucket(address, Location.parse(address), storage)
@@ -140,7 +140,7 @@ def _files(address: str, storage: Storage) -> _Files | Unknown:
 
 
 def _settings(checkout: Path, environ: Mapping[str, str]) -> tuple[str, str]:
-    """The project's name and the backend's address, as the engine finds them."""
+    """Read the project's name and the backend's address, as the engine finds them."""
     try:
         body = yaml.safe_load((checkout / "Pulumi.yaml").read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
@@ -162,7 +162,7 @@ def _logged_in(environ: Mapping[str, str]) -> str:
 
 
 def _latest(files: _Files, project: str, stack: str) -> Mapping[str, Any] | None:
-    """What the engine knows of the stack; None where it has none. Raises what reading it raises."""
+    """Read the engine's knowledge of the stack; None where it has none. Raises what reading it raises."""
     for name in state_file.names(project, stack):
         content = files.content(name)
         if content is not None:

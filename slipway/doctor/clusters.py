@@ -44,7 +44,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
 
 
 def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """What becomes of one that somebody else made is theirs; that jobs can't run on it is told."""
+    """Only that jobs can't run on it is told: the rest is its owner's business."""
     if cluster.state in ("ERROR", "STOPPING"):
         name = next(name for name, id_ in picture.current.items() if id_ == cluster.id)
         words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{_error(cluster)}"
@@ -81,7 +81,7 @@ def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
 
 
 def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """To the state, where that was read, else to the catalog."""
+    """The state does not know it, where that was read, else the catalog."""
     subject, called, costs = Subject("cluster", cluster.id), picture.called(cluster), dollars(picture.per_hour(cluster))
     backend = picture.backend
     busy = Grade.NOTE if backend is not None and backend.busy else None
@@ -100,10 +100,9 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """Counted from its successor's making, or from the end of its season; of one that the stack file names no more,
-    from when that was deployed where it had a limit. Else it is known only that it retires since the catalog that says
-    so was published at the latest: no alarm until that is too long, and told all the same, as a new commit publishes
-    anew and it is paid for meanwhile."""
+    """Counted from its successor's making, the end of its season, or the deployment that dropped its entry. Else it is
+    known only that it retires since the catalog that says so was published at the latest: no alarm until that is too
+    long, and told all the same, as it is paid for meanwhile."""
     name, whole = cluster.labels[NAME_LABEL], picture.catalog
     successor = picture.there.get(picture.current.get(name, ""))
     rests = whole.dormant.get(name) if whole else None

@@ -21,14 +21,14 @@ _REVOKE = {
 
 
 def revoke(on: Subject, bound: Bound, policy: Iterable[Bound]) -> str:
-    """Takes a grant away: `on` is `bucket acme-work`, `account ADDRESS` or `project acme`, `policy` all that is granted
-    there. Where a policy has conditions, gcloud wants to be told which of them is meant."""
+    """Take a grant away: `on` is `bucket acme-work`, `account ADDRESS` or `project acme`, `policy` all that is granted
+    there. Where it has conditions, gcloud wants to be told which one is meant."""
     which = " --all" if bound.condition else " --condition=None" if any(one.condition for one in policy) else ""
     return f"{_REVOKE[on.what]}{shlex.quote(on.name)} --member={shlex.quote(bound.member)} --role={bound.role}{which}"
 
 
 def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
-    """What was typed after the template, flags aside; None where the job does not tell it all, as with a folder's
+    """Return the words after the template, flags aside; None where the job does not tell them all, as with a folder's
     code."""
     template = catalog.templates.get(job.template) if catalog else None
     if catalog is None or template is None or CODE_LABEL in job.labels:
@@ -47,8 +47,7 @@ def always_quoted(path: str) -> str:
 
 
 def go_on(picture: Picture) -> tuple[str, str]:
-    """What goes on after a run that deleted, and was killed, and where each way leads: nobody can tell an `up` from a
-    `destroy` that was killed, and whoever takes a stack down is not to be told to make it."""
+    """Nobody can tell an `up` from a `destroy` that was killed, so both ways are named."""
     busy = picture.backend is not None and picture.backend.busy
     when = "unless it is still at work" if busy else "which goes on from there"
     keep = f"to keep it: {picture.up}, which makes what its file asks for"

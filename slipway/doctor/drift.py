@@ -67,7 +67,6 @@ def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Findin
 
 
 def of_engine(preview: Preview) -> Iterator[Finding]:
-    """What the refresh found."""
     doing = {step.urn for step in preview.steps if step.op not in _DONE}
     for step in preview.standing.values():
         if step.op != "refresh" or step.component or step.old is None:
@@ -87,8 +86,8 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
 
 
 def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
-    """Without what a deployment did that did not come to its end: it writes the catalog, and deletes what nobody needs,
-    or what is replaced in place, before it makes others."""
+    """Leave out what a deployment did that did not come to its end: it writes the catalog, and deletes what nobody
+    needs, before it makes others."""
     if not (published.under_way or replacing(published)):
         yield from found
         return
@@ -99,9 +98,8 @@ def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
 
 
 def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
-    """Of those that are offered, against what the catalog says was asked for. No deployment changes a living cluster:
-    what differs stays until there is a new one, but for one that is gone. Of one that is adopted its owner's word
-    counts."""
+    """Compare those that are offered with what the catalog asked for. No deployment changes a living cluster: what
+    differs stays, but for one that is gone. Of an adopted one its owner's word counts."""
     there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
     for name, published in catalog.clusters.items():
         on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
@@ -113,7 +111,7 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
 
 
 def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
-    """As its inputs tell, which may lack labels; whether it grows or shrinks now is not known."""
+    """Its inputs may lack labels; whether it grows or shrinks now is not known."""
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
     except MISREAD:
@@ -131,8 +129,8 @@ def _of_fields(on: Subject, found: Iterable[Difference], then: Then) -> Iterator
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
-    """Grants beside those that the stack made: the engine knows its own alone. Who else may use an adopted bucket is
-    its owner's to say."""
+    """Find grants beside those that the stack made: the engine knows its own alone. Who else may use an adopted bucket
+    is its owner's to say."""
     granted = {key for step in preview.standing.values() if (key := _grant(step))}
     buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
     theirs = {Subject("bucket", _name(step, step.old)) for step in buckets if step.old}
@@ -149,8 +147,8 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
-    """Labels that somebody added to a bucket, by its name: the provider keeps those that it did not write to itself.
-    Those of an adopted one are its owner's."""
+    """Find labels that somebody added to a bucket, by its name: the provider hides those that it did not write. Those
+    of an adopted one are its owner's."""
     steps = [step for step in preview.standing.values() if step.old is not None]
     of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _defaults(step.old)}
     for step in steps:
@@ -166,7 +164,6 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
 
 
 def _defaults(provider: Resource) -> Iterable[str]:
-    """The labels that it gives all that it makes."""
     found = provider.inputs.get("defaultLabels") or {}
     try:
         found = json.loads(found) if isinstance(found, str) else found
@@ -176,7 +173,7 @@ def _defaults(provider: Resource) -> Iterable[str]:
 
 
 def _googles(one: Bound) -> bool:
-    """What every bucket begins with, and what Google grants its own agents."""
+    """Every bucket begins with these, or Google grants them to its own agents."""
     return one.member.startswith(("projectOwner:", "projectEditor:", "projectViewer:")) or "@gcp-sa-" in one.member
 
 

@@ -10,7 +10,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
-from slipway.doctor import policies
+from slipway.doctor.access import read_policies
 from slipway.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
 from slipway.doctor.picture import Policy
 from slipway.findings.finding import Finding
@@ -28,7 +28,7 @@ class Drifted:
 
 
 def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
-    """Of one stack. Without a connection nothing but the events is looked at, which is said."""
+    """Without a connection nothing but the events is looked at, which is said."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
     live: list[Finding] = []
     engine = tuple(of_engine(preview))
@@ -55,7 +55,7 @@ def _live(preview: Preview, connection: Connection, whole: Catalog, identity: st
     readers = [Reader(connection, LiveScope(whole.project, one), identity) for one in regions]
     with ThreadPoolExecutor(7 + len(readers), thread_name_prefix="drift") as threads:
         clusters = [threads.submit(reader.clusters) for reader in readers]
-        asked = policies.read(threads, connection, whole, identity)
+        asked = read_policies(threads, connection, whole, identity)
         buckets = [one for one in (whole.catalog_bucket, whole.work_bucket) if one]
         labels = [threads.submit(_labels, readers[0], name) for name in buckets]
         there = all_or_unknown(one.result() for one in clusters)

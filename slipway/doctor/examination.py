@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from slipway.doctor.access import roles, unread
+from slipway.doctor.access import exposed, roles, unread
 from slipway.doctor.backend import backend, packages, submissions
 from slipway.doctor.clusters import clusters
 from slipway.doctor.picture import Picture
-from slipway.doctor.policies import exposed
 from slipway.doctor.pools import idle_jobs, jobs, pools
 from slipway.doctor.published import catalog, quota
 from slipway.findings.finding import Finding

@@ -12,6 +12,7 @@ from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
+from slipway.cloud.storage import StoredObject
 from slipway.doctor.place import Place
 from slipway.findings.finding import Subject
 from slipway.formatting import span
@@ -63,7 +64,7 @@ class Backend:
 
     @property
     def busy(self) -> bool:
-        """Whether a deployment may be under way."""
+        """A deployment may be under way."""
         return not isinstance(self.locks, Unknown) and any(lock.alive is not False for lock in self.locks)
 
 
@@ -81,20 +82,12 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Package:
-    """`uri` is its gs:// address, `size` in bytes."""
+class Need:
+    """A role that commands (`verbs`) need, and one permission that stands for it. `on` is what it is granted on."""
 
-    uri: str
-    size: int
-    updated: datetime | None
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A role that whoever asks does not have. `on` is what it is granted on, `verbs` the commands that need it."""
-
-    role: str
     on: str
+    permission: str
+    role: str
     verbs: str
 
 
@@ -140,8 +133,8 @@ class Picture(Place):
     quota: QuotaReport | Unknown | None = None
     backend: Backend | None = None
     submissions: tuple[Submission, ...] = ()
-    packages: tuple[Package, ...] | Unknown = ()
-    gaps: tuple[Gap, ...] | Unknown = ()
+    packages: tuple[StoredObject, ...] | Unknown = ()
+    gaps: tuple[Need, ...] | Unknown = ()
     commits: tuple[str, ...] = ()
     policies: tuple[Policy | UnseenPolicy, ...] = ()
     clock: str = ""
@@ -151,7 +144,6 @@ class Picture(Place):
 
     @property
     def catalog(self) -> Catalog | None:
-        """All of it, where it could be read."""
         return self.published.whole if isinstance(self.published, PublishedCatalog) else None
 
     @property
@@ -174,7 +166,7 @@ class Picture(Place):
 
     @property
     def contact(self) -> str:
-        """Whom Google may ask about quota, as the stack's file has it; empty where none is named."""
+        """Google may ask this address about quota; empty where the stack's file has none."""
         quota = self.document.values.get("config", {}).get("slipway:quota") if self.document else None
         address = quota.get("contactEmail") if isinstance(quota, Mapping) else ""
         return address if isinstance(address, str) else ""
@@ -193,7 +185,7 @@ class Picture(Place):
         return {one.id: one for one in clusters if one.id not in self.adopted or self.at_home(one)}
 
     def at_home(self, one: PersistentResource | VertexJob) -> bool:
-        """Whether it is in the stack's own region, or does not say where it is."""
+        """It is in the stack's own region, or does not say where it is."""
         return one.region in ("", self.region)
 
     def called(self, cluster: PersistentResource) -> str:
@@ -205,12 +197,11 @@ class Picture(Place):
         return tuple(job for job in jobs if on(job, cluster) and not job.ended)
 
     def per_hour(self, cluster: PersistentResource, *pools: ResourcePool) -> Price:
-        """What its machines of the moment cost, in these of its pools or in all."""
+        """Sum the machines of the moment, in these of its pools or in all."""
         region = cluster.region or self.region
         return per_hour((MachineGroup(pool.machine, pool.replicas) for pool in pools or cluster.pools), region)
 
     def cost(self, job: VertexJob) -> Price:
-        """An hour of its machines."""
         return per_hour(job.machines, job.region or self.region, job.capacity_type)
 
     def since(self, moment: datetime) -> str:
@@ -219,6 +210,6 @@ class Picture(Place):
 
 
 def on(job: VertexJob, cluster: PersistentResource) -> bool:
-    """Whether it runs there, or waits for it. Clusters of two regions may have the same id."""
+    """Tell whether it runs there, or waits for it. Clusters of two regions may have the same id."""
     elsewhere = job.region and cluster.region and job.region != cluster.region
     return job.persistent_resource_id == cluster.id and not elsewhere

@@ -130,7 +130,6 @@ def _clusters(document: Document) -> Iterator[DocumentPart]:
 
 
 def _value(document: Document, *keys: str) -> str:
-    """A text; empty where there is none."""
     value: Any = document.values
     for key in ("config", *keys):
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -29,7 +29,7 @@ _MOST = 100
 
 
 def pools(picture: Picture) -> Iterator[Finding]:
-    """Not of one that is adopted: whoever made it pays for it, and knows what for."""
+    """An adopted one is left out: whoever made it pays for it, and knows what for."""
     for cluster in _current(picture):
         for pool in cluster.pools if cluster.id not in picture.adopted else ():
             yield from _idle(cluster, pool, picture)
@@ -85,7 +85,7 @@ def jobs(picture: Picture) -> Iterator[Finding]:
 
 
 def _room(job: VertexJob, cluster: PersistentResource) -> str:
-    """The pools that have, or can grow by, all the machines that a job takes; empty where they do not."""
+    """Name the pools that have, or can grow by, all the machines that a job takes; empty where they do not."""
     demand = Demand.of(job)
     needs = by_pool(demand, cluster)
     free = {pool.id: pool.ceiling - pool.used for pool in cluster.pools}
@@ -125,7 +125,7 @@ def use_of(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tupl
 
 
 def idle_jobs(picture: Picture) -> Iterator[Finding]:
-    """Those of which every replica was sampled for so long, and used nothing."""
+    """Find those of which every replica was sampled for so long, and used nothing."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
         used = [one for one in use if one.job in job.run_ids and one.points[-1].at >= picture.now - 2 * _LATE]

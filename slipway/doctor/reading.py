@@ -16,16 +16,15 @@ from slipway.clock import right_time, wrong_clock
 from slipway.cloud.credentials import identity
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import Series
-from slipway.cloud.storage import Location
+from slipway.cloud.storage import Location, StoredObject
 from slipway.context import Context
 from slipway.deployment.checkout import commits_since
 from slipway.deployment.live_reader import LiveScope, Reader, Recent
 from slipway.deployment.snapshot import AT_ONCE, CATALOG, Snapshot
-from slipway.doctor import policies
-from slipway.doctor.access import gaps
+from slipway.doctor.access import gaps, read_policies
 from slipway.doctor.backend_reading import look
 from slipway.doctor.commands import submitted
-from slipway.doctor.picture import Backend, Gap, Package, Picture, Submission
+from slipway.doctor.picture import Backend, Need, Picture, Submission
 from slipway.doctor.place import Place
 from slipway.doctor.pools import sampled, use_of
 from slipway.errors import SlipwayError
@@ -79,7 +78,7 @@ class _Reading:
             if catalog is not None:
                 snapshot.look_at_quota(metrics(catalog))
                 snapshot.ask("packages", partial(self._packages, snapshot.reader))
-                snapshot.ask("who may do what", policies.read(threads, self.connection, catalog, self.who))
+                snapshot.ask("who may do what", read_policies(threads, self.connection, catalog, self.who))
             awaited(snapshot.parts, say, _PATIENCE_S)
             live = snapshot.live()
             here, self.now = self.now, right_time(self.now, live.time)
@@ -113,8 +112,7 @@ class _Reading:
             )
 
     def _elsewhere(self, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
-        """The other regions where clusters of the stack are or may come to be: by its file, what is published, and what
-        the engine knows."""
+        """Other regions that its file, its catalog or the engine names."""
         home = catalog.region if catalog else self.place.region
         state = backend.state if isinstance(backend, Backend) else None
         of_state = state.regions_beside(home) if isinstance(state, State) else ()
@@ -128,16 +126,12 @@ class _Reading:
         api = "monitoring.googleapis.com timeSeries.list"
         return reader.asked(api, "roles/monitoring.viewer", read, ()) if ids else ()
 
-    def _packages(self, reader: Reader) -> tuple[Package, ...] | Unknown:
-        bucket = self.place.address.bucket
+    def _packages(self, reader: Reader) -> tuple[StoredObject, ...] | Unknown:
+        at = Location(self.place.address.bucket, "packages/")
+        api = f"storage.googleapis.com gs://{at.bucket}"
+        return reader.asked(api, "roles/storage.objectViewer", lambda: tuple(self.connection.storage.objects(at)), ())
 
-        def listed() -> tuple[Package, ...]:
-            found = self.connection.storage.objects(Location(bucket, "packages/"))
-            return tuple(Package(str(one.at), one.size, one.updated) for one in found)
-
-        return reader.asked(f"storage.googleapis.com gs://{bucket}", "roles/storage.objectViewer", listed, ())
-
-    def _gaps(self, reader: Reader, catalog: Catalog | None) -> tuple[Gap, ...] | Unknown:
+    def _gaps(self, reader: Reader, catalog: Catalog | None) -> tuple[Need, ...] | Unknown:
         asked = partial(gaps, self.connection.permissions(self.place.project), self.place, catalog)
         return reader.asked("cloudresourcemanager.googleapis.com projects.testIamPermissions", "", asked, ())
 
@@ -163,7 +157,7 @@ class _Reading:
         return replace(backend, locks=tuple(locks))
 
     def _submissions(self, catalog: Catalog | None) -> Iterable[Submission]:
-        """Those of this machine's journal that were interrupted, and that no process holds."""
+        """Interrupted ones of this machine's journal that no process holds."""
         context, place = self.context, self.place
         try:
             journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.stack)
@@ -191,7 +185,7 @@ class _Reading:
 
 
 def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | None:
-    """What was typed after the template, as the request that was recorded tells; its kind stands nowhere else."""
+    """Return the words after the template, as the recorded request tells; its kind stands nowhere else."""
     for kind in KINDS.values():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
             job = VertexJob.read(entry.body or {}, kind)
@@ -201,7 +195,7 @@ def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | No
 
 
 def awaited(parts: Mapping[str, Future[Any]], say: Callable[[str], None], patience: float) -> None:
-    """Waits for all of them, and names those that take longer than `patience` seconds."""
+    """Wait for all of them, and name those that take longer than `patience` seconds."""
     _, late = wait(parts.values(), timeout=patience)
     if late:
         say(f"still reading {join(what for what, part in parts.items() if part in late)} …")

@@ -19,7 +19,7 @@ PACKED = ".gz"
 
 
 def names(project: str, stack: str) -> tuple[str, str]:
-    """Of the file, as the engine looks for it: plain or compressed."""
+    """Plain or compressed, as the engine looks for it."""
     plain = f".pulumi/stacks/{project}/{stack}.json"
     return plain, plain + PACKED
 

@@ -66,12 +66,13 @@ def take_claim(storage: Storage, claim: str) -> Claim:
 
 
 def claim_of(job: VertexJob) -> str:
-    """The object that the launchers of a job, or of what asks for one, race for; empty where nothing names it."""
+    """Return the object that the launchers of a job, or of what asks for one, race for; empty where nothing names
+    it."""
     return next((one.args[one.args.index("--claim") + 1] for one in job.worker_pools if "--claim" in one.args[:-1]), "")
 
 
 def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
-    """Of several jobs the one whose launcher has the claim; the first while that can't be told."""
+    """Return the job whose launcher has the claim; the first while that can't be told."""
     try:
         number = _holder(storage, claim) if claim else ""
     except CloudError:
@@ -80,22 +81,22 @@ def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
 
 
 def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
-    """Of several jobs of one attempt the one that has its claim; the first where there is none, or it can't be told."""
+    """Return the job of an attempt that has its claim; the first where there is none, or it can't be told."""
     return claimant(storage, claim_of(jobs[0]), jobs)
 
 
 def holder(vertex: Vertex, storage: Storage, claim: str, kind: Kind, request_id: str) -> VertexJob | None:
-    """The job whose launcher has taken `claim`, as far as it is there: it may have been deleted since, and one that
-    runs as another may not be listed yet. Raises CloudError."""
+    """Return the job whose launcher has taken `claim`; None where it has been deleted since, or is not listed yet.
+    Raises CloudError."""
     return _named(vertex, _holder(storage, claim), kind, request_id)
 
 
 def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
-    """The job that has the claim of a succeeded `job`, which was its copy. None where it is the job itself.
+    """Return the job that has the claim of a succeeded `job`, which was its copy; None for the job itself, and where
+    that can't be told: without a launcher, or for who may not read claims.
 
-    None as well where that can't be told: without a launcher, or for who may not read claims. Raises JobGoneError
-    where it has been deleted since, as nothing then tells how it ended, and OtherJobError where it was asked for as
-    something else: `job` has not run then, and nor has another one for it.
+    Raises JobGoneError where it has been deleted since, as nothing then tells how it ended, and OtherJobError where it
+    was asked for as something else: neither `job` nor another one for it has run then.
     """
     claim = claim_of(job)
     if job.state != "JOB_STATE_SUCCEEDED" or job.kind.has_trials or not claim:
@@ -124,7 +125,7 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
 
 
 def other_run(job: VertexJob, other: VertexJob) -> str:
-    """What tells two jobs of one request id apart, in words; empty where the two were asked for alike."""
+    """Tell two jobs of one request id apart, in words; empty where they were asked for alike."""
     pairs: list[tuple[str, object, object]]
     pairs = [(name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _TELLING.items()]
     ours, theirs = job.parameters, other.parameters
@@ -134,7 +135,6 @@ def other_run(job: VertexJob, other: VertexJob) -> str:
 
 
 def _named(vertex: Vertex, number: str, kind: Kind, request_id: str) -> VertexJob | None:
-    """The job of a request by the number that its launcher wrote."""
     if kind.runs_itself and number.isdecimal():
         for region in vertex.regions:  # The copies of a request may be in several.
             with suppress(NotFound):
@@ -145,10 +145,10 @@ def _named(vertex: Vertex, number: str, kind: Kind, request_id: str) -> VertexJo
 
 
 def _holder(storage: Storage, claim: str) -> str:
-    """The number of the job that has the claim, or `GIVEN_UP`."""
+    """Return the number of the job that has the claim, or `GIVEN_UP`."""
     return storage.read(Location.parse(claim)).decode(errors="replace").strip().rsplit("/", 1)[-1]
 
 
 def _numbers(job: VertexJob) -> tuple[str, str]:
-    """The ids that its launcher may have written into the claim: its own, or that of the job behind a pipeline."""
+    """Return the ids that its launcher may have written: its own, or that of the job behind a pipeline."""
     return job.id, job.backing.rsplit("/", 1)[-1]

@@ -25,11 +25,10 @@ class Contact:
     _said: float = field(default=0.0, init=False)
 
     def there(self) -> None:
-        """It has answered."""
         self._since = None
 
     def lost(self, problem: CloudError) -> str:
-        """What is to be said of `problem`: mostly nothing. Raises it when there was no answer for long."""
+        """Return what to say of `problem`: mostly nothing. Raises it when there was no answer for long."""
         now = self.clock.monotonic()
         if self._since is None:
             self._since, self._said = (now, self.clock.now()), now

@@ -37,7 +37,7 @@ class JobCost:
 
 
 def needs_events(job: VertexJob) -> bool:
-    """Whether its cost depends on what happened to it."""
+    """Tell whether its cost depends on what happened to it."""
     return job.capacity_type == SPOT and job.start_time is not None
 
 
@@ -57,8 +57,8 @@ def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | Non
 
 
 def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:
-    """Seconds between each preemption and the moment when the job, or a trial of it, ran again; and whether that is
-    not told of all."""
+    """Sum the seconds from each preemption until the job, or a trial of it, ran again; and tell whether some are
+    unknown."""
     if events is None or events.why or events.more:
         return 0.0, True
     seconds, lost, untold = 0.0, dict[str, datetime](), False
@@ -76,8 +76,8 @@ def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -
 
 
 def _with_trials(job: VertexJob, run: float, end: datetime) -> float:
-    """Seconds that the machines of one spec were in use, those of all trials together. Where the service tells no times
-    of trials, as if as many as may ran from beginning to end."""
+    """Sum the seconds of all trials; where the service tells no times, as if as many as may ran from beginning to
+    end."""
     times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 

@@ -40,7 +40,7 @@ class Demand:
         pools: tuple[str, ...] = (),
         kind: Kind = CUSTOM_JOB,
     ) -> Demand:
-        """From a request's JSON, with the names that its worker pools' roles and resource pools have."""
+        """Read a request's JSON, with the names of its worker pools' roles and resource pools."""
         return cls.of(VertexJob.read(request, kind), roles, pools)
 
     @classmethod
@@ -68,7 +68,7 @@ def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
 
 
 def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
-    """Machines asked of each resource pool of `cluster`, by the pool's id; parts that fit none are left out."""
+    """Sum the machines asked of each resource pool, by its id; parts that fit none are left out."""
     needs: dict[str, int] = {}
     for part in demand.parts:
         pool = find_pool(part, cluster)

@@ -32,7 +32,6 @@ class JobDescription:
 
     @property
     def on(self) -> str:
-        """The cluster that it runs on, else its capacity type."""
         return self.cluster or self.account.capacity_type
 
     @property

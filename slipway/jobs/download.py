@@ -169,7 +169,6 @@ class _Fetching:
             self._settle(one, part)
 
     def _settle(self, one: OutputFile, part: Path) -> None:
-        """Gives what has arrived its name, when it is what was sent."""
         if part.stat().st_size != one.stored.size or (one.stored.md5 and not one.is_at(part)):
             part.unlink()
             raise ResourceError(

@@ -53,7 +53,6 @@ class Times:
 
 
 def earlier_filter(stack: str, template: str) -> str:
-    """The API's filter for the jobs of a stack's template."""
     return label_filter({STACK_LABEL: stack, TEMPLATE_LABEL: label_value(template)})
 
 
@@ -111,14 +110,14 @@ def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now
 
 
 def _seconds(job: VertexJob) -> float:
-    """Of one that has not ended no end: it may be the one that runs."""
+    """Endless for one that has not ended: it may be the one that runs."""
     if not job.ended:
         return math.inf
     return (job.end_time - job.start_time).total_seconds() if job.start_time and job.end_time else 0.0
 
 
 def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
-    """How many of each machine type with its accelerators, which are scarce, whatever the disk."""
+    """Count each machine type with its accelerators, which are scarce, whatever the disk."""
     found = Counter[tuple[str, str | None, int]]()
     for part in demand.parts:
         found[part.machine.type, part.machine.accelerator, part.machine.accelerator_count] += part.machines
@@ -126,8 +125,8 @@ def _machines(demand: Demand) -> Counter[tuple[str, str | None, int]]:
 
 
 def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: tuple[VertexJob, ...]) -> Outcome | None:
-    """What was to be expected of the job when it was created: a full pool, or one that had to grow unless it had grown
-    before. None where neither is told; jobs that are not among `known` may have been on the pools as well."""
+    """Judge as on the day it was created: a full pool, or one that had to grow unless it had grown before. None where
+    neither is told; jobs beyond `known` may have been there as well."""
     there = [
         one
         for one in known
@@ -146,7 +145,6 @@ def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: t
 
 
 def with_wait_times(verdict: Verdict, capacity_type: str, found: Times | None) -> Verdict:
-    """The verdict with the times, where the job would have to wait for machines."""
     awaited = verdict.outcome in _POOL if capacity_type not in _MACHINES_COME else verdict.outcome in _BESIDE
     if found is None or not awaited:
         return verdict

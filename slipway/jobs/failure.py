@@ -94,7 +94,6 @@ def _memory(context: Context, job: VertexJob, task: str) -> Failure:
 
 
 def _failed_first(job: VertexJob) -> Trial | None:
-    """The trial of a tuning job whose log tells why."""
     failed = [one for one in job.tried if one.state == "INFEASIBLE" and one.job and one.end_time]
     return min(failed, key=lambda one: (one.end_time, one.id), default=None)
 

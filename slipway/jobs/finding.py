@@ -48,8 +48,7 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
 
 
 def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
-    """The one of these that is there. Raises CloudError where none was found and not all regions answered: each such
-    is asked once."""
+    """Raises CloudError where none was found and not all regions answered: each such is asked once."""
     failed: dict[str, CloudError] = {}
     for name in names:
         region = region_of(name)
@@ -67,8 +66,8 @@ def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
 
 
 def _named(vertex: Vertex, text: str) -> list[VertexJob]:
-    """Newest first. Where one region does not answer, what another one has of that name is it: a name has the id of its
-    request, and a job that costs money can be cancelled. Raises CloudError where none has it and not all answer."""
+    """Newest first. Where one region does not answer, another one that has the name is enough: it has the id of its
+    request, and a job that costs money can be cancelled. Raises CloudError where none has it."""
     wanted = f'display_name="{text}"'
     try:
         return list(vertex.jobs_of_every_kind(wanted))
@@ -81,7 +80,7 @@ def _named(vertex: Vertex, text: str) -> list[VertexJob]:
 
 
 def _own(vertex: Vertex, name: str) -> str:
-    """A full resource name, which must be of one of the regions. The project may be given by its number."""
+    """Check a full resource name, which must be of one of the regions. The project may be given by its number."""
     parts = name.strip("/").split("/")
     collections = [kind.collection for kind in KINDS.values()]
     if len(parts) != 6 or parts[0:4:2] != ["projects", "locations"] or parts[4] not in collections:

@@ -134,7 +134,7 @@ class Follower:
             self.job = self.vertex.job(self.job.name)
             self._contact.there()
             if self.tail:
-                self.tail.read_of(self.job.log_ids)
+                self.tail.ids = self.job.log_ids
         except TRANSIENT as problem:
             if said := self._contact.lost(problem):
                 yield Trouble(said)
@@ -154,7 +154,7 @@ class Follower:
                 yield Trouble(said)
 
     def _drain(self) -> Iterator[Event]:
-        """Lines arrive after the end too: reads on until a few polls bring none."""
+        """Lines arrive after the end too: read on until a few polls bring none."""
         quiet, begin = 0, self.clock.monotonic()
         while self.tail and quiet < self.polling.quiet_polls:
             came = False
@@ -185,8 +185,8 @@ def read_why(
     word: Callable[[VertexJob], str] | None,
     quotas: Quotas | None = None,
 ) -> Why:
-    """What a job waits for. Not being able to tell is said. `word` gives the service's own last word about a job;
-    beside the pools `quotas` tell whether there is room for it."""
+    """Tell what a job waits for, or that it is not known. `word` gives the service's own last word about a job; beside
+    the pools `quotas` tell whether there is room for it."""
     cluster = job.persistent_resource_id
     if not cluster:
         said = word(job) if word else ""
@@ -207,7 +207,7 @@ def read_why(
 
 
 def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: datetime) -> str:
-    """`vertex` is that of the job's region, which has a quota of its own. Empty where nothing can be told."""
+    """`vertex` is that of the job's region. Empty where nothing can be told."""
     from slipway.jobs.quota_wait import draws, quota_reason
     from slipway.quota.metrics import quota_id
 
@@ -234,7 +234,7 @@ def follower_of(
     begin: datetime | None = None,
     only: str = "",
 ) -> Follower:
-    """What looks at `job` again and again, patient with a service that is away for a while."""
+    """Make a follower that is patient with a service that is away for a while."""
     policy = WATCHING if timeout is None else replace(WATCHING, read=min(WATCHING.read, max(1.0, timeout)))
     connection = context.connection.with_policy(policy)
     logging = connection.logging(context.catalog.project)

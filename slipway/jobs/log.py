@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Literal
@@ -66,38 +66,30 @@ def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity:
     return " AND ".join(parts)
 
 
+@dataclass
 class Tail:
-    """Gives each line once, none from before `begin`. `only` is that of `job_filter`. Not to be shared by threads."""
+    """Gives each line of the jobs with these `ids` once, none from before `begin`. `only` is that of `job_filter`. Not
+    to be shared by threads."""
 
-    def __init__(
-        self,
-        logging: Logging,
-        ids: tuple[str, ...],
-        *,
-        severity: str = "",
-        begin: datetime | None = None,
-        only: str = "",
-    ) -> None:
-        self._begin = begin
-        self._logging, self._ids, self._severity, self._only = logging, ids, severity, only
-        self._newest: datetime | None = None
-        self._seen: dict[tuple[str, str, str], datetime | None] = {}
-        self.refusals = 0
-
-    def read_of(self, ids: tuple[str, ...]) -> None:
-        """From now on the lines of these jobs: a tuning job's trials come one after the other."""
-        self._ids = ids
+    logging: Logging
+    ids: tuple[str, ...]
+    severity: str = ""
+    begin: datetime | None = None
+    only: str = ""
+    refusals: int = field(default=0, init=False)
+    _newest: datetime | None = field(default=None, init=False)
+    _seen: dict[tuple[str, str, str], datetime | None] = field(default_factory=dict, init=False)
 
     def more(self) -> Iterator[LogEntry]:
         """The lines that came since the last call. A rate limit gives none and counts in `refusals`."""
-        if not self._ids:
+        if not self.ids:
             return
-        since = self._newest - _OVERLAP if self._newest else self._begin
-        if since and self._begin:
-            since = max(since, self._begin)
-        query = job_filter(self._ids, since=since, severity=self._severity, only=self._only)
+        since = self._newest - _OVERLAP if self._newest else self.begin
+        if since and self.begin:
+            since = max(since, self.begin)
+        query = job_filter(self.ids, since=since, severity=self.severity, only=self.only)
         try:
-            for entry in self._logging.entries(query):
+            for entry in self.logging.entries(query):
                 self.refusals = 0
                 key = (entry.insert_id or entry.stamp, entry.log, "" if entry.insert_id else entry.text)
                 if key in self._seen:
@@ -113,7 +105,6 @@ class Tail:
         self._forget()
 
     def _forget(self) -> None:
-        """Keeps only what the next query can return again."""
         if self._newest:
             edge = self._newest - _OVERLAP
             self._seen = {key: when for key, when in self._seen.items() if when is None or when >= edge}
@@ -160,7 +151,7 @@ class JobEvents:
 
 
 def event_kind(entry: LogEntry) -> EventKind | None:
-    """What a line of the service tells; what a replica writes tells nothing of this."""
+    """Only lines of the service count, not what a replica writes."""
     return None if entry.task.startswith("workerpool") else kind_of_line(entry.text)
 
 
@@ -169,7 +160,7 @@ def kind_of_line(text: str) -> EventKind | None:
 
 
 def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
-    """That a job runs is one where something else came before, of the same trial: it runs again."""
+    """ "Running" counts where something else came before, of the same trial: it runs again."""
     found, stopped = [], set[str]()
     for entry in entries:
         kind, trial = event_kind(entry), entry.labels.get(TRIAL_LABEL, "")

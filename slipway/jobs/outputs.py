@@ -53,7 +53,7 @@ class LeftOut:
 
 
 def output_files(objects: Iterable[StoredObject], under: str) -> tuple[list[OutputFile], list[LeftOut]]:
-    """What to fetch of the objects whose names begin with `under`, in their order. The empty objects that stand for
+    """Choose what to fetch of the objects whose names begin with `under`, in their order. Empty objects that stand for
     folders, whose names end in `/`, are neither fetched nor left out."""
     named = {one.at.name.removeprefix(under): one for one in objects}
     folders = {str(parent) for name in named for parent in PurePosixPath(name).parents}
@@ -70,7 +70,7 @@ def output_files(objects: Iterable[StoredObject], under: str) -> tuple[list[Outp
 
 
 def _no_path(name: str) -> str:
-    """Why no file can have this name below a folder; empty where one can."""
+    """Tell why no file can have this name below a folder; empty where one can."""
     parts = name.split("/")
     if wrong := unfit(name):
         return f"its name {wrong}"
@@ -87,8 +87,8 @@ def _no_path(name: str) -> str:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Raises ConfigError for what is no folder, while another download writes into it, and where something of somebody
-    else's, such as a link, has the name of the folder of parts."""
+    """Raises ConfigError for what is no folder, while another download writes into it, and where something else, such
+    as a link, has the name of the folder of parts."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -136,7 +136,6 @@ def _require_folder(path: Path, what: str) -> None:
 
 
 def listed(texts: Iterable[str]) -> str:
-    """A line each, of the first few."""
     found = [short(text, 120) for text in texts]
     more = len(found) - _SHOWN
     return "\n".join([*found[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])

@@ -20,7 +20,6 @@ _NAMED = 3
 
 
 def draws(job: VertexJob) -> tuple[Need, ...]:
-    """What the job draws of each metric."""
     return drawn_by(job.capacity_type, job.machines)
 
 
@@ -60,7 +59,7 @@ def quota_reason(
 def _users(
     metric: str, clusters: tuple[PersistentResource, ...], jobs: list[VertexJob], now: datetime
 ) -> list[tuple[int, str]]:
-    """(amount, in words who) of all that draw the metric now, the largest first."""
+    """(amount, words) of all that draw the metric now, the largest first."""
     found = [(usage((one,), ()).total(metric), f"cluster {one.id}") for one in clusters]
     found += [(usage((), (one,)).total(metric), holder(one, now)) for one in jobs]
     return sorted((one for one in found if one[0]), key=lambda one: -one[0])

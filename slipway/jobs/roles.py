@@ -27,7 +27,7 @@ def prefix(entry: LogEntry, job: VertexJob) -> str:
 
 
 def of_role(who: str, role: str) -> bool:
-    """Whether a prefix is that of a role: its only replica's, one of many, or a trial's."""
+    """Tell whether a prefix is that of a role: its only replica's, one of many, or a trial's."""
     alone = who.rpartition("/")[2]
     return role in (who, alone, alone.rpartition("-")[0])
 
@@ -43,13 +43,11 @@ def who_of(task: str, job: VertexJob) -> str:
 
 
 def role_at(job: VertexJob, index: int) -> str:
-    """The role of a job's worker pool, from its label."""
     roles = _roles(job)
     return roles[index] if index < len(roles) else f"workerpool{index}"
 
 
 def role_names(job: VertexJob) -> list[str]:
-    """What the lines of a job can be chosen by: its roles, then the service."""
     return [*(role_at(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas), SERVICE]
 
 
@@ -83,7 +81,7 @@ def task_filter(task: str) -> str:
 
 
 def _filters(job: VertexJob, name: str) -> Iterator[str]:
-    """Those of which one must hold."""
+    """One of them must hold."""
     if name == SERVICE or REPLICA.fullmatch(name):
         yield task_filter(name)
         return

@@ -87,7 +87,6 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
 
 
 def rows_of(found: list[Series], job: VertexJob) -> tuple[Row, ...]:
-    """Trials, replicas and accelerators in their order."""
     trials = {trial.job.rsplit("/", 1)[-1]: trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.run_ids)}
 

@@ -64,7 +64,6 @@ class Load:
 
     @property
     def asked(self) -> int:
-        """Machines in use or asked for already."""
         return self.pool.used + self.ahead
 
     @property
@@ -135,8 +134,8 @@ def _waits(job: VertexJob) -> bool:
 
 
 def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]:
-    """Machines of each pool that jobs have asked for and not been given. Whether those of a job that gets ready to run
-    count as used is not documented: they do as far as more is used than jobs that run can use."""
+    """Sum the machines that jobs have asked for and not been given. Whether those of a job that gets ready count as
+    used is not documented: they do as far as more is used than running jobs can use."""
     queued = [job for job in jobs if _waits(job) and job.state == _QUEUED]
     preparing = [job for job in jobs if _waits(job) and job.state == _PENDING]
     running = [job for job in jobs if not _waits(job)]
@@ -150,7 +149,7 @@ def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]
 
 
 def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -> bool:
-    """Whether a job that waits does so for machines that are not there now."""
+    """Tell whether a job that waits does so for machines that are not there now."""
     asked = by_pool(Demand.of(job), cluster)
     return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
 
@@ -165,7 +164,7 @@ def _growth(name: str, one: Load) -> str:
 
 
 def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
-    """Who is on each pool, the largest first; at most three by name."""
+    """Name who is on each pool, the largest first."""
     found = []
     for one in loads:
         who = few((holder(job, now) for job in _held(one.pool.id, cluster, jobs)), _NAMED)

@@ -65,7 +65,7 @@ def wait_reason(
 
 
 def waits(job: VertexJob) -> bool:
-    """For its first start, or for machines again after it lost them."""
+    """It waits for its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
-from slipway.cloud.storage import Location
+from slipway.cloud.storage import Location, StoredObject
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.findings.finding import Finding
@@ -45,6 +45,10 @@ def lives(of: Any = CPU, days: float = 9, **fields: Any) -> PersistentResource:
 
 def state(*ids: str) -> State:
     return State(clusters=tuple(StateResource(id_, id_, PROJECT, REGION) for id_ in ids))
+
+
+def package(uri: str, size: int, updated: datetime) -> StoredObject:
+    return StoredObject(Location.parse(uri), size, "1", "", updated)
 
 
 def picture(*clusters: PersistentResource, **fields: Any) -> Picture:

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.doctor.access import NEEDS
 from slipway.doctor.examination import examine
-from slipway.doctor.picture import Gap
+from slipway.doctor.picture import Need
 from slipway.doctor.reading import awaited
 from slipway.findings.finding import Grade, shape_of
 from slipway.live import Unknown
@@ -37,7 +37,7 @@ def test_an_api_that_is_off_is_told_once(snapshot: SnapshotAssertion) -> None:
 
 
 def test_a_missing_role_is_a_note_with_the_commands_that_need_it(snapshot: SnapshotAssertion) -> None:
-    one = found(gaps=(Gap("roles/logging.viewer", "project acme-prod", "slipway jobs logs"),))["role-missing"]
+    one = found(gaps=(Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs"),))["role-missing"]
     assert one.grade is Grade.NOTE
     assert one.sentence == snapshot
 
@@ -51,12 +51,12 @@ def test_the_shape_is_of_what_is_found_and_not_of_when_or_how_much() -> None:
     older = examine(picture(lives(days=34, used=1)))
     assert shape_of(older) == shape_of(examine(picture(lives(days=35, used=1))))
     assert shape_of(older) != shape_of(examine(picture(lives(used=1))))
-    note = Gap("roles/logging.viewer", "project acme-prod", "slipway jobs logs")
+    note = Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs")
     assert shape_of(older) == shape_of(examine(picture(lives(days=34, used=1), gaps=(note,))))
 
 
 def test_the_worst_comes_first() -> None:
-    findings = examine(picture(lives(days=34, used=1), published=None, gaps=(Gap("r", "p", "v"),)))
+    findings = examine(picture(lives(days=34, used=1), published=None, gaps=(Need("p", "", "r", "v"),)))
     assert [one.grade for one in findings] == sorted((one.grade for one in findings), reverse=True)
     assert findings[0].kind == "catalog-missing" and CPU.id
 

@@ -17,11 +17,11 @@ from components.creation import NAME, OBJECT
 from slipway.cloud.connection import connect
 from slipway.cloud.storage import Storage
 from slipway.doctor.backend_reading import look
-from slipway.doctor.picture import Backend, Lock, Package, Submission
+from slipway.doctor.picture import Backend, Lock, Submission
 from slipway.findings.finding import Grade
 from slipway.live import Unknown
 from slipway.state import State
-from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
+from tests.slipway.doctor.picture import BUSY, CPU, found, lives, package, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, template
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -128,9 +128,9 @@ def test_submissions_that_nobody_waits_for(snapshot: SnapshotAssertion) -> None:
 def test_packages_that_nothing_uses() -> None:
     used = template()
     packages = (
-        Package(used.package, 10, NOW - timedelta(days=200)),
-        Package("gs://b/packages/old.tar.gz", 2_000_000, NOW - timedelta(days=100)),
-        Package("gs://b/packages/new.tar.gz", 10, NOW - timedelta(days=10)),
+        package(used.package, 10, NOW - timedelta(days=200)),
+        package("gs://b/packages/old.tar.gz", 2_000_000, NOW - timedelta(days=100)),
+        package("gs://b/packages/new.tar.gz", 10, NOW - timedelta(days=10)),
     )
     one = found(packages=packages, published=published(catalog(CPU, used)))["package-left"]
     assert one.sentence.endswith("1 package, 2.0 MB") and one.fix == "gcloud storage rm gs://b/packages/old.tar.gz"

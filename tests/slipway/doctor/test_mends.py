@@ -17,7 +17,7 @@ from slipway.cloud.monitoring import CPU as CPU_USE
 from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
-from slipway.doctor.picture import Backend, Damage, Gap, Lock, Package, Picture, Policy, Submission, UnseenPolicy
+from slipway.doctor.picture import Backend, Damage, Lock, Need, Picture, Policy, Submission, UnseenPolicy
 from slipway.findings.finding import Finding, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
@@ -25,7 +25,7 @@ from slipway.live import INCREASABLE, Live, Unknown
 from slipway.quota.published import judge
 from slipway.recorded_parameters import recorded
 from slipway.stack.yaml_file import from_text
-from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, picture, published, state
+from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, package, picture, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
 
 COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find", "cp", "mv"})
@@ -92,7 +92,7 @@ def pictures() -> Iterator[Picture]:
     sent = Submission("lora-1", "lora", NOW - timedelta(hours=2), "", False, ("-p", "name=my run"))
     yield picture(submissions=(sent, replace(sent, words=None), replace(sent, job="j", waited=True)))
     for many in (1, 9):
-        packages = (Package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=100 + n)) for n in range(many))
+        packages = (package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=100 + n)) for n in range(many))
         yield picture(packages=tuple(packages))
     everybody = frozenset({Bound("roles/storage.objectViewer", "allUsers"), Bound("roles/x", "user:a@b", "in May")})
     yield picture(policies=(Policy(Subject("bucket", "acme-work"), everybody),))
@@ -105,7 +105,7 @@ def pictures() -> Iterator[Picture]:
     )
     yield picture(jobs=DENIED, recent=DENIED, quota=replace(DENIED, role=""))
     yield picture(clusters=OFF)
-    yield picture(gaps=(Gap("roles/logging.viewer", "project acme-prod", "slipway jobs logs"),))
+    yield picture(gaps=(Need("project acme-prod", "", "roles/logging.viewer", "slipway jobs logs"),))
     yield picture(lives(), published=published(catalog(CPU, cluster("gone"))))
 
 
@@ -142,7 +142,7 @@ def test_quota_is_asked_for_by_whom_the_stack_file_names_and_as_much_as_is_drawn
 
 
 def test_packages_are_named_and_no_more_of_them_than_a_line_holds() -> None:
-    packages = tuple(Package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=200 - n)) for n in range(9))
+    packages = tuple(package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=200 - n)) for n in range(9))
     one = found(packages=packages)["package-left"]
     assert one.fix == "gcloud storage rm " + " ".join(f"gs://b/packages/{n}.tar.gz" for n in range(5))
     assert one.means.startswith("the oldest 5;")
