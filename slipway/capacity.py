@@ -1,4 +1,4 @@
-"""Capacity types: where machines come from. What each is, draws and costs, and how it behaves; one row each."""
+"""Capacity types, where machines come from: what each draws and costs, and how it behaves; one row each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEEK = 7 * DAY
 
 @dataclass(frozen=True)
 class CapacityType:
-    """One row: where the machines of a job come from.
+    """A row: where the machines of a job come from.
 
     - `strategy`: of the job's scheduling, None where it is left out.
     - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
@@ -28,13 +28,13 @@ class CapacityType:
     """
 
     name: str
-    strategy: str | None
     draws: str
-    price: str | None
-    waits_by_itself: bool
     when: str
     billing: str
     instead: str
+    strategy: str | None = None
+    price: str | None = None
+    waits_by_itself: bool = False
     with_fee: bool = False
     differs: str = ""
 
@@ -48,10 +48,8 @@ POOL, FLEX_START, SPOT, ON_DEMAND, RESERVATION = "pool", "flex-start", "spot", "
 _ROWS = (
     CapacityType(
         POOL,
-        strategy=None,
         draws="nothing",
         price="on-demand",
-        waits_by_itself=False,
         when="short jobs, many of them, and machines that must be there",
         billing="the pool is billed for all its time, a job on it costs nothing more",
         instead="on pool {}",
@@ -76,7 +74,6 @@ _ROWS = (
         strategy="SPOT",
         draws="preemptible",
         price="spot",
-        waits_by_itself=False,
         instead="Spot machines, which may be taken away again",
         when="work that resumes from checkpoints",
         billing="Compute Engine's Spot price and Vertex AI's management fee while it runs; queued or preempted is free",
@@ -87,17 +84,13 @@ _ROWS = (
         strategy="STANDARD",
         draws="on-demand",
         price="on-demand",
-        waits_by_itself=False,
         instead="machines of its own, which nobody takes away",
         when="machines that are easy to get, and jobs too rare for a pool",
         billing="Vertex AI's price while it runs",
     ),
     CapacityType(
         RESERVATION,
-        strategy=None,
         draws="unknown",
-        price=None,
-        waits_by_itself=False,
         instead="on reserved machines",
         when=(
             "machines that are paid for already, and those that only a reservation gives "

@@ -1,4 +1,4 @@
-"""Which time a deployment decides by: this machine's, or the cloud's where this machine's is wrong.
+"""The time that a deployment decides by: this machine's, or the cloud's where this machine's is wrong.
 
 Seasons, idle limits and `retireWithin` are compared with times that the cloud has noted. A clock that is hours ahead
 would end a season that has not ended, and delete a cluster that has not idled.
@@ -20,11 +20,9 @@ def right_time(now: datetime, cloud: datetime | None) -> datetime:
 
 
 def wrong_clock(now: datetime, cloud: datetime | None) -> str:
-    """What to say about it; empty where the clock is right."""
+    """The warning about it; empty where the clock is right."""
     if cloud is None or right_time(now, cloud) == now:
         return ""
     off = f"{span(abs((now - cloud).total_seconds()))} {'ahead of' if now > cloud else 'behind'}"
-    return (
-        f"this machine's clock is {off} the cloud's ({cloud:%Y-%m-%d %H:%M} UTC): seasons, idle limits and "
-        "retireWithin go by the cloud's\n  fix: set the clock; tokens and certificates depend on it as well"
-    )
+    told = f"this machine's clock is {off} the cloud's ({cloud:%Y-%m-%d %H:%M} UTC), which seasons and limits go by"
+    return f"{told}\n  fix: set the clock; tokens and certificates depend on it as well"

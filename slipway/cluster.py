@@ -1,5 +1,4 @@
-"""What a stack declares: clusters (persistent resources) with their pools, and reservations, independent of Pulumi and
-of YAML.
+"""Clusters (persistent resources) with their pools, and reservations, as a stack declares them.
 
 Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersistentResource`.
 """
@@ -9,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from slipway import codec
+from slipway.codec import At
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec
 from slipway.season import ALWAYS, Season
 
 ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-account"
 ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
-"""How an edit of a cluster is carried out: a new one beside the old one, the old one deleted first, or not at all."""
+"""Ways to carry out an edit of a cluster: a new one beside the old one, the old one deleted first, or not at all."""
 
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
 """The form of a service account's address. Here because templates know it too, and need no YAML."""
@@ -52,9 +53,9 @@ class PoolSpec:
 class DnsPeering:
     """`domain` ends with a dot."""
 
-    domain: str
-    target_project: str
-    target_network: str
+    domain: str = ""
+    target_project: str = ""
+    target_network: str = ""
 
     def __str__(self) -> str:
         return f"{self.domain} {self.target_project} {self.target_network}"
@@ -62,7 +63,7 @@ class DnsPeering:
     @property
     def written(self) -> str:
         """As a stack file has it."""
-        return f"{{domain: {self.domain}, targetProject: {self.target_project}, targetNetwork: {self.target_network}}}"
+        return f"{{{', '.join(f'{key}: {value}' for key, value in codec.write(self).items())}}}"
 
 
 @dataclass(frozen=True)
@@ -70,26 +71,11 @@ class PscInterface:
     """Private Service Connect interface: a network attachment's name or full path, and DNS zones to resolve."""
 
     network_attachment: str | None = None
-    dns_peerings: tuple[DnsPeering, ...] = ()
-
-    @classmethod
-    def read(cls, body: Mapping[str, Any]) -> PscInterface:
-        peerings = (
-            DnsPeering(one.get("domain", ""), one.get("targetProject", ""), one.get("targetNetwork", ""))
-            for one in body.get("dnsPeeringConfigs") or ()
-        )
-        return cls(body.get("networkAttachment"), tuple(peerings))
+    dns_peerings: Annotated[tuple[DnsPeering, ...], At("dnsPeeringConfigs")] = ()
 
     def request(self) -> dict[str, Any]:
         """A `pscInterfaceConfig`, of a cluster or a job."""
-        peerings = [
-            {"domain": one.domain, "targetProject": one.target_project, "targetNetwork": one.target_network}
-            for one in self.dns_peerings
-        ]
-        return {
-            **({"networkAttachment": self.network_attachment} if self.network_attachment else {}),
-            **({"dnsPeeringConfigs": peerings} if peerings else {}),
-        }
+        return _given(codec.write(self))
 
 
 @dataclass(frozen=True)
@@ -111,7 +97,7 @@ class Adoption:
 
 @dataclass(frozen=True)
 class Alternative:
-    """What may be made in a cluster's place: its whole set of pools, in another region where `region` is not empty."""
+    """A cluster that may be made in another's place: its whole set of pools, in another region where that is given."""
 
     pools: tuple[PoolSpec, ...]
     region: str = ""
@@ -160,14 +146,11 @@ class ClusterSpec:
     @property
     def options(self) -> tuple[ClusterSpec, ...]:
         """The cluster as asked for first, then as each of its alternatives: each is a generation of its own."""
-        others = enumerate(self.alternatives, 1)
-        return (
-            self,
-            *(
-                replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)
-                for number, one in others
-            ),
+        others = (
+            replace(self, pools=one.pools, region=one.region, alternatives=(), alternative=number)
+            for number, one in enumerate(self.alternatives, 1)
         )
+        return (self, *others)
 
     @property
     def called(self) -> str:
@@ -242,9 +225,13 @@ class CurrentCluster:
             "displayName": spec.display_name,
             "labels": self.labels(stack),
             "resourcePools": [pool.request() for pool in spec.pools],
-            **({"network": spec.network} if spec.network else {}),
-            **({"reservedIpRanges": list(spec.reserved_ip_ranges)} if spec.reserved_ip_ranges else {}),
+            **_given({"network": spec.network, "reservedIpRanges": list(spec.reserved_ip_ranges)}),
             **({"pscInterfaceConfig": spec.psc.request()} if spec.psc else {}),
             **({"encryptionSpec": {"kmsKeyName": spec.kms_key}} if spec.kms_key else {}),
             **({"resourceRuntimeSpec": account} if spec.custom_service_account else {}),
         }
+
+
+def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What of it says something."""
+    return {key: value for key, value in body.items() if value}

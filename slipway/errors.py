@@ -36,17 +36,14 @@ class SlipwayError(Exception):
         self.spell(lambda arguments: ", ".join(f"{name}={value!r}" for name, value in arguments.items()))
 
     def spell(self, spelled: Callable[[Arguments], str]) -> None:
-        """Has the arguments in `fix` as somebody else gives them: by flags of a command."""
+        """Spell the arguments in `fix` as whoever was called gives them: by flags of a command."""
         if self._parts:
             self.fix = "".join(part if isinstance(part, str) else spelled(part) for part in self._parts)
 
     def __str__(self) -> str:
-        lines = [_bounded(self.what)]
-        if self.why:
-            lines.append(f"  why: {_indented(_bounded(self.why))}")
-        if self.fix:
-            lines.append(f"  fix: {_indented(self.fix)}")
-        return visible("\n".join(lines))
+        parts = (("why", _bounded(self.why)), ("fix", self.fix))
+        told = [f"  {name}: {text}".replace("\n", "\n       ") for name, text in parts if text]
+        return visible("\n".join([_bounded(self.what), *told]))
 
     def render(self) -> str:
         """The error as the terminal shows it, without colour."""
@@ -78,25 +75,25 @@ class PolicyError(SlipwayError):
 
 
 class Cancelled(SlipwayError):  # noqa: N818 - named as the outcome it reports
-    """The person, or somebody else, cancelled it."""
+    """A job or a command was cancelled, by whomever."""
 
     exit_code = 8
 
 
 class Timeout(SlipwayError):  # noqa: N818 - named as the outcome it reports
-    """It took longer than it was allowed to."""
+    """Something took longer than it was allowed to."""
 
     exit_code = 9
 
 
 class Interrupted(SlipwayError):  # noqa: N818 - named as the outcome it reports
-    """The person pressed Ctrl-C. Says what goes on, or was done by then."""
+    """Ctrl-C was pressed. Says what goes on, or was done by then."""
 
     exit_code = 130
 
 
 class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it reports
-    """The request was sent; whether it was accepted could not be found out."""
+    """A request was sent, and nobody knows whether it was accepted."""
 
     exit_code = 75
 
@@ -106,7 +103,7 @@ class AnswerUnknown(SlipwayError):  # noqa: N818 - named as the outcome it repor
         self._risk = risk
 
     def to_go_on(self, how: str) -> None:
-        """Tells how to submit again, in the words of whoever did: a call of Python, or a command."""
+        """Tell how to submit again, in the words of whoever did: a call of Python, or a command."""
         self.fix = f"to see:    slipway jobs list\nto go on:  {how}   ({self._risk})"
 
 
@@ -126,7 +123,3 @@ def visible(text: str, harmful: re.Pattern[str] = _HARMFUL) -> str:
 def _bounded(text: str) -> str:
     """No line without end, whatever value it repeats. A fix is not cut: it is there to be copied."""
     return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in text.split("\n"))
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n       ")

@@ -62,7 +62,7 @@ class QuotaFacts:
 
 @dataclass(frozen=True)
 class Kept:
-    """What is not asked for any more and stays for now: a cluster, an account or a bucket, by its id or name.
+    """A cluster, an account or a bucket that is not asked for any more and stays for now, by its id or name.
 
     `role`: a cluster's name, or catalog, work or trainer. `retiring`: why, a `slipway.generations.action.Why`.
     `jobs`: display names by name.
@@ -103,13 +103,13 @@ class Facts:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who may submit something, as whichever trainer."""
+        """Members who may submit something, as whichever trainer."""
         others = (member for one in self.trainers.values() for member in one.submitters)
         return tuple(dict.fromkeys((*self.submitters, *others)))
 
     @cached_property
     def clusters(self) -> Mapping[str, Fact]:
-        """Those that components declare, by id: the current ones, and the retiring."""
+        """Clusters that components declare, by id: the current ones, and the retiring."""
         current = {one.id: {"cluster": one.name, **codec.write(one)} for one in self.catalog.clusters.values()}
         return {**current, **{one.id: _kept(one) for one in self.kept.values() if one.kind == "cluster"}}
 
@@ -127,8 +127,10 @@ class Facts:
             "code": self.code,
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
             "retiring": {one.id: _kept(one) for one in self.kept.values() if one.kind != "cluster"},
-            **({"trainers": {name: codec.write(one) for name, one in self.trainers.items()}} if self.trainers else {}),
-            **({"adopted": dict.fromkeys(sorted(self.adopted), True)} if self.adopted else {}),
+            **_without_empty(
+                trainers={name: codec.write(one) for name, one in self.trainers.items()},
+                adopted=dict.fromkeys(sorted(self.adopted), True),
+            ),
         }
 
     @property
@@ -149,18 +151,12 @@ class Facts:
             "retiring": {one.id: one.role for one in self.kept.values() if one.kind == "cluster"},
             "templates": {name: one.package or one.image for name, one in catalog.templates.items()},
             "policy": self.policy,
-            **({"otherRegions": list(catalog.other_regions)} if catalog.other_regions else {}),
             **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
-            **({"formerRegions": list(catalog.former_regions)} if catalog.former_regions else {}),
-            **(
-                {"dormant": {name: codec.write(one) for name, one in catalog.dormant.items()}}
-                if catalog.dormant
-                else {}
-            ),
-            **(
-                {"reservations": {path: codec.write(one) for path, one in catalog.reservations.items()}}
-                if catalog.reservations
-                else {}
+            **_without_empty(
+                otherRegions=list(catalog.other_regions or ()),
+                formerRegions=list(catalog.former_regions or ()),
+                dormant={name: codec.write(one) for name, one in catalog.dormant.items()},
+                reservations={path: codec.write(one) for path, one in catalog.reservations.items()},
             ),
         }
 
@@ -184,16 +180,13 @@ def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None
     of_type: dict[str, dict[str, Fact]] = {}
     for type_, name, inputs in sorted(components, key=lambda one: one[:2]):
         of_type.setdefault(type_, {})[name] = inputs
-    declared = next(iter(of_type.get(CATALOG, {}).values()), None)
-    workspace = next(iter(of_type.get(WORKSPACE, {}).values()), None)
+    declared, workspace, quota = (
+        next(iter(of_type.get(one, {}).values()), None) for one in (CATALOG, WORKSPACE, QUOTA)
+    )
     if declared is None or workspace is None:
         return None
-    quota = next(iter(of_type.get(QUOTA, {}).values()), None)
-    of_clusters = of_type.get(CLUSTER, {}).values()
-    retiring = {
-        **{one["id"]: one for one in of_clusters if "retiring" in one},
-        **workspace.get("retiring", {}),
-    }
+    retiring = {one["id"]: one for one in of_type.get(CLUSTER, {}).values() if "retiring" in one}
+    retiring |= workspace.get("retiring", {})
     return Facts(
         catalog=published or _catalog(declared, workspace, of_type),
         submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
@@ -247,13 +240,17 @@ def _template(template: Template) -> Fact:
 def _offer(offer: Offer) -> Fact:
     body = _without(codec.write(offer), *_PROSE_OF_OFFERS)
     labels = _without(offer.request.get("labels", {}), *_OF_EACH_DEPLOYMENT)
-    return {**body, "request": {**offer.request, **({"labels": labels} if labels else {})}}
+    return {**body, "request": {**offer.request, **_without_empty(labels=labels)}}
 
 
 def _read_template(body: Fact) -> Fact:
     offers = sorted(body.get("offers", {}).values(), key=lambda one: float(one.get("place", 0)))
     parameters = [{"name": name, **one} for name, one in body.get("parameters", {}).items()]
     return {**body, "parameters": parameters, "offers": offers}
+
+
+def _without_empty(**body: Any) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value}
 
 
 def _without(body: Fact, *keys: str) -> dict[str, Any]:

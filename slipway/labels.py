@@ -1,4 +1,4 @@
-"""Every label that Slipway puts on clusters and jobs, and what the labels tell. Pure."""
+"""Labels that Slipway puts on clusters and jobs, and what they tell. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Revision:
 
     @property
     def exact(self) -> bool:
-        """It tells one tree from all others."""
+        """Tell whether it names one tree and no other."""
         return self.dirty is False and self.commit not in ("", "unknown")
 
     @property
@@ -71,7 +71,7 @@ def roles_value(roles: tuple[str, ...]) -> str:
 
 
 def roles_of(value: str) -> tuple[str, ...]:
-    """What `roles_value` wrote."""
+    """Roles from what `roles_value` wrote."""
     return tuple(value.split("_")) if value else ()
 
 

@@ -1,7 +1,4 @@
-"""What exists in the cloud, as read once before anything is decided: each part a value, or why it is unknown.
-
-Types only. Reading is somebody else's; deciding takes these as they are.
-"""
+"""What exists in the cloud, as read once before anything is decided: each part a value, or why it is unknown."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ class QuotaLimit:
 
 @dataclass(frozen=True)
 class Live:
-    """What a stack sees of its project: its own region, and the others that its clusters are in or may come to be in.
+    """A stack's view of its project: its own region, and the others that its clusters are in or may come to be in.
 
     `limits` of its own region by metric name without the service, and those of the other ones by their names in
     `limits_elsewhere`; `preferences`, what was asked for of quotas, by their ids. `catalog` is None when none is

@@ -1,10 +1,10 @@
 """Prices, in USD: sums that may lack parts, and the price book of machines and regions.
 
-What the book does not hold is left out of a sum, and the sum says so: what is known of it is never hidden by what is
-not, and nothing is guessed. Compute Engine's list prices are tables beside `slipway.machines.price_tables`. Vertex AI's
-management fee is 15 % of Compute Engine's on-demand price without local SSD, whatever the machine itself costs: so a
-pool and a job on demand cost 1.15 times that price, a Spot job the Spot price and the fee. The table of flex-start has
-the fee in its prices; what that lacks costs at most what it costs on demand.
+What the book does not hold is left out of a sum, and the sum says so; nothing is guessed. Compute Engine's list prices
+are tables beside `slipway.machines.price_tables`. Vertex AI's management fee is 15 % of Compute Engine's on-demand
+price without local SSD, whatever the machine itself costs: so a pool and a job on demand cost 1.15 times that price, a
+Spot job the Spot price and the fee. The table of flex-start has the fee in its prices; what that lacks costs at most
+what it costs on demand.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from slipway.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
-from slipway.cluster import ClusterSpec, PoolSpec
+from slipway.cluster import ClusterSpec
 from slipway.machines.price_tables import HOURS_OF_A_MONTH, cell
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.machines.table import accelerator, machine, machine_types
@@ -37,7 +37,7 @@ class Price:
 
     @property
     def unknown(self) -> bool:
-        """Nothing of it is known."""
+        """Tell whether nothing of it is known."""
         return not self.complete and not self.known
 
     def __add__(self, other: Price) -> Price:
@@ -51,26 +51,23 @@ UNKNOWN = Price(complete=False)
 
 
 def price_text(price: Price) -> str | None:
-    """What is known of a price as catalogs have it: `1.1728`; None where that is nothing."""
+    """The known part of a price as catalogs have it: `1.1728`; None without any."""
     return None if price.unknown else f"{price.known:.4f}"
 
 
 def exact_text(price: Price | None) -> str | None:
-    """What is known of a price as JSON has it: `0.000123`; None where that is nothing."""
+    """The known part of a price as JSON has it: `0.000123`; None without any."""
     return None if price is None or price.unknown else f"{price.known:.6f}".rstrip("0").rstrip(".")
 
 
 def dollars(amount: Price, *, per: str = "h") -> str:
-    """$1.31/h, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, or the words for an unknown
-    price."""
-    if amount.unknown:
-        return UNKNOWN_PRICE
+    """`$1.31/h`, `at most $1.31/h`, `$1.31/h and more` where a part has no known price, `price unknown`."""
     words = f"${amount.known:,.2f}/{per}" if per else f"${amount.known:,.2f}"
-    return bounded(words, amount)
+    return UNKNOWN_PRICE if amount.unknown else bounded(words, amount)
 
 
 def bounded(words: str, amount: Price) -> str:
-    """The words for what is known of an amount, with what they are not: all of it, or the price itself."""
+    """The words for what is known of an amount, with `and more` or `at most` where that is not the price itself."""
     if not amount.complete:
         return f"{words} {MORE}"
     return f"at most {words}" if amount.at_most else words
@@ -131,15 +128,14 @@ def _flex_start_gives(type: str) -> bool:
     return built_in is not None and accelerator(built_in).flex_start
 
 
-def pool_price(pool: PoolSpec, region: str) -> Bounds:
-    each = hourly(pool.machine, region)
-    return Bounds(floor=each * pool.min, ceiling=each * pool.max)
-
-
 def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
     """Floor and ceiling of clusters together, of a stack in this region."""
-    prices = (pool_price(pool, cluster.region or region) for cluster in clusters for pool in cluster.pools)
-    return sum(prices, Bounds(Price(), Price()))
+    found = Bounds(Price(), Price())
+    for cluster in clusters:
+        for pool in cluster.pools:
+            each = hourly(pool.machine, cluster.region or region)
+            found += Bounds(floor=each * pool.min, ceiling=each * pool.max)
+    return found
 
 
 def price_in_words(price: Bounds) -> str:

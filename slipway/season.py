@@ -85,11 +85,10 @@ def why_dormant(
     if why == "in-place":
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
         return f"cluster {name} is being replaced in place{when}; pulumi up offers it again when its successor runs"
-    if since is None and season.begins is not None:
-        if now is not None and season.begins <= now:
-            ago = span((now - season.begins).total_seconds())
-            return f"cluster {name} comes with the next deployment: its season began {ago} ago"
-        return f"cluster {name} is out of season until {moment_in_words(season.begins)}"
-    if since is None:
+    if since is not None:
+        return f"cluster {name} is out of season since {moment_in_words(since)}"
+    if season.begins is None:
         return f"cluster {name} is not there yet: pulumi up offers it when it runs"
-    return f"cluster {name} is out of season{f' since {moment_in_words(since)}' if since else ''}"
+    if now is not None and season.begins <= now:
+        return f"cluster {name} comes with the next deployment: its season has begun"
+    return f"cluster {name} is out of season until {moment_in_words(season.begins)}"

@@ -1,4 +1,4 @@
-"""What the engine knows of a stack before anything is declared: its state, as it was when the command began.
+"""The state of a stack, which is what the engine knows of it when a command begins.
 
 Types, what they are read from, and where a stack is: a cluster, a bucket and an account never move, so neither does a
 stack that has any. Asking the engine is somebody else's; where that fails there is an `Unknown`.
@@ -198,15 +198,14 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
     if not elsewhere:
         return
     old = max(elsewhere.values(), key=lambda place: place[1] != region)  # the region too, where that was edited
-    keys = (("gcp:project", old[0], project), ("gcp:region", old[1], region))
-    edited = [(key, was, now) for key, was, now in keys if was != now]
-    was, now = join(was for _, was, _ in edited), join(now for _, _, now in edited)
-    back = join(f"{key}: {was}" for key, was, _ in edited)
+    edited = {"gcp:project": (old[0], project), "gcp:region": (old[1], region)}
+    edited = {key: (was, now) for key, (was, now) in edited.items() if was != now}
+    was, now = (join(places) for places in zip(*edited.values(), strict=True))
+    back = join(f"{key}: {was}" for key, (was, _) in edited.items())
     raise ConfigError(
         f"stack {stack} lives in {was} and can't move to {now}, so nothing was changed",
         why=f"it has {join(elsewhere)} there; moving would delete them, and stop the jobs that run on them",
-        fix=f"put {back} back into stacks/Pulumi.{stack}.yaml\n"
-        f"or give {now} a stack of its own: a file stacks/Pulumi.NAME.yaml, then pulumi stack init NAME and pulumi up\n"
+        fix=f"put {back} back into stacks/Pulumi.{stack}.yaml, and give {now} a stack of its own\n"
         f"or, with {back} put back, take this one down before it is made anew:\n"
         f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {stack}",
     )
@@ -215,8 +214,7 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
 def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
     """Raises ConfigError when clusters of the stack bear another's name. `alive`: by id the stack whose label a cluster
     bears, "" without one; its labels never change."""
-    called = {alive.get(one.name, "") for one in known.clusters} - {"", stack}
-    if called:
+    if called := {alive.get(one.name, "") for one in known.clusters} - {"", stack}:
         raise renamed(min(called), stack)
 
 
@@ -224,11 +222,9 @@ def renamed(old: str, new: str) -> ConfigError:
     """For a stack that was deployed under another name, as a state can be renamed and what it made can't."""
     return ConfigError(
         f"stack {new} was called {old} and can't be renamed, so nothing was changed",
-        why=f"what it made bears the name {old} for good: as {new} it would delete that, protected clusters too, and "
-        "make it anew",
-        fix=f"pulumi stack rename {old} --stack {new}, with the stack file called stacks/Pulumi.{old}.yaml again\n"
-        f"or, after that, a stack of its own beside it: a file stacks/Pulumi.{new}.yaml, then pulumi stack init {new} "
-        "and pulumi up",
+        why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",
+        fix=f"pulumi stack rename {old} --stack {new}, with the stack file called stacks/Pulumi.{old}.yaml again; "
+        f"after that {new} may be a stack of its own",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import PolicyError, ResourceError
@@ -10,24 +10,28 @@ from slipway.formatting import join
 from slipway.live import Unknown, Use
 
 UNLISTED = "machines are in use by a job that the lists do not show yet"
+_CANCELLED = "deleting the cluster would cancel what runs on it"
+_LOST = "they run elsewhere, and taking the stack down would take away what they need"
 _MOST_COMMANDS = 20
 
 
 def losses_of_cluster(use: Use) -> str:
     """Why jobs keep the cluster that they are on."""
-    return _cancelled(job.display_name for job in use.jobs)
+    return f"{', '.join(job.display_name for job in use.jobs)}: {_CANCELLED}"
 
 
 def losses_of_stack(use: Use) -> str:
     """Why jobs keep a whole stack. Those on a cluster of its own would be cancelled; those on an adopted one, or on
-    machines of their own, would lose its account or buckets."""
-    on = [job for job in use.jobs if _on_cluster(job, use)]
-    off = [job for job in use.jobs if not _on_cluster(job, use)]
-    losses = [_cancelled(map(_where, on))] if on else []
-    if off:
-        names = ", ".join(map(_where, off))
-        losses.append(f"{names}: they run elsewhere, and taking the stack down would take away what they need")
-    return "; ".join(losses)
+    machines of their own, would lose its account or buckets. Where nobody asked for the stack's clusters, any is taken
+    for one of them."""
+    losses: dict[str, list[str]] = {}
+    for job in use.jobs:
+        on = job.persistent_resource_id
+        ours = bool(on) if use.clusters is None else on in use.clusters
+        losses.setdefault(_CANCELLED if ours else _LOST, []).append(
+            f"{job.display_name} on {on}" if on else job.display_name
+        )
+    return "; ".join(f"{', '.join(losses[why])}: {why}" for why in (_CANCELLED, _LOST) if why in losses)
 
 
 def must_be_idle(
@@ -51,15 +55,11 @@ def must_be_idle(
         raise ResourceError(what, why=str(use), fix=f"correct that, {then}{also}")
     if use.jobs:
         count = f"{len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended"
-        fix = instead or ways_out(use.jobs, then)
-        raise PolicyError(f"{stays}: {count}", why=losses(use), fix=f"{fix}{also}")
+        raise PolicyError(f"{stays}: {count}", why=losses(use), fix=f"{instead or ways_out(use.jobs, then)}{also}")
     if use.unlisted:
-        fix = f"wait until slipway pools shows no machine in use, {then}; slipway jobs shows the job before long"
-        raise PolicyError(
-            f"{stays}: {UNLISTED}",
-            why=f"the service says so of {join(use.unlisted)}; deleting it would cancel what runs on it",
-            fix=f"{instead or fix}{also}",
-        )
+        fix = instead or f"wait until slipway pools shows no machine in use, {then}"
+        why = f"the service says so of {join(use.unlisted)}; {_CANCELLED}"
+        raise PolicyError(f"{stays}: {UNLISTED}", why=why, fix=f"{fix}{also}")
     return use
 
 
@@ -69,18 +69,3 @@ def ways_out(jobs: Sequence[VertexJob], then: str = "then again") -> str:
     more = len(jobs) - len(lines)
     lines += [f"and so on for {more:,} more: slipway jobs list"] if more else []
     return "\n".join(lines) + f"; {then}"
-
-
-def _cancelled(names: Iterable[str]) -> str:
-    return f"{', '.join(names)}: deleting the cluster would cancel what runs on it"
-
-
-def _on_cluster(job: VertexJob, use: Use) -> bool:
-    """Where nobody asked for the stack's clusters, any is taken for one of them."""
-    on = job.persistent_resource_id
-    return bool(on) if use.clusters is None else on in use.clusters
-
-
-def _where(job: VertexJob) -> str:
-    on = job.persistent_resource_id
-    return f"{job.display_name} on {on}" if on else job.display_name

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -29,8 +30,9 @@ from slipway.errors import ConfigError
 from slipway.formatting import join, quoted
 
 if TYPE_CHECKING:
-    from slipway.notices.issues import Issue
     from slipway.notices.notice import Notices
+
+T = TypeVar("T")
 
 
 @click.command()
@@ -43,20 +45,19 @@ if TYPE_CHECKING:
 )
 @output_option
 def command(files: tuple[str, ...], issues: str | None, run: str | None, output: str) -> None:
-    from slipway.notices.issues import steps
+    from slipway.notices.issues import read, steps
     from slipway.notices.notice import Notices, of_document
+    from slipway.notices.scheduled_run import of_run
 
     told = Notices()
     for file in files:
         told += of_document(_json(file), file)
     if run:
-        told += _of_run(run, told)
+        told += _lines(run, "jobs of a run", "name, conclusion, steps and html_url", lambda jobs: of_run(jobs, told))
     if output == "json":
-        there = _issues(issues) if issues else ()
-        asked = [
-            {"method": one.method, "path": one.path, "body": one.body, "says": one.says} for one in steps(told, there)
-        ]
-        screen.out_json("notices", codec.document(told) | ({"steps": asked} if issues else {}))
+        there = _lines(issues, "issues", "number, state and body", read) if issues else ()
+        asked = {"steps": codec.document(steps(told, there))} if issues else {}
+        screen.out_json("notices", codec.document(told) | asked)
     else:
         _show(told, [*files, *filter(None, (run,))])
 
@@ -80,30 +81,13 @@ def _show(told: Notices, named: list[str]) -> None:
         screen.note("nothing was looked at: name a file (slipway notices --help)")
 
 
-def _of_run(file: str, told: Notices) -> Notices:
-    from slipway.notices.scheduled_run import of_run, read
-
+def _lines(file: str, what: str, keys: str, read: Callable[[list[Any]], T]) -> T:
+    """What `read` makes of a file's lines of JSON."""
     try:
-        return of_run(read(_text(file).split("\n")), told)
+        return read([json.loads(line) for line in _text(file).split("\n") if line.strip()])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(
-            f"{quoted(file)} has no jobs of a run",
-            why=f"a line of it can't be read: {error}",
-            fix="name, conclusion, steps and html_url, each",
-        ) from error
-
-
-def _issues(file: str) -> tuple[Issue, ...]:
-    from slipway.notices.issues import read
-
-    try:
-        return read(_text(file).split("\n"))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{quoted(file)} has no issues",
-            why=f"a line of it can't be read: {error}",
-            fix="number, state and body, each",
-        ) from error
+        why = f"a line of it can't be read: {error}"
+        raise ConfigError(f"{quoted(file)} has no {what}", why=why, fix=f"{keys}, each") from error
 
 
 def _json(file: str) -> Any:

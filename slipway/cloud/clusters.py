@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from slipway import codec
 from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
 from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 from slipway.machines.spec import MachineGroup, MachineSpec
@@ -138,7 +139,7 @@ class PersistentResource:
             network=body.get("network"),
             reserved_ip_ranges=tuple(body.get("reservedIpRanges", ())),
             kms_key=body.get("encryptionSpec", {}).get("kmsKeyName"),
-            psc=PscInterface.read(psc) if psc else None,
+            psc=codec.read(PscInterface, psc) if psc else None,
             custom_service_account=bool(account.get("enableCustomServiceAccount", False)),
         )
 

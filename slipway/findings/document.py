@@ -13,10 +13,8 @@ KIND = "findings"
 
 def write(stack: str, looked: Iterable[str], findings: Iterable[Finding]) -> dict[str, Any]:
     """`looked`: the kinds of which these are all that there are."""
-    listed = [
-        {"kind": one.kind, "subject": one.subject, "sentence": one.sentence, "fix": one.fix, "facts": dict(one.facts)}
-        for one in findings
-    ]
+    keys = ("kind", "subject", "sentence", "fix", "facts")
+    listed = [{key: getattr(one, key) for key in keys} for one in findings]
     return {"schema": 1, "kind": KIND, "stack": stack, "lookedAt": list(looked), "findings": listed}
 
 

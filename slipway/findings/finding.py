@@ -1,4 +1,4 @@
-"""A finding: one thing that somebody is told, as data. Words and fields; whoever shows it decides how."""
+"""Findings: each one thing that somebody is told, as data; whoever shows it decides how."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from slipway.codec import NOT_WRITTEN, As, At, MaybeText
 
 
 class Grade(IntEnum):
-    """NOTE is for knowing. WARNING may hurt, costs money or machines, or soon breaks. BLOCKING asks somebody to act: it
-    does not work until it is mended, or loses jobs, data, capacity or access unless it is approved."""
+    """NOTE is for knowing. WARNING may hurt, costs money or machines, or soon breaks. BLOCKING asks somebody to mend
+    it, or to approve a loss of jobs, data, capacity or access."""
 
     NOTE = 1
     WARNING = 2
@@ -32,7 +32,7 @@ class Grade(IntEnum):
 
 
 class Section(StrEnum):
-    """What a kind is about. A review lists sections in this order among those that are equally bad."""
+    """Subjects of kinds. A review lists sections in this order among those that are equally bad."""
 
     CLUSTERS = "clusters"
     MONEY = "money"
@@ -47,9 +47,9 @@ class Section(StrEnum):
 
 
 class Subject(str):
-    """What a finding is about: `what` it is (`template`), its `name` (`lora`), and which `part` of it (`parameter
-    rank`). Its text, all three with spaces between, is its key: approvals and issues know it by that, so nothing that
-    moves by itself may be in it."""
+    """The thing that a finding is about: `what` it is (`template`), its `name` (`lora`), and which `part` of it
+    (`parameter rank`). Its text, all three with spaces between, is its key: approvals and issues know it by that, so
+    nothing that moves by itself may be in it."""
 
     what: str
     name: str
@@ -135,28 +135,15 @@ class FindingKind:
         **facts: Any,
     ) -> Finding:
         """`more` ends the sentence with what a headline leaves out: why, or what follows."""
-        return Finding(
-            self.section,
-            self.word,
-            subject,
-            grade or self.usual,
-            sentence + more,
-            tuple(details),
-            field,
-            float(cost),
-            sentence if more else "",
-            fix,
-            means,
-            facts,
-        )
+        told = (subject, grade or self.usual, sentence + more, tuple(details), field, float(cost))
+        return Finding(self.section, self.word, *told, sentence if more else "", fix, means, facts)
 
 
 def gravest_first(findings: Iterable[Finding]) -> Iterable[tuple[Section, list[Finding]]]:
     """By section, those with the worst grade first; no section is empty."""
-    found: dict[Section, list[Finding]] = {}
-    for one in sorted(findings, key=lambda one: list(Section).index(one.section)):
-        found.setdefault(one.section, []).append(one)
-    return sorted(found.items(), key=lambda pair: -max(one.grade for one in pair[1]))
+    listed = list(findings)
+    found = [(section, [one for one in listed if one.section is section]) for section in Section]
+    return sorted((pair for pair in found if pair[1]), key=lambda pair: -max(one.grade for one in pair[1]))
 
 
 def shape(parts: Iterable[tuple[str, ...]]) -> str:

@@ -17,7 +17,7 @@ from slipway.notices.notice import KINDS, Notice, Notices
 from slipway.review.rendering.markdown import code, text
 
 MOST = 10
-"""So many issues are opened or taken up again at once; the rest waits for its turn."""
+"""Issues that are opened or taken up again at once; the rest waits for its turn."""
 _LINES = 20
 _LONGEST_TITLE = 200
 _MARKER = re.compile(r"\A<!-- slipway-notice (?P<data>\{[^<>\n]*\}) -->\n?")
@@ -30,7 +30,7 @@ _FOOT = (
 
 @dataclass(frozen=True)
 class Issue:
-    """One of ours in the repository. `body` has the marker."""
+    """An issue of ours in the repository. `body` has the marker."""
 
     number: int
     open: bool
@@ -39,7 +39,7 @@ class Issue:
 
 @dataclass(frozen=True)
 class Step:
-    """One request to GitHub: `path` within the repository, `says` what it does."""
+    """A request to GitHub: `path` within the repository, `says` what it does."""
 
     method: str
     path: str
@@ -55,15 +55,14 @@ class _Known:
 
 
 def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
-    """What makes the issues tell of the notices, in the order to do it. What was not looked at stays as it is."""
+    """Requests that make the issues tell of the notices, in this order. What was not looked at stays as it is."""
     known: dict[tuple[str, str, str], _Known] = {}
     # Of several for the same thing, the open one counts, else the newest.
     for one in sorted(filter(None, map(_known, issues)), key=lambda one: (one.issue.open, one.issue.number)):
         known[one.key] = one
-    wanted = {one.key: one for one in told.notices}
-    found: list[Step] = []
+    wanted, found = {one.key for one in told.notices}, list[Step]()
     for one in known.values():
-        if one.key not in wanted and (one.key[0], one.key[1]) in told.looked:
+        if one.key not in wanted and one.key[:2] in told.looked:
             found += _over(one)
     opened = 0
     for notice in sorted(told.notices, key=lambda one: (KINDS.index(one.kind), one.key)):
@@ -74,26 +73,26 @@ def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
             opened += 1
             if opened > MOST:
                 continue
-        found += _new(notice) if there is None else _changed(notice, there)
+        found += _told(notice, there)
     return tuple(found)
 
 
-def _new(notice: Notice) -> Iterator[Step]:
-    body = {"title": _title(notice), "body": _body(notice)}
-    yield Step("POST", "issues", body, f"opens an issue: {notice.title}")
-
-
-def _changed(notice: Notice, there: _Known) -> Iterator[Step]:
-    number = there.issue.number
-    again = {} if there.issue.open else {"state": "open"}
-    says = f"{'changes' if there.issue.open else 'takes up again'} issue {number}: {notice.title}"
-    yield Step("PATCH", f"issues/{number}", {"title": _title(notice), "body": _body(notice), **again}, says)
-    words = "It has changed." if there.issue.open else "It is so again." if not there.shape else "It has changed since."
+def _told(notice: Notice, there: _Known | None) -> Iterator[Step]:
+    # A title is plain text but for backticks.
+    title = " ".join(notice.title.replace("`", "'").split())[:_LONGEST_TITLE]
+    body = {"title": title, "body": f"{_marker(notice.key, notice.shape)}{_lines(notice)}\n\n{_FOOT}\n"}
+    if there is None:
+        yield Step("POST", "issues", body, f"opens an issue: {notice.title}")
+        return
+    number, changes = there.issue.number, there.issue.open
+    says = f"{'changes' if changes else 'takes up again'} issue {number}: {notice.title}"
+    yield Step("PATCH", f"issues/{number}", body if changes else body | {"state": "open"}, says)
+    words = "It has changed." if there.shape else "It is so again."
     yield Step("POST", f"issues/{number}/comments", {"body": f"{words}\n\n{_lines(notice)}"}, f"says so in {number}")
 
 
 def _over(there: _Known) -> Iterator[Step]:
-    """Nobody is told twice: one that a person has closed is closed already."""
+    """Say so, and close it; nobody is told twice, and one that a person has closed is closed already."""
     number, body = there.issue.number, _marker(there.key, "") + _MARKER.sub("", there.issue.body)
     if there.issue.open:
         yield Step("POST", f"issues/{number}/comments", {"body": "It is over."}, f"says so in {number}")
@@ -124,10 +123,6 @@ def _marker(key: tuple[str, str, str], shape: str) -> str:
     return f"<!-- slipway-notice {data} -->\n"
 
 
-def _body(notice: Notice) -> str:
-    return f"{_marker(notice.key, notice.shape)}{_lines(notice)}\n\n{_FOOT}\n"
-
-
 def _lines(notice: Notice) -> str:
     shown = [f"- {text(one.sentence)}{_mend(one)}" for one in notice.lines[:_LINES]]
     left = len(notice.lines) - _LINES
@@ -140,15 +135,6 @@ def _mend(line: Finding) -> str:
     return f": {code(line.fix)}{means}" if line.fix else ""
 
 
-def _title(notice: Notice) -> str:
-    """A title is plain text but for backticks."""
-    return " ".join(notice.title.replace("`", "'").split())[:_LONGEST_TITLE]
-
-
-def read(lines: Iterable[str]) -> tuple[Issue, ...]:
-    """Of lines of JSON, each with `number`, `state` and `body`, as GitHub has them. Raises ValueError or KeyError."""
-    found: list[Issue] = []
-    for line in filter(str.strip, lines):
-        one: Any = json.loads(line)
-        found.append(Issue(int(one["number"]), one["state"] == "open", one["body"] or ""))
-    return tuple(found)
+def read(issues: Iterable[Mapping[str, Any]]) -> tuple[Issue, ...]:
+    """From `number`, `state` and `body` of each, as GitHub has them. Raises ValueError, TypeError or KeyError."""
+    return tuple(Issue(int(one["number"]), one["state"] == "open", one["body"] or "") for one in issues)

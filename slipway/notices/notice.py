@@ -1,8 +1,8 @@
-"""A notice: one thing that somebody should be told of, as the documents of other commands tell it. Pure."""
+"""A notice: one thing that somebody should be told of, from the documents of other commands. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from slipway import codec
 from slipway.codec import As, At, Form
 from slipway.errors import ConfigError
-from slipway.findings.document import KIND
+from slipway.findings.document import KIND as FINDINGS_DOCUMENT
 from slipway.findings.document import read as read_findings
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.findings.kinds import KINDS as FINDINGS
@@ -27,6 +27,11 @@ _OVERDUE, _OF_STACK = "cluster-retires-long", "stack"
 _NOT_TOLD = {_OVERDUE, AWAITS, "unread-part", "deployment-unfinished", "cluster-slow", "catalog-older"}
 """Findings that another notice tells, or that come and go with each deployment; and what a mere reader may not see."""
 _WAYS = "more time (createWithin), or other machines or another region (alternatives), in stacks/Pulumi.{stack}.yaml"
+_MENDS_DRIFT = {
+    "stays": "take it back by hand, or declare it; a deployment leaves it as it is",
+    "refuses": "declare it in the stack file; no deployment does anything until then",
+}
+_PUT_BACK = "pulumi up puts it back; declare it where it is to stay"
 
 
 def line(sentence: str, fix: str = "", means: str = "") -> Finding:
@@ -34,7 +39,7 @@ def line(sentence: str, fix: str = "", means: str = "") -> Finding:
 
 
 def _line(told: Mapping[str, Any]) -> Finding:
-    """Of a finding, or of a notice, in which an earlier version wrote no `means`."""
+    """From a finding's document, or a notice's, in which an earlier version wrote no `means`."""
     return line(str(told["sentence"]), told.get("mend") or "", told.get("means") or "")
 
 
@@ -71,8 +76,8 @@ _PAIRS = As(
 
 @dataclass(frozen=True)
 class Notices:
-    """What there is to tell, and of which kinds and stacks that is all: `looked` at as (kind, stack). What was not
-    looked at may be as it was."""
+    """Notices, and the kinds and stacks of which they are all, as (kind, stack). What was not looked at may be as it
+    was."""
 
     notices: tuple[Notice, ...] = ()
     looked: Annotated[frozenset[tuple[str, str]], At("lookedAt"), _PAIRS] = frozenset()
@@ -85,131 +90,112 @@ class Notices:
 
 
 def of_document(body: Any, source: str) -> Notices:
-    """Of what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`, or of the findings that a
-    deployment wrote. Raises ConfigError."""
+    """From what `slipway doctor`, `schedule`, `drift` or `notices` prints with `--output json`, or from the findings
+    that a deployment wrote. Raises ConfigError."""
     kind = body.get("kind") if isinstance(body, dict) else None
+    if not isinstance(kind, str) or kind not in _DOCUMENTS:
+        raise ConfigError(
+            f"{source} has nothing to tell of",
+            why=f"it is of the kind {quoted(kind)}, not doctor, schedule, drift or notices",
+            fix="slipway doctor --output json > FILE",
+        )
     try:
-        if kind == "doctor":
-            return _of_doctor(body)
-        if kind == "schedule":
-            return _of_schedule(body)
-        if kind == "drift":
-            return _of_drift(body)
-        if kind == KIND:
-            return _of_findings(body)
-        if kind == "notices":
-            return codec.read(Notices, body)
+        return _DOCUMENTS[kind](body)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         why = f"a {kind} document{' lacks' if isinstance(error, KeyError) else ':'} {error}"
         raise ConfigError(f"{source} can't be read", why=why, fix="write it with this version again") from error
-    raise ConfigError(
-        f"{source} has nothing to tell of",
-        why=f"it is of the kind {quoted(kind)}, not doctor, schedule, drift or notices",
-        fix="slipway doctor --output json > FILE",
-    )
 
 
 def _of_findings(body: Mapping[str, Any]) -> Notices:
     """Of a deployment: what it had no machines for."""
     stack = str(body["stack"])
-    found = tuple(_stock_out(one, stack) for one in read_findings(body) if one.kind == STOCK_OUT)
-    return Notices(found, frozenset((kind, stack) for kind in body["lookedAt"] if kind in KINDS))
-
-
-def _stock_out(one: Finding, stack: str) -> Notice:
-    name, ways = one.subject.name, _WAYS.format(stack=stack)
-    again = (
-        "the scheduled deployment tries the same commit again, every hour, unless that does what asks for an approval"
+    found = tuple(
+        _notice(
+            (STOCK_OUT, stack, one.subject.name),
+            [(one.facts["id"], one.facts["how"])],
+            f"cluster {one.subject.name} can't be made",
+            line(one.sentence, _WAYS.format(stack=stack)),
+        )
+        for one in read_findings(body)
+        if one.kind == STOCK_OUT
     )
-    told = shape([(one.facts["id"], one.facts["how"])])
-    lines = (line(one.sentence, ways), line(again))
-    return Notice(STOCK_OUT, stack, name, told, f"{stack}: cluster {name} can't be made", lines)
+    return Notices(found, frozenset((kind, stack) for kind in body["lookedAt"] if kind in KINDS))
 
 
 def _of_doctor(body: Mapping[str, Any]) -> Notices:
     stack, found = str(body["stack"]), [one for one in body["findings"] if one["grade"] != "note"]
     if any(one["id"] == "unread" for one in found):
         return Notices()  # What is not seen may be there all the same.
-    overdue = tuple(
-        Notice(
-            RETIRING,
-            stack,
-            str(one["subject"]),
-            shape([(str(one["subject"]), one["mend"] or "")]),
-            f"{stack}: {one['subject']} should have retired by now",
-            (_line(one),),
+    told = [
+        _notice(
+            (RETIRING, stack, str(one["subject"])),
+            [(str(one["subject"]), one["mend"] or "")],
+            f"{one['subject']} should have retired by now",
+            _line(one),
         )
         for one in found
         if one["id"] == _OVERDUE
-    )
-    rest = [one for one in found if one["id"] not in _NOT_TOLD]
-    told = shape((one["id"], one["subject"]) for one in rest)
-    title = f"{stack}: slipway doctor found something"
-    whole = (Notice(DOCTOR, stack, _OF_STACK, told, title, tuple(map(_line, rest))),) if rest else ()
-    return Notices(overdue + whole, frozenset({(RETIRING, stack), (DOCTOR, stack)}))
+    ]
+    if rest := [one for one in found if one["id"] not in _NOT_TOLD]:
+        parts = ((one["id"], one["subject"]) for one in rest)
+        told.append(_notice((DOCTOR, stack, _OF_STACK), parts, "slipway doctor found something", *map(_line, rest)))
+    return Notices(tuple(told), frozenset({(RETIRING, stack), (DOCTOR, stack)}))
 
 
 def _of_schedule(body: Mapping[str, Any]) -> Notices:
     stack, now = str(body["stack"]), datetime.fromisoformat(body["time"])
-    found = (
-        *_awaiting(body["dormant"], stack),
-        *_not_ready(body["due"], stack),
-        *_seasons(body["due"], stack, now),
-    )
-    return Notices(found, frozenset({(AWAITS, stack), (SEASON, stack)}))
+    waiting = (_waits(one, stack) for one in body["dormant"] if one["lacks"])
+    coming = (_due(one, stack, now) for one in body["due"])
+    return Notices((*waiting, *filter(None, coming)), frozenset({(AWAITS, stack), (SEASON, stack)}))
 
 
-def _awaiting(dormant: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Notice]:
+def _waits(one: Mapping[str, Any], stack: str) -> Notice:
     """The scheduled deployment succeeds while a season waits: nothing else tells of it."""
-    for one in dormant:
-        if one["lacks"]:
-            name, lacks = str(one["cluster"]), sorted(map(str, one["lacks"]))
-            what, mend = "quota", "end what draws it, or ask for more: slipway quota"
-            if lacks == [MACHINES]:
-                what, mend = "machines", _WAYS.format(stack=stack)
-            title = f"{stack}: cluster {name} waits for {what}, though its season has begun"
-            again = "all else is deployed, and the scheduled deployment looks again every hour"
-            lines = (line(str(one["words"]), mend), line(again))
-            yield Notice(AWAITS, stack, name, shape((metric,) for metric in lacks), title, lines)
+    name, lacks = str(one["cluster"]), sorted(map(str, one["lacks"]))
+    what, mend = "quota", "end what draws it, or ask for more: slipway quota"
+    if lacks == [MACHINES]:
+        what, mend = MACHINES, _WAYS.format(stack=stack)
+    title = f"cluster {name} waits for {what}, though its season has begun"
+    return _notice((AWAITS, stack, name), ((metric,) for metric in lacks), title, line(str(one["words"]), mend))
 
 
-def _not_ready(due: Iterable[Mapping[str, Any]], stack: str) -> Iterator[Notice]:
-    """Told from the deployment of its entry on: an answer of Google's may take days, or be no."""
-    for one in due:
-        if one["what"] == "season-begins" and one.get("ready") is False:
-            name, when = str(one["cluster"]), moment_in_words(datetime.fromisoformat(one["time"]))
-            sentence = f"the season of cluster `{name}` begins {when}: {one['why']}"
-            title = f"{stack}: cluster {name} is not ready for its season"
-            told = ((when, lack["metric"], (lack["request"] or {}).get("state", "")) for lack in one["lacks"])
-            yield Notice(AWAITS, stack, name, shape(told), title, (line(sentence, "slipway quota"),))
-
-
-def _seasons(due: Iterable[Mapping[str, Any]], stack: str, now: datetime) -> Iterator[Notice]:
-    for one in due:
-        if one["what"] == "season-ends" and (at := datetime.fromisoformat(one["time"])) - now <= SOON:
-            name, when = str(one["cluster"]), moment_in_words(at)
-            sentence = f"the season of cluster `{name}` ends {when}: from then on its templates use their other ways"
-            mend = f"a later `until` of {name} in stacks/Pulumi.{stack}.yaml, if it is to stay"
-            lines = (
-                line(sentence, mend),
-                line("a job that runs by then ends on it, and the cluster goes when it is idle"),
-            )
-            yield Notice(SEASON, stack, name, shape([(when,)]), f"{stack}: season of cluster {name} ends {when}", lines)
+def _due(one: Mapping[str, Any], stack: str, now: datetime) -> Notice | None:
+    """A season that begins without quota, told from the deployment of its entry on, as Google's answer may take days
+    or be no; one that ends soon."""
+    name, at = str(one["cluster"]), datetime.fromisoformat(one["time"]) if one["time"] else now
+    when = moment_in_words(at)
+    if one["what"] == "season-begins" and one.get("ready") is False:
+        parts = ((when, lack["metric"], (lack["request"] or {}).get("state", "")) for lack in one["lacks"])
+        sentence = f"the season of cluster `{name}` begins {when}: {one['why']}"
+        title = f"cluster {name} is not ready for its season"
+        return _notice((AWAITS, stack, name), parts, title, line(sentence, "slipway quota"))
+    if one["what"] == "season-ends" and at - now <= SOON:
+        sentence = f"the season of cluster `{name}` ends {when}: jobs that run then end on it, new ones go elsewhere"
+        mend = f"a later `until` of {name} in stacks/Pulumi.{stack}.yaml, if it is to stay"
+        return _notice((SEASON, stack, name), [(when,)], f"season of cluster {name} ends {when}", line(sentence, mend))
+    return None
 
 
 def _of_drift(body: Mapping[str, Any]) -> Notices:
-    stack, drift = str(body["stack"]), body["drift"]
+    stack = str(body["stack"])
     lines = tuple(
-        line(f"{one['on']}: {one['sentence']}", one.get("mend") or _then(one["nextDeployment"])) for one in drift
+        line(f"{one['on']}: {one['sentence']}", one.get("mend") or _MENDS_DRIFT.get(one["nextDeployment"], _PUT_BACK))
+        for one in body["drift"]
     )
     title = f"{stack}: somebody changed by hand what is deployed"
     found = (Notice(DRIFT, stack, _OF_STACK, str(body["shape"]), title, lines),) if lines else ()
     return Notices(found, frozenset() if body["unread"] and not lines else frozenset({(DRIFT, stack)}))
 
 
-def _then(word: str) -> str:
-    others = {
-        "stays": "take it back by hand, or declare it; a deployment leaves it as it is",
-        "refuses": "declare it in the stack file; no deployment does anything until then",
-    }
-    return others.get(word, "pulumi up puts it back; declare it where it is to stay")
+_DOCUMENTS: Mapping[str, Callable[[Mapping[str, Any]], Notices]] = {
+    "doctor": _of_doctor,
+    "schedule": _of_schedule,
+    "drift": _of_drift,
+    "notices": lambda body: codec.read(Notices, body),
+    FINDINGS_DOCUMENT: _of_findings,
+}
+
+
+def _notice(key: tuple[str, str, str], parts: Iterable[tuple[str, ...]], title: str, *lines: Finding) -> Notice:
+    """`key` as a notice has it, `parts` those of its shape."""
+    return Notice(*key, shape(parts), f"{key[1]}: {title}", lines)

@@ -1,10 +1,9 @@
-"""What a run of the scheduled deployment tells by its jobs, one for each stack, as GitHub lists them. Pure."""
+"""Notices of a run of the scheduled deployment, from its jobs, one for each stack, as GitHub lists them. Pure."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slipway.findings.finding import shape
@@ -18,8 +17,8 @@ _SUBJECT = "schedule"
 
 
 def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices) -> Notices:
-    """Which stacks' deployments stopped, and that those that went well are over. `told`: what is told already; machines
-    that are not to be had have a notice of their own. Raises KeyError, TypeError or AttributeError."""
+    """Tell which stacks' deployments stopped, and that those that went well are over. `told`: what is told already;
+    machines that are not to be had have a notice of their own. Raises KeyError, TypeError or AttributeError."""
     short = {one.stack for one in told.notices if one.kind == STOCK_OUT}
     notices: list[Notice] = []
     looked: set[tuple[str, str]] = set()
@@ -45,12 +44,3 @@ def _stopped(stack: str, job: Mapping[str, Any]) -> Notice:
         mend = "mend what its run names (docs/runbook.md); the next one, within the hour, goes on from there"
     lines = (line(sentence, mend), line(f"the run: {job.get('html_url') or ''}"))
     return Notice(STOPPED, stack, _SUBJECT, shape([steps]), f"{stack}: the scheduled deployment stopped", lines)
-
-
-def read(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    """Of lines of JSON. Raises ValueError or TypeError."""
-    for text in filter(str.strip, lines):
-        one = json.loads(text)
-        if not isinstance(one, dict):
-            raise TypeError("a line that is no object")
-        yield one

@@ -93,8 +93,8 @@ def test_machines_in_use_are_a_job_that_no_list_shows_yet(cluster: str | None, w
         check(cluster, answers(Use((), ("cpu-1a2b3c4",))))
     assert str(refusal.value).splitlines() == [
         f"{what} is not deleted: machines are in use by a job that the lists do not show yet",
-        "  why: the service says so of cpu-1a2b3c4; deleting it would cancel what runs on it",
-        "  fix: wait until slipway pools shows no machine in use, then again; slipway jobs shows the job before long",
+        "  why: the service says so of cpu-1a2b3c4; deleting the cluster would cancel what runs on it",
+        "  fix: wait until slipway pools shows no machine in use, then again",
     ]
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import yaml
 
 from slipway.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.cluster_fields import CLUSTER, POOL, as_asked, compare, compare_pools, strays
@@ -115,7 +116,9 @@ def test_a_pool_under_another_name_is_the_same_pool() -> None:
     (gone,) = compare_pools("workers", WORKERS, None)
     assert (gone.key, gone.before, gone.after) == ("pools.workers", "1–4 n1-standard-8 with 2 NVIDIA_TESLA_T4", "")
     (come,) = compare_pools("workers", None, WORKERS)
-    assert come.written == (
-        "{machine: n1-standard-8, accelerator: {type: NVIDIA_TESLA_T4, count: 2}, disk: {type: pd-ssd, sizeGb: 100}, "
-        "replicas: {min: 1, max: 4}}"
-    )
+    assert yaml.safe_load(come.written) == {
+        "machine": "n1-standard-8",
+        "accelerator": {"type": "NVIDIA_TESLA_T4", "count": 2},
+        "disk": {"type": "pd-ssd", "sizeGb": 100},
+        "replicas": {"min": 1, "max": 4},
+    }

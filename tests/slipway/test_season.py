@@ -3,8 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
-from slipway.season import Season, moment, moment_in_words, moment_text, why_dormant
+from slipway.season import MACHINES, Season, moment, moment_in_words, moment_text, why_dormant
 
 JANUARY = datetime(2027, 1, 10, tzinfo=UTC)
 
@@ -71,13 +72,18 @@ def test_it_begins_with_its_first_moment_and_ends_before_its_last(
     assert Season(first, last).includes(JANUARY) is wanted
 
 
-def test_words() -> None:
+def test_words(snapshot: SnapshotAssertion) -> None:
     assert moment_in_words(JANUARY) == "2027-01-10"
     assert moment_in_words(moment("2027-01-10T08:30:00+01:00")) == "2027-01-10 07:30 UTC"
     season = Season(begins=JANUARY, ends=JANUARY + timedelta(days=50), idle_limit=timedelta(hours=4))
-    assert why_dormant("h100", season, "season", None) == "cluster h100 is out of season until 2027-01-10"
-    assert why_dormant("h100", season, "season", season.ends) == "cluster h100 is out of season since 2027-03-01"
-    assert why_dormant("h100", season, "idle", JANUARY) == (
-        "cluster h100 was given up on 2027-01-10 after 4 h without a job; a higher `generation` in the stack file "
-        "brings it back"
+    told = (
+        why_dormant("h100", season, "season", None),
+        why_dormant("h100", season, "season", None, now=JANUARY),
+        why_dormant("h100", season, "season", season.ends),
+        why_dormant("h100", season, "season", None, ("gpus", "cpus")),
+        why_dormant("h100", season, "season", None, (MACHINES,)),
+        why_dormant("h100", season, "idle", JANUARY),
+        why_dormant("h100", season, "in-place", JANUARY),
+        why_dormant("h100", Season(), "season", None),
     )
+    assert "\n".join(told) == snapshot

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.errors import ConfigError
 from slipway.state import State, StateResource, refuse_move, refuse_rename, stack_locations
@@ -24,39 +25,18 @@ def test_where_it_lives_it_may_be_deployed(known: State) -> None:
     refuse_move(known, stack="prod", project="acme", region="us-central1")
 
 
-def test_another_region_is_refused_with_three_ways_to_go() -> None:
-    refused = refusal(WHOLE, region="europe-west4")
-    assert refused.what == "stack prod lives in us-central1 and can't move to europe-west4, so nothing was changed"
-    assert refused.why.startswith("it has cluster cpu-1a2b3c4 and bucket acme-work there; moving would delete them")
-    put_back, another, down, command = refused.fix.splitlines()
-    assert put_back == "put gcp:region: us-central1 back into stacks/Pulumi.prod.yaml"
-    assert "pulumi stack init NAME and pulumi up" in another
-    assert down == "or, with gcp:region: us-central1 put back, take this one down before it is made anew:"
-    assert command == "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack prod"
+@pytest.mark.parametrize(
+    ("project", "region"), [("acme", "europe-west4"), ("acme-new", "us-central1"), ("acme-new", "europe-west4")]
+)
+def test_another_place_is_refused_with_the_ways_to_go(project: str, region: str, snapshot: SnapshotAssertion) -> None:
+    assert str(refusal(WHOLE, project, region)) == snapshot
 
 
-def test_another_project_is_refused() -> None:
-    refused = refusal(WHOLE, project="acme-new")
-    assert refused.what == "stack prod lives in acme and can't move to acme-new, so nothing was changed"
-    assert "account trainer@acme.iam.gserviceaccount.com" in refused.why
-    assert "put gcp:project: acme back" in refused.fix
-
-
-def test_both_edited_are_both_named() -> None:
-    refused = refusal(WHOLE, project="acme-new", region="europe-west4")
-    assert "lives in acme and us-central1 and can't move to acme-new and europe-west4" in refused.what
-    assert "put gcp:project: acme and gcp:region: us-central1 back" in refused.fix
-
-
-def test_a_stack_that_was_renamed_is_refused_with_the_way_back() -> None:  # B1
+def test_a_stack_that_was_renamed_is_refused_with_the_way_back(snapshot: SnapshotAssertion) -> None:  # B1
     """Its clusters bear the old name for good, and protected ones among them would be deleted."""
     with pytest.raises(ConfigError) as refused:
         refuse_rename(WHOLE, {CLUSTER.name: "trial"}, "prod")
-    assert refused.value.what == "stack prod was called trial and can't be renamed, so nothing was changed"
-    assert "protected clusters too" in refused.value.why
-    back, another = refused.value.fix.splitlines()
-    assert back == "pulumi stack rename trial --stack prod, with the stack file called stacks/Pulumi.trial.yaml again"
-    assert "pulumi stack init prod" in another
+    assert str(refused.value) == snapshot
 
 
 @pytest.mark.parametrize("alive", [{}, {CLUSTER.name: "prod"}, {CLUSTER.name: ""}, {"cpu-9f8e7d6": "trial"}])
