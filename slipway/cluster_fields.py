@@ -16,9 +16,9 @@ from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 
 Of = TypeVar("Of", ClusterSpec, PoolSpec)
 GOOGLES = ("goog-", "pulumi-")
-"""How labels begin that nobody wrote."""
+"""Beginnings of labels that nobody wrote."""
 NAMES = ("displayName", "labels.")
-"""How the keys begin of what people call a cluster, which jobs never see."""
+"""Beginnings of the keys for what people call a cluster, which jobs never see."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Difference:
 
     @property
     def of_machines(self) -> bool:
-        """Whether machines differ, and not their number alone."""
+        """Tell whether machines differ, and not their number alone."""
         return self.of_pools and self.key.split(".")[2:3] != ["replicas"]
 
 
@@ -66,7 +66,7 @@ def _size_written(pool: PoolSpec) -> str:
 
 
 def _attached(pool: PoolSpec) -> bool:
-    """Whether its machines are given their accelerators: the names of all others tell theirs."""
+    """Tell whether its machines are given their accelerators: the names of all others tell theirs."""
     return bool(pool.machine.accelerator) and pool.machine.type.startswith("n1-")
 
 
@@ -133,7 +133,7 @@ def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) ->
 
 
 def as_asked(found: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:
-    """What lives, spelled as it was asked for where both mean the same: the order of lists, the short name of a network
+    """Spell what lives as it was asked for where both mean the same: the order of lists, the short name of a network
     attachment, what no request has (`generation`), labels of Google's.
 
     `steady`: its machines do not come or go now; else their number in a pool of a fixed size means nothing. Display

@@ -57,17 +57,17 @@ def cluster_id(name: str, fingerprint: str, n: int = 1) -> str:
 
 
 def fingerprint_in(id_: str, name: str) -> str:
-    """Of an id that `cluster_id` made."""
+    """The fingerprint in an id that `cluster_id` made."""
     return id_.removeprefix(f"{name}-")[:HASH_LENGTH]
 
 
 def is_id_of(id_: str, base: str) -> bool:
-    """Whether it is the id of some cluster of the generation whose first one has the id `base`."""
+    """Tell whether it is the id of some cluster of the generation whose first one has the id `base`."""
     return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
 
 
 def is_generation_of(id_: str, name: str) -> bool:
-    """Whether it is an id that `cluster_id` gives to some generation of the cluster of this name."""
+    """Tell whether it is an id that `cluster_id` gives to some generation of the cluster of this name."""
     return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{{HASH_LENGTH}}}(-[0-9]+)?", id_) is not None
 
 

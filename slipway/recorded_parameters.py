@@ -19,7 +19,7 @@ _READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
 
 
 def unfit(value: float | str) -> str:
-    """Why no JSON can carry a value; an empty string when it can."""
+    """The reason why no JSON can carry a value; an empty string when it can."""
     if not isinstance(value, str):
         try:
             return "" if math.isfinite(value) else "is not finite"

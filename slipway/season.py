@@ -1,4 +1,4 @@
-"""When a cluster is wanted: from when, until when, and for how long without a job."""
+"""Seasons: from when, until when, and for how long without a job a cluster is wanted."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def why_dormant(
     lacks: Collection[str] = (),
     now: datetime | None = None,
 ) -> str:
-    """In words, for who would submit to the cluster. `since`: None where it has yet to come: its season has not begun,
+    """Tell why, for who would submit to the cluster. `since`: None where it has yet to come: its season has not begun,
     or has and something `lacks`, or it has none and is being made. `now`: of one that was published before its season
     began, where that may have begun since."""
     if lacks and season.begins is not None:

@@ -89,16 +89,16 @@ class State:
     other_regions: frozenset[str] = frozenset()
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
-        """Where its clusters are, or may be, elsewhere than the stack."""
+        """Regions elsewhere than the stack where its clusters are, or may be."""
         return tuple(sorted({*(one.region for one in self.clusters), *self.other_regions} - {"", region}))
 
     def has(self, project: str, region: str, cluster: str) -> bool:
-        """Whether it knows a cluster by its id."""
+        """Tell whether it knows a cluster by its id."""
         return any((one.project, one.region, one.name) == (project, region, cluster) for one in self.clusters)
 
 
 def is_adopted_bucket(logical: str) -> bool:
-    """Whether somebody else made it, by its logical name."""
+    """Tell by its logical name whether somebody else made a bucket."""
     return logical.startswith(_ADOPTED_BUCKETS)
 
 

@@ -108,13 +108,11 @@ def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[st
 
 
 def _words(line: Line, by: int, live: Live) -> str:
-    """`quota X in us-central1 is short by 8 (limit 8; first-1a2b3c4 draws 8)`"""
-    limit = f"limit {line.limit:,}" if line.limit is not None else "limit unknown"
+    """`quota X in us-central1 is short by 8 (limit 8; drawn by first-1a2b3c4 8)`"""
     who = sorted(_who(line, live), key=lambda one: (-one[1], one[0]))
     named = [f"{name} {amount:,}" for name, amount in who[:_NAMED]]
     others = [f"{len(who) - _NAMED} others"] if len(who) > _NAMED else []
-    drawn = f"; drawn by {join([*named, *others])}" if who else ""
-    return f"quota {line.metric} in {line.region} is short by {by:,} ({limit}{drawn})"
+    return line.shortage(by, f"drawn by {join([*named, *others])}" if who else "")
 
 
 def _who(line: Line, live: Live) -> Iterator[tuple[str, int]]:

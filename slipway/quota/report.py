@@ -109,6 +109,11 @@ class Line:
         growth = strict and self.now is not None and self.room is not None
         return self.short or (max(0, self.ceiling - (self.room or 0)) if growth else 0)
 
+    def shortage(self, by: int, more: str) -> str:
+        """`quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`"""
+        limit = f"limit {'unknown' if self.limit is None else f'{self.limit:,}'}"
+        return f"quota {self.metric} in {self.region} is short by {by:,} ({'; '.join(filter(None, (limit, more)))})"
+
     def drawn_by(self, cluster: str) -> bool:
         return any(who.partition("/")[0] == cluster for who in self.drawn)
 

@@ -20,7 +20,6 @@ from slipway.quota.request import Requested, more
 from slipway.season import moment_in_words
 
 AWAITS = "season-awaits-quota"
-_NOTHING: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Readiness:
 
     @property
     def ready(self) -> bool | None:
-        """None where nobody can tell."""
+        """Whether nothing is missing; None where nobody can tell."""
         return False if self.lacking else None if self.unsure else True
 
     @property
@@ -48,8 +47,8 @@ class Readiness:
 
     @property
     def why(self) -> str:
-        """`quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`; empty where nothing is missing."""
-        return f"quota {join(map(_words, self.lacking))}" if self.lacking else ""
+        """Which quota is short by how much; empty where none is."""
+        return join(one.shortage(one.short, str(one.requested or one.increase)) for one in self.lacking)
 
     def __str__(self) -> str:
         return f"not ready, because {self.why}" if self.lacking else self.unsure or "ready"
@@ -61,8 +60,8 @@ def by_season(
     now: datetime,
     at: Callable[[tuple[CurrentCluster, ...]], QuotaReport],
 ) -> Mapping[datetime, QuotaReport]:
-    """The report on the clusters that are wanted when each season begins. `at` reports on these, and none of the
-    stack's others."""
+    """Report on the clusters that are wanted when each season begins. `at` reports on these, and none of the stack's
+    others."""
     begin = sorted({max(one.spec.season.begins or now, now) for one in coming})
     every = (*current, *coming)
     return {when: at(tuple(one for one in every if one.spec.season.includes(when))) for when in begin}
@@ -77,10 +76,10 @@ def readiness(
     now: datetime,
     old: Collection[str],
     strict: bool = False,
-    asked: Mapping[str, int] = _NOTHING,
+    asked: Mapping[str, int] | None = None,
 ) -> Mapping[str, Readiness]:
-    """By name, of those that are `coming` by a date that is still ahead; none where nothing was read. `old` are ids of
-    what is not asked for any more, `asked` the limits that the stack asks for, by metric."""
+    """Readiness by name of the clusters `coming` by a date that is still ahead; none where nothing was read. `old` are
+    ids of what is not asked for any more, `asked` the limits that the stack asks for, by metric."""
     if live.skipped:
         return {}
 
@@ -90,7 +89,7 @@ def readiness(
 
     reports = by_season(current, coming, now, at)
     return {
-        one.spec.name: _of(one, begins, reports[begins], asked, strict=strict)
+        one.spec.name: _of(one, begins, reports[begins], asked or {}, strict=strict)
         for one in coming
         if (begins := one.spec.season.begins) and begins > now
     }
@@ -116,13 +115,9 @@ def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaRep
             known = lines.get(line.key) or replace(line, now=0, short=0, state="ok", verdict="ok")
             short = f"short by {line.short:,} from {moment_in_words(one.begins)} on" if line.short else ""
             if short and short not in known.verdict:
-                known = replace(
-                    known,
-                    verdict=f"{'ok now' if known.verdict == 'ok' else known.verdict}; {short}",
-                    state="tight" if known.state == "ok" else known.state,
-                    enough=max(known.enough, line.enough),
-                    requested=line.requested,
-                )
+                known = replace(known, verdict="ok now", state="tight") if known.state == "ok" else known
+                enough, verdict = max(known.enough, line.enough), f"{known.verdict}; {short}"
+                known = replace(known, verdict=verdict, enough=enough, requested=line.requested)
             lines[line.key] = known
     return replace(report, lines=tuple(lines.values()), findings=(*report.findings, *findings(found)))
 
@@ -143,10 +138,3 @@ def _asked(line: Line, asked: Mapping[str, int]) -> Line:
     if not amount or (known and known.asked is not None and not more(amount, known.asked)):
         return line
     return replace(line, requested=Requested("new", amount))
-
-
-def _words(line: Line) -> str:
-    outlook = str(line.requested) if line.requested else line.increase
-    limit = f"limit {line.limit:,}" if line.limit is not None else "limit unknown"
-    where = f"{line.metric} in {line.region} is short by {line.short:,}"
-    return f"{where} ({limit}{f'; {outlook}' if outlook else ''})"
