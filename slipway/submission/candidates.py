@@ -1,4 +1,4 @@
-"""What somebody asks for, and the candidates it makes of the catalog's offers with all that each would send. Pure."""
+"""A submission's candidates: the catalog's offers with what each would send. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slipway.submission.request import Request, RequestOverrides, fill
 
 @dataclass(frozen=True)
 class SubmissionRequest:
-    """What somebody asks for. `params` as typed; `capacity_type` and `kind` None for the template's first.
+    """A submission as it is asked for. `params` as typed; `capacity_type` and `kind` None for the template's first.
 
     `waits`: seconds by capacity type after which the next one is taken (for flex-start 0 is forever); `then`: the
     types after those that are waited for, in place of the template's order.
@@ -39,11 +39,11 @@ class SubmissionRequest:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An offer that the submission may take. `make` makes its request, once, when somebody first looks at it.
+    """An offer that the submission may take. `make` makes its request, when somebody first looks at it.
 
     `wait`: seconds until the next one is taken, None to stay with it. `roles` of its worker pools, in order. `region`:
-    that of its cluster, or the stack's own for machines beside the pools. `edit`: what the stack file needs to have its
-    dormant cluster back, where that does not come by itself.
+    that of its cluster, or the stack's own. `edit`: what the stack file needs to have its dormant cluster back, where
+    that does not come by itself.
     """
 
     offer: Offer
@@ -56,7 +56,7 @@ class Candidate:
 
     @cached_property
     def request(self) -> Request:
-        """The job to post. Raises ConfigError when the catalog is not consistent with itself."""
+        """Make the job to post. Raises ConfigError when the catalog is not consistent with itself."""
         return self.make()
 
     @property
@@ -79,8 +79,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PreparedSubmission:
-    """All that can be known of a submission without asking anybody. `offers` in order of preference, each with the
-    seconds until the next one is taken. `request_id` goes into its requests. `asked`: what it was prepared from."""
+    """A submission as far as it is known without asking anybody. `offers` in order of preference, each with the seconds
+    until the next one is taken. `request_id` goes into its requests. `asked`: what it was prepared from."""
 
     catalog: Catalog
     template: Template
@@ -97,17 +97,16 @@ class PreparedSubmission:
 
     @property
     def waits_asked(self) -> bool:
-        """Whoever submits has planned the waits, not the template."""
+        """Tell whether who submits has planned the waits, not the template."""
         return bool(self.asked.waits or self.asked.then)
 
     @property
     def moves(self) -> bool:
-        """Whether it may be given up on one candidate for the next."""
+        """Tell whether it may be given up on one candidate for the next."""
         return any(wait is not None for _, wait in self.offers[:-1])
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
-        """One for each offer, in their order."""
         return tuple(
             Candidate(
                 offer,
@@ -122,7 +121,7 @@ class PreparedSubmission:
         )
 
     def under(self, request_id: str) -> PreparedSubmission:
-        """The same submission by this request id, with candidates of its own."""
+        """Return the same submission by this request id, with candidates of its own."""
         return replace(self, request_id=request_id)
 
     def _request(self, offer: Offer, wait: float | None) -> Request:
@@ -154,56 +153,44 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSu
 def _ordered(
     template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest
 ) -> list[tuple[Offer, float | None]]:
-    """The offers with what each is waited for: those of the flags, else the template's own."""
+    """Put the offers in order with what each is waited for: as the flags say, else as the template does."""
+    waits, then = asked.waits, asked.then
     if asked.capacity_type is not None:
-        if asked.then or set(asked.waits) - WAIT_BY_THEMSELVES:
+        if then or set(waits) - WAIT_BY_THEMSELVES:
             raise ConfigError(
                 f"capacity {short(asked.capacity_type)} is the only type to use, so nothing can come after it",
-                why="waits, and the types to try then, put several in order",
                 fix="name one type, or name several with their waits",
             )
-        return [(offer, asked.waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
-    if not asked.waits and not asked.then:
-        return _last_stays([(offer, offer.wait) for offer in offers])
-    order = list(dict.fromkeys(asked.waits))
-    if asked.then:
-        twice = [name for name in asked.then if name in order and name not in WAIT_BY_THEMSELVES]
-        if twice or len(set(asked.then)) < len(asked.then):
-            raise ConfigError(
-                f"{join(twice) or 'a capacity type'} comes twice in {short(','.join(asked.then))}",
-                fix="name each type once",
-            )
-        order = [name for name in order if name not in asked.then] + list(asked.then)
-    else:
-        order += [offer.capacity_type for offer in offers if offer.capacity_type not in order]
-    chosen = [
-        offer
-        for name in dict.fromkeys(order)
-        for offer in named(template, offers, name, "then" if name in asked.then else "wait_for")
-    ]
-    waits = [(offer, asked.waits.get(offer.capacity_type, None if asked.then else offer.wait)) for offer in chosen]
+        return [(offer, waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
+    twice = [name for name in then if (name in waits and name not in WAIT_BY_THEMSELVES) or then.count(name) > 1]
+    if twice:
+        raise ConfigError(f"{join(dict.fromkeys(twice))} comes twice in {short(','.join(then))}", fix="name it once")
+    rest = then or tuple(offer.capacity_type for offer in offers)
+    order = dict.fromkeys([*(name for name in waits if name not in then), *rest])
+    chosen = list(offers)
+    if waits or then:
+        chosen = [
+            one for name in order for one in named(template, offers, name, "then" if name in then else "wait_for")
+        ]
     last = chosen[-1].capacity_type
-    others = [offer.capacity_type for offer in offers if offer.capacity_type in CAPACITY_TYPES.keys() - set(order)]
-    if last in asked.waits and last not in WAIT_BY_THEMSELVES:
+    if last in waits and last not in WAIT_BY_THEMSELVES:
+        others = [
+            offer.capacity_type for offer in offers if offer.capacity_type in CAPACITY_TYPES.keys() - order.keys()
+        ]
         raise ConfigError(
             f"a wait for {last}, and there is nothing to move on to after it",
             why=f"{template.name} has {', '.join(dict.fromkeys(offer.capacity_type for offer in offers))}",
             fix=("name what comes then: ", {"wait_for": {last: "30m"}, "then": others[0] if others else "TYPE"}),
         )
-    endless = [name for name, seconds in asked.waits.items() if seconds == 0 and name not in WAIT_BY_THEMSELVES]
-    if endless:
+    if endless := [name for name, seconds in waits.items() if seconds == 0 and name not in WAIT_BY_THEMSELVES]:
         raise ConfigError(
             f"invalid wait for {endless[0]}: 0",
             fix=f"only {join(sorted(WAIT_BY_THEMSELVES))} accepts 0 (wait forever)",
         )
-    return _last_stays(waits)
-
-
-def _last_stays(waits: list[tuple[Offer, float | None]]) -> list[tuple[Offer, float | None]]:
-    """Nothing comes after the last type, where only the service's own wait applies."""
-    last = waits[-1][0].capacity_type
+    planned = [(offer, waits.get(offer.capacity_type, None if then else offer.wait)) for offer in chosen]
+    # Nothing comes after the last type, where only the service's own wait applies.
     return [
-        (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in waits
+        (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in planned
     ]
 
 
@@ -213,18 +200,17 @@ def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: 
     if not all("experiment" in KINDS[offer.kind].spec_of(offer.request) for offer in offers):
         raise ConfigError(
             f"{template.name} belongs to no experiment",
-            why="its template names none",
             fix=f"experiment=… in templates/{template.name.replace('-', '_')}.py",
         )
 
 
 def price(catalog: Catalog, candidate: Candidate) -> Price:
-    """USD an hour for all machines: as published for a pool, from the price book for others."""
+    """Return USD an hour for all machines: as published for a pool, from the price book for others."""
     return sum((_each(catalog, candidate, part) * part.machines for part in candidate.demand.parts), Price())
 
 
 def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
-    """USD an hour for the machines that pools would grow by."""
+    """Return USD an hour for the machines that pools would grow by."""
     pools = catalog.clusters[candidate.offer.cluster].pools
     each = ((pools[name].price_per_hour if name in pools else UNKNOWN) * count for name, count in verdict.grows)
     return sum(each, Price())

@@ -1,4 +1,4 @@
-"""Which candidate a submission takes: the first that can run, with a reason for each that was passed over. Pure."""
+"""Chooses the candidate that a submission takes: the first that can run, with a reason for each passed over. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.capacity import WAIT_BY_THEMSELVES
+from slipway.catalog.model import Catalog
+from slipway.cloud.jobs import VertexJob
 from slipway.errors import Fix, PolicyError, ResourceError, SlipwayError
 from slipway.formatting import join
 from slipway.jobs.verdict import Outcome, Verdict
@@ -22,8 +24,8 @@ _WAITS = (Outcome.MAY_WAIT, Outcome.FULL, Outcome.WAITS)
 
 @dataclass(frozen=True)
 class JudgedCandidate:
-    """A candidate and what is to be expected of it now. `problem`: what is broken there, of a candidate that is.
-    `times`: how long earlier runs of it took, where enough are known."""
+    """A candidate and what is to be expected of it now. `problem`: what is broken there, if anything. `times`: how long
+    earlier runs of it took, where enough are known."""
 
     candidate: Candidate
     verdict: Verdict
@@ -32,29 +34,27 @@ class JudgedCandidate:
 
     @property
     def can(self) -> bool:
-        """It runs now, or nothing speaks against it."""
         return self.verdict.outcome in _CAN
 
     @property
     def unsure(self) -> bool:
-        """What the verdict rests on could not be read."""
+        """Tell whether something that the verdict rests on could not be read."""
         return self.verdict.unread or self.verdict.outcome is Outcome.UNKNOWN
 
     @property
     def waits(self) -> bool:
-        """It would run as soon as others are done."""
+        """Tell whether it would run as soon as others are done."""
         return self.verdict.outcome in _WAITS
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it does not run now, without the verdict's own first words where reasons follow."""
         return self.verdict.why or (self.verdict.text,)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """`passed`: the candidates before the one taken, and the other clusters where it would wait as well, in order.
-    `hopeless`: those after it that can never run, as far as they were looked at: where it would move on to them."""
+    """The candidate `taken`. `passed`: those before it, and other clusters where it would wait as well, in order.
+    `hopeless`: those after it that can never run, as far as they were looked at."""
 
     taken: JudgedCandidate
     passed: tuple[JudgedCandidate, ...] = ()
@@ -62,21 +62,18 @@ class Choice:
 
     @property
     def moves(self) -> bool:
-        """Whether it goes on to the next when the one taken has not started in time. Machines that are to come, on a
-        pool that grows or beside the pools, may not come, and those that are free may be taken first."""
+        """Tell whether it goes on to the next when the one taken has not started in time."""
         return bool(self.taken.candidate.wait)
 
     @property
     def starts(self) -> bool:
-        """Nothing that was looked at makes it wait."""
         return self.taken.verdict.outcome is Outcome.STARTS
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why none of several candidates can run now. `outcomes` by label: who meets the same ones again has no news,
-    though the words of a reason change with the clock. `unread`: of some nobody could tell. `again`: of some nobody
-    could just then, and asking again may tell."""
+    """Reasons why none of several candidates can run now. `outcomes` by label: the same ones again are no news, though
+    the words of a reason change with the clock. `unread`: of some nobody could tell. `again`: asking again may tell."""
 
     outcomes: tuple[tuple[str, Outcome], ...]
     reasons: tuple[str, ...]
@@ -84,8 +81,8 @@ class Obstacle:
     again: bool = False
 
     def words(self, label: str, job: str, *, ended: bool = False) -> str:
-        """Of a job with the candidate of this label, that stays where it is or has `ended` without machines."""
-        can = "is known to be able to run now" if self.unread else "can run now"
+        """Tell it of a job by the candidate of this label, that stays where it is or has `ended` without machines."""
+        can = "is sure to run now" if self.unread else "can run now"
         stays = f"{job} stays there"
         if ended:
             stays = f"{job}, which got no machines, was not moved on"
@@ -94,7 +91,7 @@ class Obstacle:
 
 
 def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = False) -> Choice:
-    """The first candidate that can run; judges no more than it needs.
+    """Choose the first candidate that can run; judges no more than it needs.
 
     One whose cluster can't be read is passed over for one in another region alone: its own may not answer at all, and
     then it takes no jobs either.
@@ -128,8 +125,8 @@ def choose(template: str, judging: Iterable[JudgedCandidate], *, settle: bool = 
 
 
 def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
-    """The first of those where the fewest jobs wait; the first of all where of any that is not known. Only those with
-    the best outcome are compared: machines that are free, though others may take them, come before a full cluster."""
+    """Return the first of those where the fewest jobs wait; the first of all where of any that is not known. Only those
+    with the best outcome are compared: machines that are free, though others may take them, come first."""
     best = min(_WAITS.index(one.verdict.outcome) for one in alike)
     equal = [one for one in alike if one.verdict.outcome is _WAITS[best]]
     known = [(one.verdict.queue, place) for place, one in enumerate(equal) if one.verdict.queue is not None]
@@ -137,7 +134,7 @@ def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
 
 
 def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
-    """None where one surely can run; judges no more than it needs."""
+    """Return None where one surely can run; judges no more than it needs."""
     seen: list[JudgedCandidate] = []
     for one in judging:
         if one.can and not one.unsure:
@@ -150,37 +147,20 @@ def obstacle(judging: Iterable[JudgedCandidate]) -> Obstacle | None:
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:
-    """Why nothing is sent."""
+    """Return the error where nothing is sent."""
     if not waiting and seen[0].problem is not None:
         problem = seen[0].problem
-        more = "".join(f"\n{_row(one)}" for one in seen[1:])
-        return type(problem)(problem.what, why=problem.why + more, fix=problem.fix) if more else problem
+        return type(problem)(problem.what, why="\n".join([problem.why, *map(_row, seen[1:])]), fix=problem.fix)
+    fix = _queueing(template, waiting) if waiting else _remedies(template, seen)
     if len(seen) == 1:
-        verdict, why = seen[0].verdict, "\n".join(seen[0].reasons)
-        return PolicyError(f"{template} {verdict.text}", why=why, fix=_other(template, seen))
-    return PolicyError(
-        f"{template} can't run now with any of its capacity types",
-        why="\n".join(_rows(seen)),
-        fix=_way_out(template, seen, waiting),
-    )
+        return PolicyError(f"{template} {seen[0].verdict.text}", why="\n".join(seen[0].reasons), fix=fix)
+    what = f"{template} can't run now with any of its capacity types"
+    return PolicyError(what, why="\n".join(_rows(seen)), fix=fix)
 
 
 def passed_over(one: JudgedCandidate) -> str:
     """`pool cpu passed over: full …`"""
     return f"{one.candidate.label} passed over: {'; '.join(one.reasons)}"
-
-
-def quota_commands(seen: Iterable[JudgedCandidate]) -> tuple[str, ...]:
-    """What asks for the quota that they lack, a command for each metric; for all that is short where none is known.
-
-    All of one candidate's are needed, so those of several are told apart by `more_quota`.
-    """
-    from slipway.quota.metrics import ALL_SHORT_COMMAND, request_command
-
-    enough: dict[str, int] = {}
-    for metric, limit in (pair for one in seen for pair in one.verdict.lacking):
-        enough[metric] = max(limit, enough.get(metric, 0))
-    return tuple(request_command(*pair) for pair in enough.items()) or (ALL_SHORT_COMMAND,)
 
 
 def never_runs(one: JudgedCandidate) -> str:
@@ -189,67 +169,80 @@ def never_runs(one: JudgedCandidate) -> str:
     return f"{one.candidate.label} {can}: {'; '.join(one.reasons)}"
 
 
-def _row(one: JudgedCandidate, label: str = "") -> str:
-    first, *rest = one.reasons
-    return "\n".join([f"{label or one.candidate.label:<14} {first}", *(f"{'':<14} {line}" for line in rest)])
+def quota_commands(one: JudgedCandidate) -> tuple[str, ...]:
+    """Return what asks for the quota that it lacks, a command for each metric; for all that is short where none is
+    known."""
+    from slipway.quota.metrics import ALL_SHORT_COMMAND, request_command
+
+    return tuple(request_command(*pair) for pair in one.verdict.lacking) or (ALL_SHORT_COMMAND,)
+
+
+def _row(one: JudgedCandidate) -> str:
+    return f"{one.candidate.label}: {'; '.join(one.reasons)}"
 
 
 def _rows(seen: list[JudgedCandidate]) -> list[str]:
-    """One for each reason, and no labels where all have the same one."""
-    alike: dict[tuple[str, ...], list[JudgedCandidate]] = {}
+    """Return a row for each reason, without labels where all have the same one."""
+    alike: dict[tuple[str, ...], list[str]] = {}
     for one in seen:
-        alike.setdefault(one.reasons, []).append(one)
+        alike.setdefault(one.reasons, []).append(one.candidate.label)
     if len(alike) == 1:
         return list(seen[0].reasons)
-    return [_row(those[0], ", ".join(one.candidate.label for one in those)) for those in alike.values()]
+    return [f"{', '.join(labels)}: {'; '.join(reasons)}" for reasons, labels in alike.items()]
 
 
-def _other(template: str, seen: list[JudgedCandidate]) -> str:
-    """What to do where nothing would help but other parameters, another pool or more quota."""
+def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
+    """Say what helps where none would ever run: other parameters, another pool or more quota."""
     dormant = {one.candidate.offer.dormant: one.candidate.edit for one in seen if one.candidate.offer.dormant}
-    alone = all(one.candidate.offer.dormant for one in seen)
     coming = [name for name, edit in dormant.items() if not edit]
-    it = "it" if alone and len(dormant) == 1 else join(coming, "or")
-    ways = [f"wait until {it} is there again: slipway pools"] if coming else []
+    ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
     ways += [f"have {edit} of {name} put into the stack file" for name, edit in dormant.items() if edit]
-    less = "" if alone else "less, or for "
-    ways.append(f"ask for {less}something else: slipway templates show {template}")
-    fix = "\nor ".join(ways)
+    ways.append(f"ask for less, or for something else: slipway templates show {template}")
     if any(one.verdict.lacking or one.candidate.offer.lacks_quota for one in seen):
-        fix += "".join(f"\nor for more quota{what}" for what in _more_quota(seen))
+        ways.append(f"for more quota: {_more_quota(seen)}")
     if any(one.candidate.offer.cluster for one in seen):
-        fix += "\nor have the pool changed in the stack file"
-    return fix
+        ways.append("have the pool changed in the stack file")
+    return "\nor ".join(ways)
 
 
-def _more_quota(seen: Iterable[JudgedCandidate]) -> list[str]:
-    """`: COMMAND` for each way to get enough, with what else that way needs in lines of its own. Which capacity types
-    it is for is said where there are several ways."""
-    ways: dict[tuple[str, ...], list[str]] = {}
-    seen = list(seen)
-    for one in [one for one in seen if one.verdict.lacking] or seen[:1]:
-        ways.setdefault(quota_commands([one]), []).append(one.candidate.label)
-    told = {way: f" for {join(dict.fromkeys(labels), 'or')}" if len(ways) > 1 else "" for way, labels in ways.items()}
-    return ["\nand also: ".join((f"{told[way]}: {way[0]}", *way[1:])) for way in ways]
+def _more_quota(seen: list[JudgedCandidate]) -> str:
+    """Return the commands for the first that lacks some: all of its metrics are needed."""
+    first = next((one for one in seen if one.verdict.lacking), seen[0])
+    return "\nand also: ".join(quota_commands(first))
 
 
-def _way_out(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> Fix:
-    if not waiting:
-        return _other(template, seen)
+def _queueing(template: str, waiting: list[JudgedCandidate]) -> Fix:
     names = list(dict.fromkeys(one.candidate.offer.capacity_type for one in waiting))
     holder = next((one.verdict.holder for one in waiting if one.verdict.holder), "")
-    more = "\nor ask for more".join(_more_quota(waiting))
-    help_ = (
-        f"wait for {holder} (slipway jobs wait {holder}), or ask for more{more}" if holder else f"ask for more{more}"
-    )
-    queue: Fix = (f"{help_}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
+    wait = f"wait for {holder} (slipway jobs wait {holder}), or " if holder else ""
+    more = f"{wait}ask for more: {_more_quota(waiting)}"
+    queue: Fix = (f"{more}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
     if names[0] in WAIT_BY_THEMSELVES:
         return queue
     return (*queue, "\nto wait and move on: ", {"wait_for": {names[0]: "30m"}, "then": ",".join(names[1:])})
 
 
 def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:
-    """A candidate whose cluster can't take jobs."""
-    return JudgedCandidate(
-        candidate, Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",)), problem
+    """Judge a candidate whose cluster can't take jobs."""
+    verdict = Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",))
+    return JudgedCandidate(candidate, verdict, problem)
+
+
+def replaced(catalog: Catalog, job: VertexJob, candidate: Candidate) -> bool:
+    """Tell whether the job waits on another cluster than its `candidate` has now."""
+    old, name = job.persistent_resource_id, candidate.offer.cluster
+    waits = job.start_time is None and not job.ended
+    return waits and bool(old and name) and catalog.clusters[name].id != old
+
+
+def about_replaced(catalog: Catalog, job: VertexJob, there: JudgedCandidate) -> str:
+    """Say that a job stays on its old cluster; `there` is its candidate as it is now, on the new one."""
+    name = there.candidate.offer.cluster
+    text = (
+        f"cluster {name} was replaced: {job.display_name} waits on the old one, {job.persistent_resource_id}; "
+        f"on the new one, {catalog.clusters[name].id}: {'; '.join(there.reasons)}"
     )
+    if not there.can or there.unsure:
+        return text
+    again = "submit it again, by another request id where you have chosen one"
+    return f"{text}\n  to move it there: slipway jobs cancel {job.typed}; once it has ended, {again}"

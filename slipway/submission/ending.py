@@ -1,4 +1,4 @@
-"""A job's end: asking for it, the error that it is, and what to do now about a lack of machines: commands that can be
+"""A job's end: asking for it, the error that it is, and what to do about a lack of machines: commands that can be
 typed, from the parameters that the job records.
 """
 
@@ -34,7 +34,7 @@ _LEFT_TO_FILL = re.compile(r"(\w+=)?…")
 
 
 class Cause(Enum):
-    """Why a job has ended without having done its work, as far as it is for want of machines."""
+    """Reasons why a job has ended for want of machines."""
 
     STOCK_OUT = "there were no machines for it, and the service has stopped trying"
     EXPIRED = "its machines did not arrive within its maximum wait"
@@ -51,8 +51,8 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class RecoveredSubmission:
-    """`values` of the parameters that the template takes, defaults too; `unknown` are those that the job does not
-    record, or recorded as something that the template no longer takes. `offer` is the one that the job was sent by."""
+    """A submission as its job records it, by the `offer` that it was sent by. `unknown`: parameters that the job does
+    not record, or that the template no longer takes as they were."""
 
     template: Template
     kind: Kind
@@ -61,7 +61,7 @@ class RecoveredSubmission:
     unknown: tuple[str, ...]
 
     def words(self, **others: Scalar) -> list[str]:
-        """What to type, without what is the default anyway: `["-p", "trees=500"]`; `…` for what is not known."""
+        """Return what to type, without defaults: `["-p", "trees=500"]`; `…` for what is not known."""
         words: list[str] = []
         for one in self.template.parameters:
             value = others.get(one.name, self.values.get(one.name))
@@ -73,20 +73,19 @@ class RecoveredSubmission:
 
 
 def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
-    """Asks for the job's end. Raises ResourceError for one that has ended, and CloudError."""
+    """Ask for the job's end. Raises ResourceError for one that has ended, and CloudError."""
     if job.ended:
-        name = job.display_name or job.id
         age = f" {span((now - job.end_time).total_seconds())} ago" if job.end_time else ""
         raise ResourceError(
-            f"job {name} has ended, there is nothing to cancel",
-            why=f"it {state_word(job.state)}{age}" if job.state != "JOB_STATE_CANCELLED" else f"cancelled{age}",
+            f"job {job.display_name or job.id} has ended, there is nothing to cancel",
+            why=f"{state_word(job.state)}{age}",
             fix=f"slipway jobs show {job.typed}",
         )
     vertex.cancel(job.name)
 
 
 def require_success(context: Context, job: VertexJob) -> None:
-    """Raises the error that an ended job is, with what to do about a lack of machines, or what its code wrote last;
+    """Raise the error that an ended job is, with what to do about a lack of machines, or what its code wrote last;
     nothing for success."""
     problem, cause = error_of_end(job), cause_of(job)
     if problem and cause:
@@ -98,7 +97,7 @@ def require_success(context: Context, job: VertexJob) -> None:
 
 
 def error_of_end(job: VertexJob) -> SlipwayError | None:
-    """The error that an ended job is for those who waited for it, None for success."""
+    """Return the error that an ended job is for those who waited for it, None for success."""
     name, logs = job.display_name or job.id, f"slipway jobs logs {job.typed}"
     if job.state == "JOB_STATE_SUCCEEDED":
         return None
@@ -113,21 +112,21 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
 
 
 def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[Suggestion, ...]:
-    """Other capacity types that the template has, fewer machines, a longer wait, another region. None for a job of no
-    template of the catalog."""
+    """Suggest other capacity types that the template has, fewer machines, a longer wait, another region; nothing for a
+    job of no template of the catalog."""
     again = recover(context.catalog, job)
     return () if again is None else tuple(_steps(job, cause, again, context.address))
 
 
 def advice_lines(cause: Cause, found: tuple[Suggestion, ...]) -> list[str]:
-    """A sentence, then a command a line with what it does."""
+    """Return a sentence, then a command a line with what it does."""
     width = max((len(step.command) for step in found), default=0)
     head = f"{cause.value}{'. What to try now:' if found else ''}"
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in found)]
 
 
 def cause_of(job: VertexJob) -> Cause | None:
-    """From the state and the service's words, of which only what is sure to be meant is taken. None for other ends."""
+    """Read the cause from the state and the service's words, where it is sure. None for other ends."""
     capacity_type, error = job.capacity_type, job.error.lower()
     if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return None
@@ -141,7 +140,6 @@ def cause_of(job: VertexJob) -> Cause | None:
 
 
 def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: str | None) -> Iterator[Suggestion]:
-    """`catalog` as it was typed, None where it was not."""
     own = ("--capacity", again.offer.capacity_type)
     if cause is Cause.EXPIRED:
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
@@ -157,17 +155,14 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: st
 
 
 def _others(again: RecoveredSubmission) -> list[Offer]:
-    """An offer of each other capacity type that applies to the same parameters and is available."""
-    try:
-        offers = standing(again.template, again.kind, again.values)
-    except ConfigError:
-        return []
+    """Return an offer of each other capacity type that applies to the same parameters and is available."""
+    offers = standing(again.template, again.kind, again.values)
     first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
     return [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]
 
 
 def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
-    """(parameter, half of its value, role) for those that count the replicas of a worker pool and may be smaller."""
+    """Yield (parameter, half of its value, role) for those that count replicas of a worker pool and may be smaller."""
     roles = again.offer.roles or again.template.roles
     bounds = {one.name: one.min for one in again.template.parameters}
     for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
@@ -191,7 +186,7 @@ def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *f
 
 
 def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
-    """None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
+    """Return None for a job of no template of this catalog, or sent by an offer that the template no longer has."""
     template, recorded = catalog.templates.get(job.template), job.parameters
     if template is None:
         return None
@@ -207,7 +202,7 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
 
 
 def _value(parameter: Parameter, recorded: Mapping[str, Scalar], template: Template) -> Scalar | None:
-    """None for what the template no longer takes. What was added to it since then is at its default."""
+    """Return None for what the template no longer takes. What was added to it since then is at its default."""
     given = {parameter.name: render(recorded[parameter.name])} if parameter.name in recorded else {}
     try:
         return resolve(replace(template, parameters=(parameter,)), given).get(parameter.name)

@@ -20,16 +20,13 @@ _BOARD_MADE_S, _LOOK_EVERY_S = 300.0, 1.0
 
 
 def experiment_of(request: Request) -> str:
-    """The full name of the experiment that the request names, empty where it names none."""
+    """Return the full name of the request's experiment, empty where it names none."""
     return str(request.kind.spec_of(request.body).get("experiment", ""))
 
 
 def prepare_experiment(context: Context, request: Request) -> None:
-    """Makes the experiment that the request names as far as it is not there, with what the SDK's `init` gives one: the
-    region's default TensorBoard, without which nothing can log to it by itself. Raises CloudError.
-
-    An experiment that has no TensorBoard gets that one. Done again it changes nothing.
-    """
+    """Make the experiment that the request names as far as it is not there, with the region's default TensorBoard, as
+    the SDK's `init` does: without one nothing can log to it. Done again it changes nothing. Raises CloudError."""
     experiment = experiment_of(request)
     if not experiment:
         return
@@ -51,7 +48,7 @@ def prepare_experiment(context: Context, request: Request) -> None:
 
 
 def _default_board(context: Context, metadata: Metadata, home: str) -> str:
-    """Its full name; it is made where the region has none."""
+    """Return its full name; it is made where the region has none."""
     if board := metadata.default_board(home):
         return board
     operation = metadata.make_default_board(home, f"Default Tensorboard {context.now:%Y-%m-%d %H:%M:%S}")
@@ -71,8 +68,8 @@ def _default_board(context: Context, metadata: Metadata, home: str) -> str:
 
 
 def create_run(context: Context, request: Request, ready: Callable[[], None]) -> None:
-    """Makes the run that the request names, as far as it is not there. `ready` returns when its experiment is prepared,
-    and is not called for a request that names none. Raises CloudError. Done again it changes nothing."""
+    """Make the run that the request names, as far as it is not there. `ready` returns when its experiment is prepared;
+    it is not called for a request that names none. Done again it changes nothing. Raises CloudError."""
     experiment, run = experiment_of(request), request.kind.spec_of(request.body).get("experimentRun", "")
     if not experiment or not run:
         return
@@ -87,11 +84,9 @@ _STATES = {"JOB_STATE_SUCCEEDED": COMPLETE, "JOB_STATE_CANCELLED": CANCELLED}
 
 
 def end_run(context: Context, job: VertexJob) -> str:
-    """Gives the run of an ended job its state, unless it has ended already; of a job with a TensorBoard and no run of
-    its own those that its logs have there. Says in words why that could not be done.
-
-    Empty when all is done, and for a job of no run. Nothing is raised: the job itself is not concerned.
-    """
+    """Give the run of an ended job its state, unless it has ended already; of a job with a TensorBoard and no run of
+    its own those that its logs have there. Return why that could not be done, empty when it was, and for a job of no
+    run. Nothing is raised: the job itself is not concerned."""
     if not job.ended or not (job.experiment_run or (job.tensorboard and job.kind.runs_itself)):
         return ""
     metadata = context.connection.metadata(region_of(job.experiment_run or job.tensorboard))

@@ -1,4 +1,4 @@
-"""Fallback: when a waiting attempt is given up for the next offer, decided from what is known, without a memory.
+"""Fallback: giving a waiting attempt up for the next offer, decided from what can be seen, without a memory.
 
 A submission is sent by one offer after the other; each *attempt* has a request id and a claim of its own. A job may be
 given up only while it can't have begun, and the claim decides that: whoever creates the object first has it. When the
@@ -44,7 +44,7 @@ _CLOCK_SLACK = 1.0
 
 
 def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
-    """It ended because its machines never came: stock-out, or the wait that the service itself was asked for."""
+    """Tell whether it ended as its machines never came: stock-out, or the wait that the service was asked for."""
     if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return False
     if job.state == "JOB_STATE_EXPIRED" or _NO_MACHINES in job.error:
@@ -56,9 +56,8 @@ def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
 
 @dataclass(frozen=True)
 class WaitingAttempt:
-    """A job that waits for `seconds` more, and the candidates after it, of one that is given up without those that were
-    just found to be out of reach. `launcher`: the claim can stop it. `overdue`: it stays for want of them, which are
-    looked at again then."""
+    """A job that waits for `seconds` more, and the candidates after it that are not known to be out of reach.
+    `launcher`: the claim can stop it. `overdue`: it stays for want of one, and they are looked at again then."""
 
     job: VertexJob
     candidate: Candidate
@@ -69,7 +68,7 @@ class WaitingAttempt:
 
 
 class FallbackDisplay(Protocol):
-    """Where waiting is shown."""
+    """Shows the waiting."""
 
     def note(self, text: str) -> None: ...
 
@@ -90,9 +89,10 @@ class FallbackLoop:
     later: LaterOffers
 
     def run(self, sent: Attempt, claim: Claim) -> tuple[Attempt, LaterOffers | None]:
-        """The job as it is last seen, and what comes after it when it was given up.
+        """Return the job as it is last seen, and what comes after it when it was given up.
 
-        Done after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given up.
+        Called after a kill it goes on where that was. Raises Cancelled for a job that began while it was being given
+        up.
         """
         context, clock, launcher = self.context, self.context.clock, bool(self.request.claim)
         judge_at, told, failed, later = clock.monotonic(), None, False, self.later
@@ -150,7 +150,7 @@ class FallbackLoop:
                     sent = replace(sent, job=self._watched(job, left, later, overdue=overdue))
 
     def _left(self, sent: Attempt) -> float:
-        """Seconds of the wait that are left. Where the service ends it, ours steps in only when it fails to."""
+        """Return the seconds left to wait. Where the service ends the wait, ours steps in only when it fails to."""
         wait = self.candidate.wait or 0.0
         if self.candidate.waits_by_itself:
             wait = wait + self.policy.service_late if wait else FOR_EVER
@@ -160,8 +160,8 @@ class FallbackLoop:
         return max(0.0, wait - age)
 
     def _judged(self, later: LaterOffers) -> tuple[LaterOffers, Obstacle | None, tuple[Candidate, ...]]:
-        """What comes after this one by the catalog as it is now, why none of it can run now, and what of it is not out
-        of reach as far as it was looked at.
+        """Return what comes after this one by the catalog as it is now, why none of it can run now, and which of it are
+        not known to be out of reach.
 
         Nothing is given up by a catalog that can't be read, or by which the next attempt would be another job.
         """
@@ -175,13 +175,10 @@ class FallbackLoop:
             return later, Obstacle(((problem.what, Outcome.UNKNOWN),), reasons, unread=unread, again=again), ()
         if newest is not later:
             catalog = newest.context.catalog
-            ended = ended_between(later.context.catalog, catalog)
-            commit = f" of {catalog.revision.short}" if catalog.commit else ""
-            self.show.note(
-                f"the season of {join(ended)} has ended meanwhile: nothing more is sent there"
-                if ended
-                else f"a new catalog{commit} was published meanwhile: what is sent next follows that"
-            )
+            if ended := ended_between(later.context.catalog, catalog):
+                self.show.note(f"the season of {join(ended)} has ended: nothing more is sent there")
+            else:
+                self.show.note(f"catalog {catalog.revision.short} was published: what is sent next follows that")
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             seen: list[JudgedCandidate] = []
@@ -194,7 +191,7 @@ class FallbackLoop:
         return newest, found, tuple(one for one in newest.candidates if one not in never)
 
     def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
-        """The job after that many seconds, or as soon as it starts or ends."""
+        """Return the job after that many seconds, or as soon as it starts or ends."""
         from slipway.jobs.follower import Follower, Polling, Progress
 
         context = self.context
@@ -215,7 +212,6 @@ class FallbackLoop:
         return follower.job
 
     def _cancel(self, sent: Attempt) -> None:
-        """Cancels the job and its copies. One that has ended in the meantime need not be."""
         for name in (sent.job.name, *sent.copies):
             with suppress(Refused, Conflict, NotFound):
                 self.context.vertex.cancel(name)
@@ -228,10 +224,9 @@ def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> It
 
 
 def _not_given_up(job: VertexJob) -> str:
-    stays = "it got no machines and was not moved on yet" if job.ended else "it stays where it is"
     return (
-        f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it: {stays}, "
-        "and that is tried again every minute; Ctrl-C loses nothing: the same command goes on"
+        f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; that is tried again "
+        "every minute; Ctrl-C loses nothing: the same command goes on"
     )
 
 
@@ -239,6 +234,5 @@ def _lost(job: VertexJob) -> Cancelled:
     return Cancelled(
         f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
         why="its template is an image without a launcher, so only the service could tell, and it shows a start time",
-        fix=f"see what it did (slipway jobs show {job.typed}), then submit it again, and by another "
-        "request id where you have chosen one",
+        fix=f"see what it did (slipway jobs show {job.typed}), then submit it by another request id",
     )

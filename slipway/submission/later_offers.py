@@ -1,5 +1,4 @@
-"""What comes after an attempt that waits, by the catalog as it is then: in a wait of hours it may have been published
-anew, with other clusters and other templates."""
+"""Offers after an attempt that waits, by the catalog as it is then: in a wait of hours it may be published anew."""
 
 from __future__ import annotations
 
@@ -26,7 +25,6 @@ class LaterOffers:
 
     @classmethod
     def after(cls, context: Context, prepared: PreparedSubmission, place: int) -> LaterOffers:
-        """What comes after an attempt by the candidate at `place`."""
         return cls(context, prepared, place, tuple(one.label for one in prepared.candidates[: place + 1]))
 
     @property
@@ -35,11 +33,11 @@ class LaterOffers:
 
     @property
     def first(self) -> int:
-        """The place from which on the next attempt takes one."""
+        """Return the place from which on the next attempt takes one."""
         return min(self.place + 1, len(self.prepared.candidates) - 1)
 
     def anew(self) -> LaterOffers:
-        """The same submission by the catalog as it is published now; itself while that is the same one.
+        """Return the same submission by the catalog as it is published now; itself while that is the same one.
 
         Raises CloudError and ConfigError when it can't be read, and ConfigError or PolicyError when it has nothing any
         more of what was asked for, or makes another job of it.

@@ -1,4 +1,4 @@
-"""What a person typed: a template's parameters, with all that is wrong at once, and waits by capacity type."""
+"""Parameters and waits as a person typed them, with all that is wrong at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KIND = {"int": "a whole number", "float": "a number", "str": "a string", "bool"
 
 
 def assignments(typed: Iterable[str]) -> dict[str, str]:
-    """`name=value` pairs. Raises ConfigError for an invalid pair and for a name given twice."""
+    """Split `name=value` pairs. Raises ConfigError for an invalid pair and for a name given twice."""
     values: dict[str, str] = {}
     problems: list[str] = []
     for one in typed:
@@ -24,11 +24,8 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
         name = name.strip()
         if wrong := unfit(one):
             problems.append(f"{quoted(one)} {wrong}")
-            continue
-        if not equals or not name:
-            problems.append(
-                f"{quoted(one)} is not name=value{f': write -p {one}=VALUE' if name.isidentifier() else ''}"
-            )
+        elif not equals or not name:
+            problems.append(f"{quoted(one)} is not name=value")
         elif name in values:
             problems.append(f"{short(name)} is given twice")
         else:
@@ -41,7 +38,7 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
 
 
 def waits(given: Mapping[str, str]) -> dict[str, float]:
-    """`{"pool": "30m"}` in seconds, in the same order; `0` for flex-start is forever. Raises ConfigError."""
+    """Read `{"pool": "30m"}` as seconds, in the same order; `0` for flex-start is forever. Raises ConfigError."""
     found: dict[str, float] = {}
     for name, time in given.items():
         if name not in CAPACITY_TYPES:
@@ -60,7 +57,7 @@ def invalid_wait(text: str) -> ConfigError:
 
 
 def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
-    """The value of every parameter, typed. Raises one ConfigError that lists everything wrong."""
+    """Type the value of every parameter. Raises one ConfigError that lists everything wrong."""
     values, problems = judged(template, given)
     if problems:
         raise ConfigError(
@@ -72,8 +69,7 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[tuple[str, str]]]:
-    """The value of every parameter, typed, and all that is wrong: each with the name of its parameter, which is empty
-    for what is about all of them together."""
+    """Type the value of every parameter, and list all that is wrong by parameter, empty for all of them together."""
     known = {parameter.name: parameter for parameter in template.parameters}
     problems = [(name, _unknown(name, known)) for name in given if name not in known]
     values: dict[str, Scalar] = {}
@@ -94,7 +90,7 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
 
 
 def describe(parameter: Parameter) -> str:
-    """Type, bounds and choices in words: `a whole number, 1 to 5000`."""
+    """Put type, bounds and choices in words: `a whole number, 1 to 5000`."""
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
     return ", ".join(word for word in (_KIND[parameter.type], _bounds(parameter)) if word)
@@ -134,9 +130,8 @@ def _parse(kind: str, text: str) -> Scalar | None:
 
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
     near = nearest(name, known)
-    if near:
-        return f"unknown parameter {short(name)}; did you mean {near}?"
-    return f"unknown parameter {short(name)}; the template has {', '.join(known) or 'none'}"
+    instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
+    return f"unknown parameter {short(name)}; {instead}"
 
 
 def _plain(number: float) -> str:

@@ -17,9 +17,8 @@ from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, JobGoneError, read_claim
 from slipway.labels import capacity_type_label
-from slipway.submission import successor
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
-from slipway.submission.choice import Choice
+from slipway.submission.choice import Choice, about_replaced, replaced
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
@@ -33,8 +32,8 @@ from slipway.submission.spending import Spending, spending, spending_of
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """`request` is the attempt's. `choice` is None for a job that an earlier attempt made: nothing was chosen now.
-    `context` has the catalog of the attempt, which is a later one where a submission fell back after a deployment."""
+    """An attempt with its request. `choice` is None for a job that was made before: nothing was chosen now. `context`
+    has the attempt's catalog, a later one where the submission fell back after a deployment."""
 
     request: Request
     attempt: Attempt
@@ -43,7 +42,7 @@ class SubmissionResult:
 
 
 class SubmissionDisplay(FallbackDisplay, Protocol):
-    """Where a submission tells what it does."""
+    """Hears what a submission does."""
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
 
@@ -61,7 +60,7 @@ class Submitter:
     policy: RetryPolicy
 
     def submit(self, prepared: PreparedSubmission, request_id: str, *, repeated: bool) -> SubmissionResult:
-        """Exactly one job. `repeated`: the id may have been used before.
+        """Make exactly one job. `repeated`: the id may have been used before.
 
         With a wait planned for its candidate it stays until the job starts, or moves it on. Raises ConfigError for an
         id that was used for something else, JobGoneError for one whose job was deleted since, PolicyError when no
@@ -88,8 +87,8 @@ class Submitter:
     def _send(
         self, prepared: PreparedSubmission, first: int, repeated: bool
     ) -> tuple[SubmissionResult, int, Claim] | None:
-        """The job of this attempt by one of the candidates from `first` on, or the one that was made before; and the
-        place of its candidate.
+        """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
+        and who has its claim.
 
         None when it was given up before, and its job is deleted or not listed: one that showed up now would not run.
         """
@@ -118,10 +117,10 @@ class Submitter:
                 if earlier:
                     place = _place(prepared, earlier.job)
                     sent_by, catalog = prepared.candidates[place], prepared.catalog
-                    if sent_by in candidates and successor.replaced(catalog, earlier.job, sent_by):
+                    if sent_by in candidates and replaced(catalog, earlier.job, sent_by):
                         with suppress(CloudError):
                             (there,) = preflight.judge([sent_by])
-                            self.show.note(successor.words(catalog, earlier.job, there))
+                            self.show.note(about_replaced(catalog, earlier.job, there))
                     return SubmissionResult(request, earlier, None, self.context), place, claim
                 if gone and not (claim is Claim.GIVEN_UP and request.claim):
                     raise gone
@@ -153,7 +152,7 @@ class Submitter:
             self.show.confirm(costs)
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
-        """Who has the claim of an id that may have been used before.
+        """Ask who has the claim of an id that may have been used before.
 
         Where nothing can be given up, who may not read claims can submit all the same. A fault that passes is no
         reason to take it for free: a job sent under a claim that is taken ends well without having run.
@@ -170,7 +169,7 @@ class Submitter:
     def _wait_or_fall_back(
         self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
     ) -> tuple[SubmissionResult, LaterOffers | None]:
-        """Stays with the job where it may fall back, or was about to; the second is what comes after one given up."""
+        """Stay with the job where it may fall back, or was about to; the second is what comes after one given up."""
         candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
@@ -182,8 +181,8 @@ class Submitter:
 
 
 def _place(prepared: PreparedSubmission, job: VertexJob) -> int:
-    """Of the candidate that an earlier job was sent by, or of its capacity type where its cluster was replaced since;
-    the last one for a job of none that the template still has."""
+    """Find the candidate that an earlier job was sent by, or one of its capacity type where its cluster was replaced
+    since; the last one for a job of none that the template still has."""
     type_, clusters = capacity_type_label(job.labels), prepared.catalog.clusters
     places = [place for place, one in enumerate(prepared.candidates) if one.offer.capacity_type == type_]
     for place in places:
@@ -196,7 +195,7 @@ def _place(prepared: PreparedSubmission, job: VertexJob) -> int:
 def with_code(
     context: Context, asked: SubmissionRequest, folder: Path, *, tell: Callable[[str], None], upload: bool = True
 ) -> SubmissionRequest:
-    """`asked` with the folder's code packed in place of the template's; `tell` is told what was packed.
+    """Return `asked` with the folder's code packed in place of the template's; `tell` is told what was packed.
 
     Raises PolicyError where that is not allowed, and ConfigError.
     """
@@ -219,7 +218,7 @@ def with_code(
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:
-    """The name is the content's hash: what is there already is the same, so a lost answer is simply asked again."""
+    """Upload what is named by its hash: what is there already is the same, so a lost answer is asked for again."""
     storage = context.connection.storage
     for attempt in range(3):
         try:
@@ -244,8 +243,7 @@ def deliver(
     repeated: bool,
     again: str,
 ) -> SubmissionResult:
-    """Exactly one job, as `Submitter.submit` makes it and with what it raises. `again` is how to submit once more, in
-    the words of whoever submits: a call or a command."""
+    """Make exactly one job, as `Submitter.submit` does. `again`: how to submit once more, as a call or a command."""
     submitter = Submitter(
         context, journal_of(context), show, RetryPolicy(look_for=context.look_for, no_contact=context.no_contact)
     )

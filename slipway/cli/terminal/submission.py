@@ -65,7 +65,7 @@ class TerminalDisplay:
                 self._tell(f"  waits here {moves if left and taken.candidate.wait else 'until it starts'}")
                 for one in choice.hopeless:
                     self._tell(f"  {never_runs(one)}")
-                    for command in quota_commands([one]) if one.verdict.lacking else ():
+                    for command in quota_commands(one) if one.verdict.lacking else ():
                         screen.hint(f"  to ask for more: {command}")
                 screen.hint(f"  after an interruption: {self._again}")
 

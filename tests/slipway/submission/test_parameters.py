@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
@@ -43,19 +44,11 @@ def test_a_default_is_the_value_that_typing_it_gives() -> None:
     assert default == typed == {"rate": 1.0} and render(default["rate"]) == render(typed["rate"]) == "1.0"
 
 
-def test_everything_wrong_is_said_at_once() -> None:
+def test_everything_wrong_is_said_at_once(snapshot: SnapshotAssertion) -> None:
     with pytest.raises(ConfigError) as error:
         resolve(TEMPLATE, {"tree": "5", "trees": "many", "rate": "-1", "size": "medium", "deep": "perhaps", "zzz": ""})
     said = error.value.why.splitlines()
-    assert said == [
-        "unknown parameter tree; did you mean trees?",
-        "unknown parameter zzz; the template has trees, rate, name, size, deep",
-        "trees=many is not a whole number, 1 to 5000",
-        "rate=-1 is out of bounds: at least 0",
-        "name is missing: a string",
-        "size=medium is not one of small, large",
-        "deep=perhaps is not true or false",
-    ]
+    assert said == snapshot
     assert error.value.what == "digits: 7 parameters wrong"
     assert error.value.exit_code == 2
 
@@ -66,7 +59,7 @@ def test_all_values_together_fit_into_one_variable_of_the_environment() -> None:
     for long in ("x" * (room + 1), "é" * (room // 2 + 1), '"' * (room // 2 + 1)):
         with pytest.raises(ConfigError) as error:
             resolve(TEMPLATE, {"name": long})
-        assert "bytes as JSON, at most 32,768 (32 KB): put a long one into a file" in error.value.why
+        assert "at most 32,768 (32 KB)" in error.value.why
 
 
 @pytest.mark.parametrize("text", ["0", "5001", "1.5", "", "0x10", "nan", "1_0_"])
@@ -118,11 +111,5 @@ def test_no_text_breaks_an_error(text: str) -> None:
         assert "trees" in error.why
 
 
-def test_bounds_and_choices_in_words() -> None:
-    assert [describe(one) for one in (TREES, RATE, NAME, SIZE, DEEP)] == [
-        "a whole number, 1 to 5000",
-        "a number, at least 0",
-        "a string",
-        "one of small, large",
-        "true or false",
-    ]
+def test_bounds_and_choices_in_words(snapshot: SnapshotAssertion) -> None:
+    assert [describe(one) for one in (TREES, RATE, NAME, SIZE, DEEP)] == snapshot

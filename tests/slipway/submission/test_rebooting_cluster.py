@@ -43,7 +43,7 @@ def test_what_is_expected_there_promises_nothing() -> None:
     show, service = Told(), Rebooting(launcher=True, refuses=False, starts=[0])
     command(service, again=False, asked=ON_POOL, show=show)
     (choice,) = show.choices
-    assert choice.taken.verdict.text == "waits: cluster cpu is REBOOTING, and may refuse jobs until it is RUNNING"
+    assert "cpu is REBOOTING" in choice.taken.verdict.text
     assert len(service.jobs) == 1
 
 
@@ -53,7 +53,7 @@ def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None
     with pytest.raises(Refused) as refused:
         command(service, again=False, asked=ON_POOL)
     assert refused.value.why == "it is in state REBOOTING"
-    assert refused.value.fix == "wait until cluster cpu is RUNNING (slipway pools), then submit it again"
+    assert "wait until cluster cpu is RUNNING" in refused.value.fix
     assert service.notes["r1"].state is EntryState.REFUSED
 
     service.state, service.refuses = "RUNNING", False

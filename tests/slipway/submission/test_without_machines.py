@@ -44,10 +44,7 @@ def test_while_the_other_cannot_be_looked_at_it_is_asked_again(launcher: bool, s
     assert done.attempt.job.id == "7001" and service.runs == ["7001"]
     (note,) = show.notes
     name = service.jobs[0].body["displayName"]
-    assert note.splitlines()[0] == (
-        f"no capacity type after spot is known to be able to run now: {name}, which got no machines, was not moved on "
-        "yet; they are looked at again every minute"
-    )
+    assert name in note and "looked at again every minute" in note
     assert service.jobs[1].created == 120, "it was looked at three times"
 
 
@@ -59,7 +56,7 @@ def test_nor_does_a_catalog_or_a_claim_that_fails_for_a_moment_end_it(fault: str
     service.end_of_days()
     assert done.attempt.job.id == "7001" and service.runs == ["7001"]
     (note,) = show.notes
-    assert "was not moved on yet" in note and "stays" not in note
+    assert ("looked at again" if fault == "catalog" else "could not be given up") in note and "stays" not in note
 
 
 def test_after_an_hour_without_an_answer_it_is_the_end() -> None:  # N3
@@ -86,9 +83,7 @@ def test_where_the_others_may_not_be_read_it_is_the_end_at_once(service: Stocked
     assert command(service, again=False, asked=SPOT_THEN_POOL, show=show).attempt.job.id == "7000"
     (note,) = show.notes
     name = service.jobs[0].body["displayName"]
-    assert note.splitlines()[0] == (
-        f"no capacity type after spot is known to be able to run now: {name}, which got no machines, was not moved on"
-    )
+    assert note.splitlines()[0].endswith(f"{name}, which got no machines, was not moved on")
     assert service.time < 60
 
 
@@ -113,9 +108,7 @@ def test_where_the_others_surely_can_not_run_it_is_the_end_at_once() -> None:  #
     assert command(service, again=False, asked=asked, show=show).attempt.job.id == "7000"
     (note,) = show.notes
     name = service.jobs[0].body["displayName"]
-    assert note.startswith(
-        f"no capacity type after pool cpu can run now: {name}, which got no machines, was not moved on\n"
-    )
+    assert f"{name}, which got no machines" in note and "looked at again" not in note
     assert service.time < 60
 
 

@@ -43,7 +43,7 @@ def test_a_grid_is_every_combination_and_its_last_name_varies_fastest(tmp_path: 
 
 
 def test_a_range_has_both_ends(tmp_path: Path) -> None:
-    assert values(tmp_path, "g.yaml", "grid: {seed: {from: 0, to: 2}}") == [{"seed": "0"}, {"seed": "1"}, {"seed": "2"}]
+    assert values(tmp_path, "g.yaml", "grid: {seed: {from: 0, to: 2}}") == [{"seed": str(one)} for one in range(3)]
     rates = values(tmp_path, "g.yaml", "grid: {rate: {from: 0.1, to: 0.3, step: 0.1}}")
     assert [one["rate"] for one in rates] == ["0.1", "0.2", "0.3"]
     down = values(tmp_path, "g.yaml", "grid: {seed: {from: 3, to: 1, step: -1}}")
@@ -58,7 +58,7 @@ def test_a_list_is_its_entries_with_every_combination_of_the_grid(tmp_path: Path
         {"trees": "200", "folds": "5", "seed": "1"},
         {"trees": "200", "folds": "5", "seed": "2"},
     ]
-    assert values(tmp_path, "l.yml", "- {trees: 1}\n- {trees: 1}\n") == [{"trees": "1"}, {"trees": "1"}]
+    assert values(tmp_path, "l.yml", "- {trees: 1}\n- {trees: 1}\n") == [{"trees": "1"}] * 2
 
 
 def test_values_stay_as_they_are_written(tmp_path: Path) -> None:
