@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.trials import Trial
 from slipway.context import Context, context_of
-from slipway.submission.call import check, check_folder, check_timeout, params_as_typed, types, waits_as_typed
+from slipway.submission.call import check, check_timeout, params_as_typed, types, waits_as_typed
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
+from slipway.submission.costs import Spending, run_total
 from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.parameters import waits
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.run_total import run_total
 from slipway.submission.sender import about_copies, about_earlier
-from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult, deliver, with_code
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ class Job:
         """
         from slipway.jobs.download import download
 
-        check_folder(folder)
+        check(folder=folder)
         into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
         done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
         _log.info("%s has %d files of %s", into, len(done.files), self.name)

@@ -21,8 +21,8 @@ from slipway.errors import ConfigError
 from slipway.submission.call import check, check_timeout, params_as_typed
 from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.choice import Choice
+from slipway.submission.costs import spending_at_once
 from slipway.submission.request import checked_request_id
-from slipway.submission.spending import spending_at_once
 from slipway.submission.submitter import with_code
 from slipway.sweeps.cancelling import cancel_sweep
 from slipway.sweeps.forecast import Forecast, forecast_lines

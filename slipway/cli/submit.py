@@ -27,9 +27,9 @@ from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import never_runs, passed_over
+from slipway.submission.costs import spending_of
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
-from slipway.submission.spending import spending_of
 from slipway.submission.submitter import with_code
 
 

@@ -1,4 +1,4 @@
-"""What a call from Python was given: held to its types, and as the command's flags would be typed. Pure."""
+"""Arguments of a call from Python, held to their types and as the command's flags would be typed. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
     "yes": ((bool,), "True or False"),
 }
-"""What each argument of `slipway.submit` may be, as types and in words; all others are parameters."""
+"""Types of each argument of `slipway.submit`, and their words; all others are parameters."""
 
 _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "runs": ((Iterable, os.PathLike), "values by parameter, a list with the parameters of each run, or a file's path"),
@@ -31,7 +31,12 @@ _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "rate": ((int,), "submissions a minute, 0 for no limit"),
 }
 """The same for those that `slipway.sweep` has besides."""
-_ALL = {**_TAKES, **_OF_SWEEPS}
+
+_OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "timeout": ((int, float, _NONE), "seconds, or None to wait for as long as it takes"),
+    "folder": ((str, os.PathLike, _NONE), "a folder's path"),
+}
+_ALL = {**_TAKES, **_OF_SWEEPS, **_OF_JOBS}
 _FAR = 1e15
 
 
@@ -45,18 +50,9 @@ def check(**given: object) -> None:
 
 def check_timeout(timeout: float | None) -> None:
     """Raises ConfigError for what are no seconds."""
-    takes, example = "it takes seconds, or None to wait for as long as it takes", "timeout=300, for five minutes"
-    _require("timeout", timeout, (int, float, _NONE), takes, example)
+    check(timeout=timeout)
     if timeout is not None and not 0 <= timeout < math.inf:
-        raise ConfigError(f"timeout is {timeout}", why=takes, fix=example)
-
-
-def check_folder(folder: str | os.PathLike[str] | None) -> None:
-    """Raises ConfigError for one that is no path, or an empty one, which would be the current folder."""
-    takes = "it takes a folder's path, or None for one that is called as the job"
-    _require("folder", folder, (str, os.PathLike, _NONE), takes)
-    if folder == "":
-        raise ConfigError("folder is empty", why=takes)
+        raise ConfigError(f"timeout is {timeout}", why=f"it takes {_ALL['timeout'][1]}")
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:
@@ -70,7 +66,7 @@ def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]
 
 
 def types(then: str | Sequence[str]) -> tuple[str, ...]:
-    """The capacity types, of one or of several. Raises ConfigError."""
+    """Return the capacity types, of one or of several. Raises ConfigError."""
     named = (then,) if isinstance(then, str) else tuple(then)
     for one in named:
         _require("then", one, (str,))
@@ -78,8 +74,8 @@ def types(then: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False) -> dict[str, str]:
-    """By their own names: `500`, `true`. Raises ConfigError for what is neither text nor number."""
-    taken = _ALL if of_sweep else _TAKES
+    """Write values as typed: `500`, `true`. Raises ConfigError for what is neither text nor number."""
+    taken = {**_TAKES, **_OF_SWEEPS} if of_sweep else _TAKES
     pairs = {name.removesuffix("_") if name.rstrip("_") in taken else name: one for name, one in params.items()}
     texts = {}
     for name, value in pairs.items():
@@ -91,7 +87,6 @@ def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False
     return texts
 
 
-def _require(name: str, value: object, of: tuple[type, ...], why: str = "", fix: str = "") -> None:
+def _require(name: str, value: object, of: tuple[type, ...], why: str = "") -> None:
     if not isinstance(value, of):
-        why = why or f"it takes {_ALL[name][1]}"
-        raise ConfigError(f"{name} is given a {type(value).__name__}", why=why, fix=fix)
+        raise ConfigError(f"{name} is given a {type(value).__name__}", why=why or f"it takes {_ALL[name][1]}")

@@ -164,7 +164,9 @@ def _ordered(
         return [(offer, waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
     twice = [name for name in then if (name in waits and name not in WAIT_BY_THEMSELVES) or then.count(name) > 1]
     if twice:
-        raise ConfigError(f"{join(dict.fromkeys(twice))} comes twice in {short(','.join(then))}", fix="name it once")
+        raise ConfigError(
+            f"{join(dict.fromkeys(twice))} comes twice in {short(','.join(then))}", fix="name each type once"
+        )
     rest = then or tuple(offer.capacity_type for offer in offers)
     order = dict.fromkeys([*(name for name in waits if name not in then), *rest])
     chosen = list(offers)

@@ -234,5 +234,6 @@ def _lost(job: VertexJob) -> Cancelled:
     return Cancelled(
         f"{job.display_name} began just when its wait ran out, and was cancelled: nothing more is sent",
         why="its template is an image without a launcher, so only the service could tell, and it shows a start time",
-        fix=f"see what it did (slipway jobs show {job.typed}), then submit it by another request id",
+        fix=f"see what it did (slipway jobs show {job.typed}), then submit it again, by another request id where "
+        "you have chosen one",
     )

@@ -62,21 +62,19 @@ class LaterOffers:
 def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
     """Raises ConfigError where the next attempt would be another job, as its template has changed, and PolicyError
     where that takes no code of one's own any more."""
-    others = []
-    if then.kind is not now.kind:
-        others.append(f"{then.kind.words} then, {now.kind.words} now")
-    for name in dict.fromkeys((*then.values, *now.values)):
-        was, is_ = (render(values[name]) if name in values else "none" for values in (then.values, now.values))
-        if was != is_:
-            others.append(f"{name}: {was} then, {is_} now")
+    pairs = [("kind", then.kind.words, now.kind.words)]
+    pairs += [(name, _shown(then, name), _shown(now, name)) for name in dict.fromkeys((*then.values, *now.values))]
     if then.overrides.package:
         from slipway.packages.packing import modules
 
-        if (before := modules(then.template)) != (after := modules(now.template)):
-            others.append(f"runs {', '.join(before)} then, {', '.join(after)} now")
-    if others:
+        pairs.append(("runs", ", ".join(modules(then.template)), ", ".join(modules(now.template))))
+    if others := [f"{name}: {was} then, {is_} now" for name, was, is_ in pairs if was != is_]:
         raise ConfigError(
             f"template {now.template.name} was deployed anew, and this submission would be another job by it",
             why="\n".join(others),
             fix="cancel it, and submit it again",
         )
+
+
+def _shown(prepared: PreparedSubmission, name: str) -> str:
+    return render(prepared.values[name]) if name in prepared.values else "none"

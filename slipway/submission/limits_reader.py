@@ -1,4 +1,4 @@
-"""The limits that a verdict about offers beside the pools asks for, read beside each other and once."""
+"""Limits for a verdict about offers beside the pools, read beside each other and once."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ _NO_ID = NotRead("the catalog lacks its id until the next pulumi up")
 
 
 class LimitsReader:
-    """A limit is read by its quota's id: that of the catalog, else by its pattern. A catalog without ids is of an
-    earlier version, or of a deployment that might not list quotas. What lacks an id then is in the list of all alone,
-    which takes pages: it is read once a candidate is judged that lacked quota at the last deployment, or for whoever
-    is `patient` any that draws some of those."""
+    """Reads limits by their quota's id: that of the catalog, else by its pattern. A catalog has no ids where its
+    deployment might not list quotas. A quota without an id is in the list of all alone, which takes pages: that is read
+    for a candidate that lacked quota at the last deployment, and for any that needs it where `patient`."""
 
     def __init__(self, quotas: Quotas, threads: ThreadPoolExecutor, *, patient: bool) -> None:
         self._quotas, self._threads, self._patient = quotas, threads, patient
@@ -27,7 +26,7 @@ class LimitsReader:
         self._listed: Limits | None = None
 
     def begin(self, candidates: Iterable[Candidate]) -> None:
-        """With what these draw, as far as that was not begun before. They are in one region."""
+        """Begin to read what these draw. They are in one region."""
         for candidate in candidates:
             for need in draws(candidate):
                 id_ = quota_id(need.metric, self._quotas.ids)
@@ -36,26 +35,23 @@ class LimitsReader:
             self._unnamed |= self._only_listed(candidate)
 
     def limits(self, candidate: Candidate) -> Limits:
-        """By metric, without those that the service does not have. The candidate is one that was begun with."""
+        """Return limits by metric, without those that the service does not have, of a candidate that was begun with."""
         only_listed = self._only_listed(candidate)
-        if self._listed is None and only_listed and self._worth_pages(candidate):
+        if self._listed is None and only_listed and (self._patient or candidate.offer.lacks_quota):
             self._listed = _listed(self._quotas, frozenset(self._unnamed), candidate.region)
         found = {metric: reading.result() for metric, reading in self._by_id.items()}
         others = dict.fromkeys(only_listed, _NO_ID) if self._listed is None else self._listed
         return {**{metric: limit for metric, limit in found.items() if limit is not None}, **others}
 
     def _only_listed(self, candidate: Candidate) -> set[str]:
-        """What it draws that the list alone tells."""
+        """Return what it draws that the list alone tells."""
         if self._quotas.ids is not None:
             return set()
         return {need.metric for need in draws(candidate) if quota_id(need.metric) is None}
 
-    def _worth_pages(self, candidate: Candidate) -> bool:
-        return self._patient or candidate.offer.lacks_quota
-
 
 def _limit(quotas: Quotas, id_: str, region: str) -> int | NotRead | None:
-    """None where the service has no such quota. Without the role it is not read, and that is said."""
+    """Return None where the service has no such quota. Without the role it is not read, and that is said."""
     try:
         return quotas.info(id_).limit(region)
     except NotFound:

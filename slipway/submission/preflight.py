@@ -1,5 +1,4 @@
-"""Preflight: reads what the verdicts before sending need, all that is surely needed at once. What can't be read is
-said."""
+"""Preflight: reads what the verdicts before sending need, at once. What can't be read is said."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.cluster import Reservation
 from slipway.context import Context
-from slipway.errors import PolicyError, ResourceError
+from slipway.errors import ResourceError
 from slipway.jobs.earlier_jobs import EARLIER, Expected, earlier_filter, wait_times, with_wait_times
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from slipway.submission.limits_reader import LimitsReader
 
 AT_ONCE = 16
-"""Threads that a preflight takes, so that nothing of it waits for another answer."""
+"""Threads of a preflight, so that nothing of it waits for another answer."""
 _FIRST_PAGE = 100
 _STARTED = 'state!="JOB_STATE_QUEUED"'
 
@@ -81,16 +80,16 @@ class Preflight:
             self._read_quota(candidates)
 
     def judge(self, candidates: Iterable[Candidate]) -> Iterator[JudgedCandidate]:
-        """In order, as they are asked for; they are among those of the preflight.
+        """Judge some of the preflight's candidates, in order, as they are asked for.
 
         Raises Unauthenticated, and Unreachable of the stack's own region: with them nothing can be sent either.
         """
         return map(self._judged, candidates)
 
     def choice(self, prepared: PreparedSubmission, candidates: Sequence[Candidate], *, settle: bool = False) -> Choice:
-        """What `choose` takes of them, with those that it could never move on to. What a template plans is not asked
-        about before it comes to that: of its later offers the last deployment's word counts. Where a job starts now,
-        only those are asked about that could not run at the last deployment.
+        """Return what `choose` takes of them, with those that it could never move on to. Where the template has planned
+        the waits, the last deployment's word counts for these. Where a job starts now, only those are asked about that
+        could not run at the last deployment.
 
         Raises what `choose` and `judge` raise.
         """
@@ -127,7 +126,7 @@ class Preflight:
         return with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
 
     def _run_times(self, candidate: Candidate) -> Times | None:
-        """Of jobs beside the pools, which cost as much as they take."""
+        """Read those of jobs beside the pools, which cost as much as they take."""
         if self._earlier is None or candidate.offer.cluster:
             return None
         from slipway.jobs.earlier_jobs import run_times
@@ -176,7 +175,7 @@ class Preflight:
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)
 
     def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
-        """Begins to read the limits that any of the candidates draws, by their ids, and who draws them, once."""
+        """Begin to read the limits that any of the candidates draws, by their ids, and who draws them, once."""
         from slipway.submission.limits_reader import LimitsReader
         from slipway.submission.quota_verdict import as_clusters_do
 
@@ -201,7 +200,7 @@ def offline(
     reserved: Mapping[str, Reservation] | None = None,
     limits_follow: bool = False,
 ) -> JudgedCandidate | None:
-    """What can be told without asking anybody: the catalog's word, and the service's rules for these parameters.
+    """Judge by the catalog's word and the service's rules alone; None where nothing speaks against it.
 
     `reserved`: reservations by path. `limits_follow`: quota will be read, so what the catalog says of it does not
     count.
@@ -235,20 +234,15 @@ def _or_none(reading: Future[Read]) -> Read | None:
 
 
 def offline_candidate(prepared: PreparedSubmission) -> Candidate:
-    """The first candidate that no rule forbids, those that had quota when the stack was deployed before those that
-    lacked it. Raises PolicyError when there is none.
+    """Return the first candidate that no rule forbids, those that had quota when the stack was deployed before those
+    that lacked it. Raises PolicyError when there is none.
     """
-    try:
-        return _first(prepared, limits_follow=False)
-    except PolicyError:
-        return _first(prepared, limits_follow=True)
-
-
-def _first(prepared: PreparedSubmission, *, limits_follow: bool) -> Candidate:
     impossible: list[JudgedCandidate] = []
-    for candidate in prepared.candidates:
-        found = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
-        if found is None:
-            return candidate
-        impossible.append(found)
+    for limits_follow in (False, True):
+        impossible = []
+        for candidate in prepared.candidates:
+            found = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
+            if found is None:
+                return candidate
+            impossible.append(found)
     raise refusal(prepared.template.name, impossible, [])

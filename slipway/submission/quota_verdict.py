@@ -1,4 +1,4 @@
-"""Whether quota has room for a job beside the pools, by the metrics that its capacity type draws. Pure."""
+"""Judges whether quota has room for a job beside the pools, by the metrics that its capacity type draws. Pure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _NOT_LISTED = NotRead("the service lists no such quota")
 
 
 def as_clusters_do(candidate: Candidate) -> bool:
-    """Whether it draws quota that clusters draw as well: that of disks is the same for all."""
+    """Tell whether it draws quota that clusters draw as well: that of disks is the same for all."""
     return any(namespace(need.metric) == ON_DEMAND_QUOTA for need in draws(candidate))
 
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
-    """What the job draws of each metric."""
+    """Return what the job draws of each metric."""
     return drawn_by(candidate.offer.capacity_type, _machines(candidate))
 
 
@@ -48,48 +48,41 @@ def on_own_machines(
     *,
     all_read: bool = True,
 ) -> Verdict:
-    """The verdict for a job on machines of its own. A metric that `limits` lacks is none of the service's.
+    """Judge a job on machines of its own. A metric that `limits` lacks is none of the service's.
 
     `active` and `clusters` are None when they could not be read; the limit alone is held against then. Without
     `all_read` there may be more jobs than `active`: at least so much is in use.
     """
     name = candidate.offer.capacity_type
-    used = None
-    if active is not None and clusters is not None:
-        used = usage(tuple(clusters), tuple(active))
-    never, waits, lacking = [], [], []
+    used = None if active is None or clusters is None else usage(tuple(clusters), tuple(active))
+    never, waits, busy, lacking = [], [], [], []
     unread: dict[str, list[str]] = {}
-    unsure = False
+    unsure, least = False, "" if all_read else "at least "
     needs = draws(candidate)
     for need in needs:
-        limit = limits.get(need.metric, _NOT_LISTED)
+        limit, have = limits.get(need.metric, _NOT_LISTED), used.total(need.metric) if used else 0
         if isinstance(limit, NotRead):
             unread.setdefault(limit.why, []).append(label(need.metric))
-        elif limit == UNLIMITED:
             continue
-        elif need.amount > limit:
-            never.append(f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}")
-            lacking.append((need.metric, need.amount + (used.total(need.metric) if used else 0)))
-        elif used is not None and need.amount + used.total(need.metric) > limit:
-            waits.append((need, limit, used.total(need.metric)))
-            lacking.append((need.metric, need.amount + used.total(need.metric)))
+        if limit == UNLIMITED:
+            continue
+        why = f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}"
+        if need.amount > limit:
+            never.append(why)
+        elif need.amount + have > limit:
+            waits.append((need.metric, f"{why}, used {least}{have:,}"))
+            busy.append(f"{need.amount:,} {label(need.metric)} needed, {least}{have:,} of {limit:,} used")
         else:
             unsure = unsure or used is None or not all_read
+            continue
+        lacking.append((need.metric, need.amount + have))
     if never:
         return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never), lacking=tuple(lacking))
     place = _place(candidate)
     if waits:
-        kind = join(dict.fromkeys(namespace(need.metric) for need, _, _ in waits))
-        least = "" if all_read else "at least "
-        busy = join(
-            f"{need.amount:,} {label(need.metric)} needed, {least}{have:,} of {limit:,} used"
-            for need, limit, have in waits
-        )
-        why = tuple(
-            f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}, used {least}{have:,}"
-            for need, limit, have in waits
-        )
-        return Verdict(Outcome.WAITS, f"{place}; waits for {kind} quota: {busy}", why, lacking=tuple(lacking))
+        kind = join(dict.fromkeys(namespace(metric) for metric, _ in waits))
+        text = f"{place}; waits for {kind} quota: {join(busy)}"
+        return Verdict(Outcome.WAITS, text, tuple(why for _, why in waits), lacking=tuple(lacking))
     if not needs:
         return Verdict(Outcome.BESIDE, f"{place}; which quota it draws is not documented, so none was checked")
     if strange := unmetered(_machines(candidate), preemptible=CAPACITY_TYPES[name].preemptible):

@@ -1,5 +1,5 @@
-"""What a refusal of a job means: whether to send it again, what to ask for where quota is too small, and what to wait
-for where its cluster does not run. Pure."""
+"""The meaning of a refusal: whether to send again, what to ask for where quota is too small, and what to wait for where
+a cluster does not run. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ QUOTA_TOO_SMALL = "exceed quota limits"
 
 
 def worth_again(problem: CloudError) -> bool:
-    """Not accepted, and for a reason that passes: a rate limit, a busy service, a refused connection."""
+    """Tell whether it was not accepted for a reason that passes: a rate limit, a busy service, a refused connection."""
     if isinstance(problem, Exhausted):
         return QUOTA_TOO_SMALL not in problem.message
     return isinstance(problem, Unreachable) or (problem.status == 503 and problem.not_accepted)
 
 
 def more_quota(request: Request, message: str) -> str:
-    """How to ask for the quota that a refusal names, as much of it as the request needs."""
+    """Say how to ask for the quota that a refusal names, as much of it as the request needs."""
     from slipway.jobs.quota_wait import draws
     from slipway.quota.metrics import request_command
 
@@ -31,18 +31,16 @@ def more_quota(request: Request, message: str) -> str:
 
 
 def lost_account(request: Request, problem: CloudError) -> str:
-    """What to do where a refusal names the account that the job was to run as; empty for others."""
+    """Say what to do where a refusal names the account that the job was to run as; empty for others."""
     account = request.kind.spec_of(request.body).get("serviceAccount", "")
     if not account or account not in problem.message:
         return ""
-    return "\n".join(
-        filter(None, (problem.fix, f"if it was deleted: pulumi up --stack {request.stack}, which makes it again"))
-    )
+    return f"{problem.fix}\nif it was deleted: pulumi up --stack {request.stack}, which makes it again".lstrip()
 
 
 def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
-    """What passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is being
-    made or rebooted is tried all the same, as no document says that it takes no jobs."""
+    """Say what passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is
+    being made or rebooted is tried all the same, as no document says that it takes no jobs."""
     cluster = taken.candidate.offer.cluster
     if not problem.not_accepted or not cluster or taken.verdict.outcome is not Outcome.WAITS:
         return ""

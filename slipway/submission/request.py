@@ -141,8 +141,8 @@ def _compared(job: VertexJob) -> dict[str, _Compared]:
 
 def _shown(value: _Compared, other: _Compared) -> str:
     """Return of a long one the part about the first difference."""
-    text, their = _joined(value), _joined(other)
-    alike = next((place for place, (one, two) in enumerate(zip(text, their, strict=False)) if one != two), 0)
+    text = _joined(value)
+    alike = next((place for place, (one, two) in enumerate(zip(text, _joined(other), strict=False)) if one != two), 0)
     begin = max(0, alike - _LONGEST // 2) if len(text) > _LONGEST else 0
     return f"{'…' if begin else ''}{short(text[begin:], _LONGEST)}"
 

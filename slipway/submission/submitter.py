@@ -19,6 +19,7 @@ from slipway.jobs.claim import Claim, JobGoneError, read_claim
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice, about_replaced, replaced
+from slipway.submission.costs import Spending, spending, spending_of
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
@@ -27,7 +28,6 @@ from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.refusal import way_on
 from slipway.submission.request import Request, attempt_id
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
-from slipway.submission.spending import Spending, spending, spending_of
 
 
 @dataclass(frozen=True)

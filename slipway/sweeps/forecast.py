@@ -1,11 +1,11 @@
-"""What a sweep costs and how long it takes, as a range: from its machines' rates, how fast it may be sent, and how long
+"""Forecast of a sweep's cost and time, as a range: from its machines' rates, how fast it may be sent, and how long
 earlier runs of its template took. Pure; what is not known is left out and said, and nothing is guessed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,14 +16,13 @@ from slipway.formatting import span
 from slipway.jobs.earlier_jobs import FEWEST, SINCE, Times, run_times
 from slipway.prices import Price, dollars
 from slipway.submission.candidates import Candidate, price
-
-_CENT = Decimal("0.01")
+from slipway.submission.costs import amount
 
 
 @dataclass(frozen=True)
 class Share:
     """Runs of a sweep that need the same machines. `hourly`: USD an hour for those of one run; those of a `pool` are
-    paid for anyway. `at_once`: so many runs the pool takes at most, None beside the pools. `times`: None where too few
+    paid for anyway. `at_once`: runs that the pool takes at most, None beside the pools. `times`: None where too few
     earlier runs tell them. With `trials` not all machines of a run are in use all the time."""
 
     runs: int
@@ -40,7 +39,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of all runs that are about to be sent: seconds and USD, at least and at most, None where that is not known."""
+    """Seconds and USD of all runs that are about to be sent, at least and at most, None where that is not known."""
 
     runs: int
     shares: tuple[Share, ...]
@@ -50,7 +49,7 @@ class Forecast:
 
     @property
     def earlier(self) -> int | None:
-        """How many earlier runs tell the time; None when those of some share are too few."""
+        """Count the earlier runs that tell the time; None when those of some share are too few."""
         counts = [share.times.count for share in self.shares if share.times]
         return sum(counts) if len(counts) == len(self.shares) else None
 
@@ -63,7 +62,7 @@ class Forecast:
 
     @property
     def most_seconds(self) -> float | None:
-        """On whole pools, at their largest and with nobody else there. Beside them nobody knows when machines come."""
+        """The time on whole pools, at their largest and with nobody else there; beside them nobody knows."""
         if self.earlier is None or any(share.at_once is None for share in self.shares):
             return None
         return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)
@@ -71,25 +70,22 @@ class Forecast:
     @property
     def least_cost(self) -> Price | None:
         vague = any(share.trials or share.hourly.at_most for share in self.shares)
-        return None if vague else self._cost(longest=False)
+        return None if vague else self._cost(lambda times: times.shortest)
 
     @property
     def most_cost(self) -> Price | None:
-        return self._cost(longest=True)
+        return self._cost(lambda times: times.longest)
 
-    def _cost(self, *, longest: bool) -> Price | None:
+    def _cost(self, seconds: Callable[[Times], float]) -> Price | None:
         if self.earlier is None or any(share.hourly.unknown for share in self.shares):
             return None
-        hours = (
-            (share, Decimal(str(share.times.longest if longest else share.times.shortest)) / 3600 * share.runs)
-            for share in self.shares
-            if share.times
-        )
-        return sum((share.hourly * each for share, each in hours), Price())
+        timed = ((share, share.times) for share in self.shares if share.times)
+        costs = (share.hourly * (Decimal(str(seconds(times))) / 3600 * share.runs) for share, times in timed)
+        return sum(costs, Price())
 
 
 def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
-    """Of so many runs that take the candidate; `earlier` are jobs of its template."""
+    """Describe so many runs that take the candidate; `earlier` are jobs of its template."""
     offer, demand = candidate.offer, candidate.demand
     at_once = None
     if offer.cluster:
@@ -104,22 +100,19 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
 
 def forecast_lines(forecast: Forecast) -> list[str]:
     """`each run: $0.25/h while it runs; 4–9 min (11 earlier runs in 30 days)`, and the same of all of them."""
-    lines = [_each(share) for share in forecast.shares] if len(forecast.shares) == 1 else []
+    lines = []
+    if len(forecast.shares) == 1:
+        (one,) = forecast.shares
+        rate = f"{dollars(one.hourly)}{', paid for anyway' if one.pool else ' while it runs'}"
+        lines = [f"each run: {rate}{f'; {one.times}' if one.times else ''}"]
+    every = "the run" if forecast.runs == 1 else f"all {forecast.runs:,} runs"
     if forecast.earlier is None:
         few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
-        verbs = "costs and takes" if forecast.runs == 1 else "cost and take"
-        return [*lines, f"what {_all(forecast.runs)} {verbs} is not known: {few}"]
+        return [*lines, f"cost and time of {every} are not known: {few}"]
     pools = any(one.pool for one in forecast.shares)
     cost = _between(forecast.least_cost, forecast.most_cost)
     where = " of machine time, which pools are paid for anyway" if pools else ""
-    return [*lines, f"{_all(forecast.runs)}: {cost}{where}; {_how_long(forecast)}"]
-
-
-def _each(one: Share) -> str:
-    rate = f"{dollars(one.hourly)}{', paid for anyway' if one.pool else ' while it runs'}"
-    if one.times is None:
-        return f"each run: {rate}"
-    return f"each run: {rate}; {one.times}"
+    return [*lines, f"{every}: {cost}{where}; {_how_long(forecast)}"]
 
 
 def _how_long(forecast: Forecast) -> str:
@@ -137,14 +130,6 @@ def _between(least: Price | None, most: Price | None) -> str:
     if most is None:
         return "price unknown"
     if least is None:
-        return f"at most {_dollars(Price(most.known, most.complete))}"
-    low, high = _dollars(Price(least.known)), _dollars(most)
+        return f"at most {amount(Price(most.known, most.complete))}"
+    low, high = amount(Price(least.known)), amount(most)
     return high if low == high else f"{low} to {high}"
-
-
-def _dollars(amount: Price) -> str:
-    return "less than $0.01" if amount.known < _CENT and amount.complete else dollars(amount, per="")
-
-
-def _all(runs: int) -> str:
-    return "the run" if runs == 1 else f"all {runs:,} runs"

@@ -1,8 +1,8 @@
-"""How fast a sweep may send: the service's submissions a minute and region, which all who submit there share. Pure.
+"""Limits how fast a sweep sends to the service's submissions a minute and region, which all who submit there share.
 
 The service counts over the last minute. A request is counted at some moment between its sending and its answer, so a
-minute after the answer it surely counts no more: sending then uses the whole rate and is not refused. A refusal means
-that others send too: then as much is left to them as they have evidently taken, and taken back step by step.
+minute after the answer it surely counts no more. A refusal means that others send too: as much as they have evidently
+taken is left to them, and taken back step by step. Pure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 
 SUBMISSIONS_PER_MINUTE = 60
-"""What the service permits a project in a region (its documented quota)."""
+"""Documented quota of a project in a region."""
 
 WINDOW = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0
@@ -19,7 +19,7 @@ _MARGIN = 0.05
 
 
 def seconds_to_send(count: int, per_minute: int) -> float:
-    """When nobody else submits in the region meanwhile. `per_minute` 0 means no limit."""
+    """Return the seconds to send so many where nobody else submits in the region; `per_minute` 0 means no limit."""
     return 0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW
 
 
@@ -33,7 +33,7 @@ class RateLimiter:
         self._paused_until, self._pause, self._grown_at = 0.0, _FIRST_PAUSE, 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds until the next request may be sent; 0 for now. Infinite while only an answer can tell."""
+        """Return seconds until the next request may be sent; infinite while only an answer can tell."""
         if now < self._paused_until:
             return self._paused_until - now
         if self._limit <= 0:
@@ -51,13 +51,13 @@ class RateLimiter:
         self._flying += 1
 
     def answered(self, now: float) -> None:
-        """The request was counted, or may have been: also when its answer was lost."""
+        """Count a request that was counted, or may have been: also when its answer was lost."""
         self._flying -= 1
         self._counted.append(now)
         self._pause = _FIRST_PAUSE
 
     def refused(self, now: float, retry_after: float | None) -> None:
-        """It was over the rate: not counted, and to be sent again later."""
+        """Slow down after a request over the rate, which was not counted."""
         self._forget(now)
         news = now >= self._paused_until  # Refusals of requests sent at the same time tell nothing new.
         self.held(now, retry_after)
@@ -65,7 +65,7 @@ class RateLimiter:
             self._allowed, self._grown_at = float(max(1, min(self._allowed, len(self._counted)))), now
 
     def held(self, now: float, retry_after: float | None) -> None:
-        """The service could not be asked: not counted, and no news about the rate."""
+        """Pause where the service could not be asked: not counted, and no news about the rate."""
         self._flying -= 1
         if now >= self._paused_until:
             self._paused_until = now + max(retry_after or 0.0, self._pause)

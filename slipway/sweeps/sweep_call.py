@@ -1,4 +1,4 @@
-"""The points of a sweep that was called for from Python: as a grid, as a list, or by its file. Pure but for that."""
+"""Points of a sweep that was called for from Python: as a grid, as a list, or by its file. Pure but for that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIX = 'runs={"trees": [100, 200]}, for every combination, or runs=[{"trees": 10
 
 
 def points_of(runs: Runs) -> Points:
-    """With their mistakes, by the numbers of their runs, or by the place among a parameter's values: `trees[1]`.
+    """Make points with their mistakes, by the numbers of runs, or by the place among a parameter's values: `trees[1]`.
 
     Raises ConfigError for a file that can't be read.
     """
@@ -47,7 +47,7 @@ def _entry(run: object, place: str) -> Node:
 
 
 def _node(value: object, place: str) -> Node:
-    """What is neither a text nor a number, nor made of them, is a list without items, which no parameter takes."""
+    """Make a node; of what is neither a text nor a number, nor made of them, a list without items, which is refused."""
     if value is None:
         return Node(place)
     if isinstance(value, str | Real):

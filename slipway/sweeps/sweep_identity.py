@@ -1,5 +1,5 @@
-"""What makes a sweep this one and no other: digests of what was asked for, and the ids that follow from them. Frozen,
-as sweeps that were sent are found again by them, whatever version sent them. Pure."""
+"""Identity of a sweep: digests of what was asked for, and the ids that follow from them. Frozen, as sweeps that were
+sent are found again by them, whatever version sent them. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from slipway.sweeps.points import Point
 
 
 class SweepDigests:
-    """Of sweeps of the same points."""
+    """Digests of sweeps of the same points."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = json.dumps([point.values for point in points], sort_keys=True)
 
     def of(self, asked: SubmissionRequest) -> tuple[str, ...]:
-        """This version's, and those of earlier ones, the newest first: they had the whole package with the launcher,
-        and another word for the capacity type."""
+        """Make this version's digest, and those of earlier ones, the newest first: they had the whole package with the
+        launcher, and another word for the capacity type."""
         what: Mapping[str, Any] = {
             "template": asked.template,
             "params": dict(asked.params),
@@ -40,7 +40,7 @@ class SweepDigests:
         return tuple(dict.fromkeys(self._of({**what, **version}) for version in versions))
 
     def _of(self, what: Mapping[str, Any]) -> str:
-        """Of the canonical JSON of it with the points, which are written once: they may be many."""
+        """Hash the canonical JSON of it with the points, which are written once: they may be many."""
         texts = {"points": self._points, **{key: json.dumps(value, sort_keys=True) for key, value in what.items()}}
         text = ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts))
         return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
@@ -51,7 +51,7 @@ def sweep_id(template: Template, digest: str) -> str:
 
 
 def siblings(template: Template, kind: str, asked: SubmissionRequest) -> Iterator[SubmissionRequest]:
-    """The same runs, asked for with another capacity type of the template's, or with the usual kind named or not."""
+    """Yield the same runs, asked for with another capacity type, or with the usual kind named or not."""
     offered = (offer.capacity_type for offer in template.offers if offer.kind == kind)
     for capacity_type in (None, *dict.fromkeys(offered)):
         for named in (None, kind) if kind == template.kinds[0] else (kind,):
@@ -61,7 +61,7 @@ def siblings(template: Template, kind: str, asked: SubmissionRequest) -> Iterato
 
 
 def instead(asked: SubmissionRequest, other: SubmissionRequest) -> tuple[str | Arguments, ...]:
-    """What to give, and what to leave out, to ask for the other one: parts of a fix."""
+    """Say what to give and to leave out to ask for the other one: parts of a fix."""
     ours, theirs = ({"capacity": one.capacity_type, "kind": one.kind} for one in (asked, other))
     given = {name: value for name, value in theirs.items() if value and value != ours[name]}
     left_out = {name: value for name, value in ours.items() if value and not theirs[name]}

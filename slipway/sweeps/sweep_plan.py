@@ -1,4 +1,4 @@
-"""A sweep before anything is sent: every point's parameters judged, and runs of one shape put together. Pure."""
+"""Plans a sweep: every point's parameters are judged, and runs of one shape put together. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slipway.catalog.lookup import find_template
 from slipway.catalog.model import Catalog, Scalar, Template
 from slipway.catalog.placeholders import NUMERIC, render, whole
 from slipway.cloud.jobs import VertexJob
-from slipway.formatting import short
+from slipway.formatting import counted, short
 from slipway.kinds import Kind
 from slipway.labels import (
     CODE_LABEL,
@@ -20,8 +20,8 @@ from slipway.labels import (
     label_value,
 )
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
-from slipway.sweeps.parameter_judge import ParameterJudge
-from slipway.sweeps.points import Point, Points, refusal
+from slipway.submission.parameters import judged
+from slipway.sweeps.points import Mistake, Point, Points, refusal
 from slipway.sweeps.runs import Run
 from slipway.sweeps.sweep_identity import SweepDigests, siblings, sweep_id
 
@@ -30,9 +30,9 @@ Values = Mapping[str, Scalar]
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """`digests` cover all that makes it this sweep, as this version and earlier ones take them. `values` of each run,
-    typed, of which its point or `shared` gives some, and the others are defaults. `groups`: runs that ask for the same
-    machines and have the same candidates, by the first of them; `of_group` has each run's place among them.
+    """A sweep before anything is sent. `digests` cover all that makes it this sweep, as this version and earlier ones
+    take them. `values` of each run, typed, of which its point or `shared` gives some. `groups`: runs that ask for the
+    same machines and have the same candidates, by the first of them; `of_group` has each run's place among them.
 
     `earlier`: the ids that earlier versions gave it, the newest first, and `siblings` those of the same runs asked for
     in another way; none of a sweep that was given a name.
@@ -61,8 +61,11 @@ class SweepPlan:
         return self.groups[0].kind
 
     def under(self, id_: str) -> SweepPlan:
-        """The same by another of its ids."""
-        groups = tuple(_belonging(group, id_) for group in self.groups)
+        """Return the same by another of its ids, which stands for its runs' request ids until they are decided."""
+        groups = tuple(
+            replace(group, asked=replace(group.asked, overrides=replace(group.overrides, sweep=id_)), request_id=id_)
+            for group in self.groups
+        )
         return replace(self, id=id_, groups=groups, earlier=(), siblings={})
 
     def prepared(self, run: Run) -> PreparedSubmission:
@@ -73,11 +76,11 @@ class SweepPlan:
         return replace(group, values=self.values[run.index], asked=asked, request_id=run.request_id(self.id))
 
     def difference(self, job: VertexJob) -> str:
-        """What tells a job from the run whose request id it bears, as somebody used the sweep's name for other runs;
-        empty for nothing, and for a job of no run.
+        """Say what tells a job from the run whose request id it bears, where somebody used the sweep's name for other
+        runs; empty for nothing, and for a job of no run.
 
         A parameter that nobody gave is compared where the job was made of this very template: its default may have
-        changed since. A job that does not record its parameters, as those of earlier versions, is told by the others.
+        changed since. Jobs of earlier versions do not record their parameters.
         """
         run = Run.of(job)
         if run is None or job.request_id != run.request_id(self.id):
@@ -105,8 +108,8 @@ class SweepPlan:
 def plan_sweep(
     catalog: Catalog, asked: SubmissionRequest, given: Points, user: str, name: str | None, shared: str = "-p"
 ) -> SweepPlan:
-    """`name` is the sweep's id; without one it follows from what the sweep is, so the same command is the same sweep.
-    `shared` is how the parameters that all runs share were given.
+    """Plan a sweep with the id `name`; without one the id follows from what the sweep is, so the same command is the
+    same sweep. `shared` is how the parameters that all runs share were given.
 
     Raises one ConfigError with all that is wrong in the points and in their parameters, by their places.
     """
@@ -145,34 +148,24 @@ def _code(labels: Mapping[str, str]) -> str:
 
 
 def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """By a job's labels. What is packed beside the code changes with the version, and with it the hash of a package."""
+    """Compare by a job's labels: what is packed beside the code, and so the hash, changes with the version."""
     revision = code_revision_of(now)
     alike = revision.exact and code_revision_of(then) == revision
     return alike or then.get(CODE_LABEL) == now.get(CODE_LABEL)
 
 
-def _belonging(prepared: PreparedSubmission, sweep: str) -> PreparedSubmission:
-    """To this sweep, and by its id as that of a request: which those of its runs are is not decided yet."""
-    asked = replace(prepared.asked, overrides=replace(prepared.overrides, sweep=sweep))
-    return replace(prepared, asked=asked, request_id=sweep)
-
-
 def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
-    """Raises one ConfigError with what is wrong with the points and with their parameters, each mistake once: also one
-    that stands at one place of the source and spoils many runs."""
-    found: list[Values] = []
+    """Raises one ConfigError with what is wrong with the points and with their parameters, each mistake once."""
     judge = ParameterJudge(template, asked.params, shared)
-    for index, point in enumerate(given.each):
-        found.append(judge.values(index, point))
-    mistakes = [*given.mistakes, *judge.mistakes(len(given.each))]
-    if mistakes:
+    found = tuple(judge.values(index, point) for index, point in enumerate(given.each))
+    if mistakes := [*given.mistakes, *judge.mistakes(len(given.each))]:
         wrong = f"{template.name}: {judge.spoiled:,} of {len(given.each):,} runs are wrong"
         raise refusal(given.source, mistakes, "" if given.mistakes else wrong)
-    return tuple(found)
+    return found
 
 
 def _shaping(template: Template) -> Iterator[str]:
-    """The parameters that decide about machines and offers."""
+    """Yield the parameters that decide about machines and offers."""
     for offer in template.offers:
         yield from offer.when
         yield from _counts(offer.request, "")
@@ -185,7 +178,61 @@ def _counts(value: Any, key: str) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _counts(inner, key)
-    elif key in NUMERIC and isinstance(value, str):
-        name = whole(value)
-        if name is not None:
-            yield name
+    elif key in NUMERIC and isinstance(value, str) and (name := whole(value)) is not None:
+        yield name
+
+
+@dataclass
+class _Found:
+    """A mistake at one place, of a first value and of `others` that come from there too."""
+
+    what: str
+    runs: int = 0
+    others: set[str] = field(default_factory=set)
+
+
+class ParameterJudge:
+    """Holds the parameters of points to their template: a mistake is told once, where it is written.
+
+    `params` are those that all share, and `shared` how they were given: `-p`.
+    """
+
+    def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
+        self._template, self._params, self._shared = template, params, shared
+        self._known = frozenset(one.name for one in template.parameters)
+        self._found: dict[tuple[str, str], _Found] = {}
+        self.spoiled = 0
+
+    def values(self, index: int, point: Point) -> dict[str, Scalar]:
+        """Return those of the point, typed, as far as they are right. `index` is its run's, from 0."""
+        values, problems = judged(self._template, {**self._params, **point.values})
+        twice = {name: f"{name} is given by {self._shared} as well" for name in point.given if name in self._params}
+        alone = [(name, what) for name, what in problems if name not in twice and self._is_sure(name, point)]
+        for name, what in (*twice.items(), *alone):
+            found = self._found.setdefault((self._place(index, point, name), name), _Found(what))
+            found.runs += 1
+            found.others |= {what} - {found.what}
+        self.spoiled += bool(twice or alone)
+        return values
+
+    def mistakes(self, runs: int) -> list[Mistake]:
+        """List those of all points, of which there are `runs`."""
+        fix = f"slipway templates show {self._template.name}"
+        return [Mistake(place, f"{one.what}{_many(one, runs)}", fix) for (place, _), one in self._found.items()]
+
+    def _is_sure(self, name: str, point: Point) -> bool:
+        """Tell whether it is a mistake: what could not be read is one by itself, and not missing."""
+        return point.unread is not None and name not in point.unread
+
+    def _place(self, index: int, point: Point, name: str) -> str:
+        if given := point.given.get(name):
+            return given.place if name in self._known and name not in self._params else given.named
+        if name in self._params:
+            return self._shared
+        return point.where if name else f"run {index}"
+
+
+def _many(one: _Found, runs: int) -> str:
+    """Say how much it spoils, where that is more than one run."""
+    others = f", and {counted(len(one.others), 'other value')}" if one.others else ""
+    return others if one.runs == 1 else f"{others} ({'all' if one.runs == runs else 'in'} {one.runs:,} runs)"

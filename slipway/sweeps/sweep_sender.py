@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, Future
-from contextlib import suppress
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import Any
 
 from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unauthenticated
 from slipway.cloud.jobs import VertexJob
@@ -26,8 +24,6 @@ from slipway.sweeps.rate_limit import RateLimiter
 from slipway.sweeps.runs import Run, SendState
 from slipway.sweeps.sweep_journal import SweepJournal
 
-_Asked = TypeVar("_Asked")
-_Answer = TypeVar("_Answer")
 Look = Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
 
 _REFUSALS_IN_A_ROW = 10
@@ -103,7 +99,6 @@ class SweepSender:
         self._flying: dict[PendingRun, Future[VertexJob]] = {}
         self._missed: dict[str, PendingRun] = {}
         self._looking: Future[tuple[Mapping[str, str], int]] | None = None
-        self._answers = SimpleQueue[PendingRun | None]()  # Whose answer is there; None for that of a look.
         self._look_began = self._look_at = self._synced_at = self._good_at = self._heard_at = 0.0
         self._in_a_row = 0
         self._result = SendingResult()
@@ -129,8 +124,6 @@ class SweepSender:
             self._todo.clear()
             self._missed.clear()
             while self._flying:
-                for pending in [one for one, future in self._flying.items() if future.done()]:
-                    self._answers.put(pending)  # The interruption may have come as it was being taken.
                 self._collect(progress, wait_for=_LONGEST_TURN)
         finally:
             self.journal.sync()
@@ -168,36 +161,25 @@ class SweepSender:
         self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp())
         pending.sent += 1
         limiter.sent()
-        self._flying[pending] = self.threads.submit(self._told, pending, self.create, request)
-
-    def _told(self, what: PendingRun | None, call: Callable[[_Asked], _Answer], asked: _Asked) -> _Answer:
-        """Return the call's answer, and wake the thread that decides."""
-        try:
-            return call(asked)
-        finally:
-            self._answers.put(what)
+        self._flying[pending] = self.threads.submit(self.create, request)
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Take the answers that have come, after at most so many seconds."""
-        if self._flying or self._looking is not None:
-            with suppress(Empty):
-                self._take(self._answers.get(timeout=wait_for), progress)
-                while True:
-                    self._take(self._answers.get_nowait(), progress)
+        awaited: list[Future[Any]] = [*self._flying.values(), *([self._looking] if self._looking else [])]
+        if awaited:
+            wait(awaited, wait_for, FIRST_COMPLETED)
         else:
             self.clock.sleep(wait_for)
+        for pending in [one for one, future in self._flying.items() if future.done()]:
+            self._answered(pending, self._flying[pending], progress)
+            del self._flying[pending]  # Only now: an interruption may come while it is taken, and it is taken again.
+        if self._looking is not None and self._looking.done():
+            looking, self._looking = self._looking, None
+            self._looked(looking, progress)
         progress.now = len(self._result.accepted)
         progress.missed = len(self._missed)
         progress.refused = len(self._result.refused)
         self.tell(progress)
-
-    def _take(self, answered: PendingRun | None, progress: SendingProgress) -> None:
-        if answered is None:
-            looking, self._looking = self._looking, None
-            if looking is not None:
-                self._looked(looking, progress)
-        elif future := self._flying.pop(answered, None):
-            self._answered(answered, future, progress)
 
     def _answered(self, pending: PendingRun, future: Future[VertexJob], progress: SendingProgress) -> None:
         now = self.clock.monotonic()
@@ -249,7 +231,7 @@ class SweepSender:
         if self._missed and self._looking is None and now >= self._look_at and not self._result.stopped:
             requests = [self.request(pending.run) for pending in self._missed.values()]
             self._look_began = now
-            self._looking = self.threads.submit(self._told, None, self.look, requests)
+            self._looking = self.threads.submit(self.look, requests)
 
     def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
         now = self.clock.monotonic()

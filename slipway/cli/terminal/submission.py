@@ -19,15 +19,15 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
 from slipway.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.submission.choice import Choice, JudgedCandidate, never_runs, passed_over, quota_commands
+from slipway.submission.costs import Spending
 from slipway.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.submission.sender import about_copies, about_earlier
-from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionResult
 
 if TYPE_CHECKING:
     from slipway.cli.terminal.watching import PlainDisplay
     from slipway.jobs.follower import Event
-    from slipway.submission.run_total import RunTotal
+    from slipway.submission.costs import RunTotal
 
 
 class TerminalDisplay:
@@ -211,7 +211,7 @@ def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:
     """Not looked for on a pool: nor is what it takes imported."""
     if taken.candidate.offer.cluster:
         return None
-    from slipway.submission.run_total import run_total
+    from slipway.submission.costs import run_total
 
     return run_total(catalog, taken)
 

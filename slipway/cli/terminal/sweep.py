@@ -18,8 +18,8 @@ from slipway.errors import ConfigError
 from slipway.formatting import exact, join
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
+from slipway.submission.costs import spending_at_once
 from slipway.submission.preflight import offline_candidate
-from slipway.submission.spending import spending_at_once
 from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE

@@ -76,7 +76,7 @@ def test_what_it_is_is_said(stack: Stack) -> None:
     assert "slipway jobs list --sweep hello-" in done.err
     assert lines[3] == "  each run: $0.25/h, paid for anyway"
     few = "fewer than 3 earlier runs on such machines succeeded in 30 days"
-    assert lines[4] == f"  what all 3 runs cost and take is not known: {few}"
+    assert lines[4] == f"  cost and time of all 3 runs are not known: {few}"
     stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in every_job(stack)))
     planned = stack.run("submit", "hello", "--sweep", points(stack, 7), "--dry-run")
     told = planned.json["forecast"]

@@ -21,10 +21,10 @@ from slipway.prices import UNKNOWN
 from slipway.submission import candidates
 from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.choice import Choice, never_runs
+from slipway.submission.costs import Spending
 from slipway.submission.fallback import WaitingAttempt
 from slipway.submission.request import attempt_id, fill
 from slipway.submission.sender import RetryPolicy
-from slipway.submission.spending import Spending
 from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
 
 from .service import BEGIN, HOME, Context, Journal, Killed, Service, is_passing

@@ -8,19 +8,19 @@ from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.jobs.run_times import RunTimes
+from slipway.jobs.earlier_jobs import Times
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import TUNING_JOB
 from slipway.prices import Price
 from slipway.submission.candidates import Candidate, SubmissionRequest, prepare
 from slipway.submission.choice import JudgedCandidate
+from slipway.submission.costs import RunTotal, run_total
 from slipway.submission.request import Request
-from slipway.submission.run_total import RunTotal, run_total
 
 from .test_fallback import catalog
 
 FINE = Verdict(Outcome.BESIDE, "spot: runs beside the pools")
-TOOK = RunTimes(240.0, 540.0, 11)
+TOOK = Times(240.0, 540.0, 11)
 EACH = Price(Decimal("3.60"))
 
 
@@ -39,7 +39,7 @@ def changed(one: Candidate, request: Request) -> Candidate:
     return replace(one, make=lambda: request, kind=request.kind)
 
 
-def total(by: str = "spot", times: RunTimes | None = None, **changes: Any) -> RunTotal | None:
+def total(by: str = "spot", times: Times | None = None, **changes: Any) -> RunTotal | None:
     return run_total(catalog(launcher=True), JudgedCandidate(candidate(by, **changes), FINE, times=times))
 
 
@@ -60,7 +60,7 @@ def test_without_earlier_runs_the_timeout_alone_counts(snapshot: SnapshotAsserti
 def test_what_is_a_bound_has_no_least_and_what_lacks_a_part_no_most(snapshot: SnapshotAssertion) -> None:
     bound = RunTotal(replace(EACH, at_most=True), TOOK, 3600.0)
     assert bound.usual is not None and bound.usual[0] is None
-    assert "up to $0.54 in 4 min" in bound.words
+    assert "up to $0.54 in 4–9" in bound.words
     part = RunTotal(Price(EACH.known, complete=False), None, 3600.0)
     assert part.words == snapshot
 
@@ -77,4 +77,4 @@ def test_a_pool_is_paid_for_anyway() -> None:
 
 
 def test_little_money_is_told_as_little() -> None:
-    assert "under $0.01 in 1 s" in RunTotal(EACH, RunTimes(1, 1, 3), 3600).words
+    assert "under $0.01 in 1 s" in RunTotal(EACH, Times(1, 1, 3), 3600).words

@@ -10,8 +10,8 @@ import pytest
 from slipway.catalog.model import Catalog
 from slipway.errors import PolicyError
 from slipway.submission.candidates import SubmissionRequest, prepare
+from slipway.submission.costs import Spending, spending, spending_at_once
 from slipway.submission.request import Request
-from slipway.submission.spending import Spending, spending, spending_at_once
 
 from .service import Killed, Service
 from .test_fallback import Told, catalog, command

@@ -11,12 +11,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.demand import Demand
-from slipway.jobs.run_times import RunTimes, run_times
+from slipway.jobs.earlier_jobs import Times, run_times
 from slipway.prices import UNKNOWN, Price
 from slipway.sweeps.forecast import Forecast, Share, forecast_lines
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-TOOK = RunTimes(240.0, 540.0, 11)
+TOOK = Times(240.0, 540.0, 11)
 POOL = Share(100, Price(Decimal("0.25")), True, 3, TOOK)
 SPOT = Share(100, Price(Decimal("0.31")), False, None, TOOK)
 
@@ -40,7 +40,7 @@ def earlier(number: int, seconds: float, **changed: Any) -> VertexJob:
 def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
     jobs = [earlier(1, 60), earlier(2, 300), earlier(3, 90)]
     demand = Demand.of(jobs[0])
-    assert run_times(jobs, "spot", demand, NOW) == RunTimes(60, 300, 3)
+    assert run_times(jobs, "spot", demand, NOW) == Times(60, 300, 3)
     copy = earlier(4, 2, labels={**jobs[0].labels})
     there = {"labels": {"slipway-capacity-type": "pool", "slipway-request": "r10"}}
     runs = earlier(11, 0, **there, state="JOB_STATE_RUNNING", endTime=None)
@@ -52,7 +52,7 @@ def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
         earlier(8, 1, labels={"slipway-capacity-type": "pool"}),
         earlier(9, 1, startTime="2026-09-01T00:00:00Z"),
     ]
-    assert run_times([*jobs, copy, *others], "spot", demand, NOW) == RunTimes(60, 300, 3)
+    assert run_times([*jobs, copy, *others], "spot", demand, NOW) == Times(60, 300, 3)
     assert run_times(jobs[:2], "spot", demand, NOW) is None
 
 
@@ -73,7 +73,7 @@ def test_beside_the_pools_nobody_knows_when_machines_come(snapshot: SnapshotAsse
 
 
 def test_shapes_are_told_together() -> None:
-    small = Share(10, Price(Decimal(1), complete=False), True, 10, RunTimes(60, 60, 3))
+    small = Share(10, Price(Decimal(1), complete=False), True, 10, Times(60, 60, 3))
     both = Forecast(110, (POOL, small), 0.0)
     assert (both.least_seconds, both.most_seconds, both.earlier) == (34 * 240, 34 * 540 + 60, 14)
     (line,) = forecast_lines(both)
@@ -85,7 +85,7 @@ def test_shapes_are_told_together() -> None:
     [
         (
             Forecast(1, (Share(1, Price(Decimal(1)), False, None, None),), 0.0),
-            "what the run costs and takes is not known",
+            "cost and time of the run are not known",
         ),
         (Forecast(1, (Share(1, UNKNOWN, False, None, TOOK),), 0.0), "the run: price unknown; 4 min at least"),
         (Forecast(1, (Share(1, Price(Decimal(1)), False, None, TOOK, True),), 0.0), "the run: at most $0.15; 4 min"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Parameter, Template
-from slipway.sweeps.parameter_judge import ParameterJudge
 from slipway.sweeps.points import Content, Points, points
 from slipway.sweeps.sweep_file import of_csv, of_yaml
+from slipway.sweeps.sweep_plan import ParameterJudge
 
 PARAMETERS = (Parameter("trees", "int", default=1, min=1, max=50), Parameter("name", "str"))
 TEMPLATE = Template("t", summary="", kind="custom-job", roles=(), parameters=PARAMETERS, offers=())

@@ -248,11 +248,11 @@ def test_interrupted_as_an_answer_is_taken_nothing_that_was_accepted_is_forgotte
     class Interrupted(SweepSender):
         taken = 0
 
-        def _take(self, *words: Any) -> None:
+        def _answered(self, *words: Any) -> None:
             self.taken += 1
             if self.taken == at:
                 raise KeyboardInterrupt
-            super()._take(*words)
+            super()._answered(*words)
 
     service = Service()
     done = command(service, tmp_path / "s.jsonl", made=Interrupted)
