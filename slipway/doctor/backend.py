@@ -74,12 +74,12 @@ def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
 
 def _pending(found: Backend, picture: Picture) -> Finding:
     names = join(_CALLED.get(one, one) for one in found.pending)
-    doing = "deleting" if found.deletes else "at work on"
+    words = f"a killed run was at work on {names}, and nobody knows whether it was done"
     mend = f"pulumi refresh --clear-pending-creates --stack {picture.stack}"
     does = "clears that; then pulumi up takes over what was made"
     if found.deletes:
+        words = f"a killed run was deleting {names}, and nobody knows whether it was done"
         mend, does = go_on(picture)
-    words = f"a killed run was {doing} {names}, and nobody knows whether it was done"
     return KINDS["operation-pending"].of(Subject("state", picture.stack), words, mend, does)
 
 

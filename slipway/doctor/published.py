@@ -52,16 +52,17 @@ def catalog(picture: Picture) -> Iterator[Finding]:
 
 def _missing(subject: Subject, picture: Picture) -> Finding:
     """A run that takes a stack down deletes its catalog first, and then its clusters."""
-    words, backend = f"stack {picture.stack} has no catalog", picture.backend
+    backend = picture.backend
     state = backend.state if backend else None
     known = state if isinstance(state, State) else State()
     there = (picture.there.get(one.name) for one in known.clusters)
     # What was pending a later run has cleared; that the cloud deletes a cluster tells as much.
     if backend and (backend.deletes or any(one and one.state == "STOPPING" for one in there)):
-        words += ", as a run that takes it down has not come to its end"
+        words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
         return KINDS["catalog-missing"].of(subject, words, *go_on(picture))
     does = "it publishes one" if known == State() else f"it publishes one; {destroys(picture)}"
-    return KINDS["catalog-missing"].of(subject, f"{words}: nobody can submit", picture.up, does)
+    words = f"stack {picture.stack} has no catalog: nobody can submit"
+    return KINDS["catalog-missing"].of(subject, words, picture.up, does)
 
 
 def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
