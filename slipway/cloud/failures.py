@@ -115,6 +115,8 @@ class CloudError(SlipwayError):
     """
 
     exit_code = 4
+    usual = ""
+    """What to do about most answers of this kind."""
 
     def __init__(self, what: str, why: str = "", fix: str = "", *, call: Call, answer: Answer | None = None) -> None:
         super().__init__(what, why=why, fix=fix)
@@ -149,6 +151,10 @@ class CloudError(SlipwayError):
 
 class Unauthenticated(CloudError):
     exit_code = 3
+    usual = (
+        "log in again: gcloud auth application-default login, or export a fresh GOOGLE_OAUTH_ACCESS_TOKEN (an access "
+        "token lives for an hour)"
+    )
 
 
 class Denied(CloudError):
@@ -169,14 +175,17 @@ class Refused(CloudError):
 
 class Exhausted(CloudError):
     exit_code = 5
+    usual = "wait and try again, or ask for more quota: slipway quota"
 
 
 class Unserved(CloudError):
     """Nothing is wrong with the request: what answers has no such thing. The local cloud says so of its own limits."""
 
+    usual = "trying again does not help: take a stack whose cloud has this (slipway use)"
+
 
 class Unavailable(CloudError):
-    pass
+    usual = "try again; https://status.cloud.google.com shows known outages"
 
 
 class Unreachable(CloudError):
@@ -216,35 +225,22 @@ def failure(call: Call, answer: Answer) -> CloudError:
     what = f"could not {call.doing}"
     if kind is Denied:
         return _denied(call, answer, what, why)
-    fix = {
-        Unauthenticated: "log in again: gcloud auth application-default login, or export a fresh "
-        "GOOGLE_OAUTH_ACCESS_TOKEN (an access token lives for an hour)",
-        NotFound: "",
-        Exhausted: "wait and try again, or ask for more quota: slipway quota",
-        Unserved: "trying again does not help: take a stack whose cloud has this (slipway use)",
-        Unavailable: "try again; https://status.cloud.google.com shows known outages",
-    }.get(kind, "")
-    return kind(what, why, fix, call=call, answer=answer)
+    return kind(what, why, kind.usual, call=call, answer=answer)
 
 
 def _denied(call: Call, answer: Answer, what: str, why: str) -> CloudError:
     if _API_DISABLED.search(answer.message):
-        return Denied(
-            what, why, "enable the API (gcloud services enable …), wait a minute, try again", call=call, answer=answer
-        )
+        fix = "enable the API (gcloud services enable …), wait a minute, try again"
+        return Denied(what, why, fix, call=call, answer=answer)
     acting = _ACT_AS.search(answer.message)
     named = _PERMISSION.search(answer.message)
     permission = "iam.serviceAccounts.actAs" if acting else named.group(1) if named else call.permission
     resource = _RESOURCE.search(answer.message)
     on = acting.group(1) if acting else call.on or (resource.group(1) if resource else "")
     role = role_for(permission)
-    fix = (
-        f"ask for {role}{f' on {on}' if on else ''}"
-        if role
-        else f"ask for a role with {permission}"
-        if permission
-        else ""
-    )
+    fix = f"ask for a role with {permission}" if permission else ""
+    if role:
+        fix = f"ask for {role}{f' on {on}' if on else ''}"
     error = Denied(what, why, fix, call=call, answer=answer)
     error.permission, error.role = permission, role
     return error

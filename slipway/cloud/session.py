@@ -206,7 +206,8 @@ class Session:
             if isinstance(problem, TransportError):
                 raise _no_answer(call, url, problem, never_sent=True) from problem
             if isinstance(problem, GoogleAuthError):
-                raise _expired(call, problem) from problem
+                why = f"the credentials give no access token: {str(problem) or type(problem).__name__}"
+                raise Unauthenticated(f"could not {call.doing}", why, Unauthenticated.usual, call=call) from problem
             raise
 
 
@@ -268,12 +269,3 @@ def _brief(causes: list[BaseException]) -> str:
     if any(isinstance(cause, http.client.IncompleteRead) for cause in causes):
         return "its answer broke off"
     return type(causes[0]).__name__
-
-
-def _expired(call: Call, problem: Exception) -> CloudError:
-    return Unauthenticated(
-        f"could not {call.doing}",
-        why=f"the credentials give no access token: {str(problem) or type(problem).__name__}",
-        fix="log in again: gcloud auth application-default login",
-        call=call,
-    )
