@@ -6,7 +6,7 @@ It speaks of what the service tells and no more: no order of the queue, no time 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -33,7 +33,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`text` is one line that begins with the verdict. `why` has the reasons of a job that can never run.
+    """`text` is one line that begins with the verdict, `detail` what follows, of pools that grow or are awaited. `why`
+    has the reasons of a job that can never run.
 
     `grows`: by how many machines each pool would grow, for a job that makes pools scale up. `holder`: the job that
     has most of a full pool. `lacking`: the quota metrics that are short, each with a limit that would do. `unread`:
@@ -51,6 +52,7 @@ class Verdict:
     unread: bool = False
     barred: bool = False
     queue: int | None = None
+    detail: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -114,14 +116,12 @@ def on_cluster(
     rivals = [job for job in rivals if any(_of_pool(job, one.pool.id, cluster) for one in loads if one.ahead)]
     growing, behind = by_outcome[Outcome.SCALES], by_outcome[Outcome.MAY_WAIT]
     if behind or (not growing and any(_lacks(job, cluster, ahead) for job in rivals)):
-        text = (
-            f"may wait: {_busy(name, behind or loads, cluster, mine, now)}{waiting(len(rivals))}, and may start first"
-        )
-        return Verdict(Outcome.MAY_WAIT, text, queue=queue)
+        detail = f"{_busy(name, behind or loads, cluster, mine, now)}{waiting(len(rivals))}, and may start first"
+        return Verdict(Outcome.MAY_WAIT, f"may wait: {detail}", queue=queue, detail=detail)
     if growing:
-        text = f"scales up: {join(_growth(name, one) for one in growing)}"
+        detail = join(_growth(name, one) for one in growing)
         grows = tuple((one.pool.id, one.grows_to - max(one.pool.replicas, one.asked)) for one in growing)
-        return Verdict(Outcome.SCALES, text, grows=grows)
+        return Verdict(Outcome.SCALES, f"scales up: {detail}", grows=grows, detail=detail)
     uses = join(
         f"{one.needs} of {counted(one.pool.ceiling, 'machine')}{f' of {one.pool.id}' if len(loads) > 1 else ''}"
         for one in loads

@@ -55,9 +55,9 @@ def wait_reason(
     before = [one for one in others if not waits(one) or _earlier(one, job)]
     verdict = on_cluster(cluster_name, Demand.of(job), cluster, before, now)
     if verdict.outcome is Outcome.SCALES:
-        return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.text.partition(': ')[2]}"
+        return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.detail}"
     if verdict.outcome is Outcome.MAY_WAIT:
-        return f"{plain}: {verdict.text.partition(': ')[2]}"
+        return f"{plain}: {verdict.detail}"
     if verdict.outcome is Outcome.STARTS:
         also = waiting(sum(one.persistent_resource_id == job.persistent_resource_id and waits(one) for one in others))
         return f"{plain}: machines are free{also}" if also else plain
