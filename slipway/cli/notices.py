@@ -46,8 +46,7 @@ T = TypeVar("T")
 @output_option
 def command(files: tuple[str, ...], issues: str | None, run: str | None, output: str) -> None:
     from slipway.notices.issues import read, steps
-    from slipway.notices.notice import Notices, of_document
-    from slipway.notices.scheduled_run import of_run
+    from slipway.notices.notice import Notices, of_document, of_run
 
     told = Notices()
     for file in files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from slipway.findings.document import KIND as FINDINGS_DOCUMENT
 from slipway.findings.document import read as read_findings
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.findings.kinds import KINDS as FINDINGS
-from slipway.formatting import quoted
+from slipway.formatting import join, quoted
 from slipway.season import MACHINES, moment_in_words
 
 RETIRING, SEASON, STOCK_OUT, DRIFT, DOCTOR = "retiring-overdue", "season-ends", "stock-out", "drift", "doctor"
@@ -31,6 +32,9 @@ _MENDS_DRIFT = {
     "stays": "take it back by hand, or declare it; a deployment leaves it as it is",
     "refuses": "declare it in the stack file; no deployment does anything until then",
 }
+_JOB = re.compile(r"up \((?P<stack>[a-z0-9-]+)\) / up")
+_FAILED = frozenset({"failure", "timed_out"})
+_ANNOUNCED = "Announced"
 _PUT_BACK = "pulumi up puts it back; declare it where it is to stay"
 
 
@@ -104,6 +108,31 @@ def of_document(body: Any, source: str) -> Notices:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         why = f"a {kind} document{' lacks' if isinstance(error, KeyError) else ':'} {error}"
         raise ConfigError(f"{source} can't be read", why=why, fix="write it with this version again") from error
+
+
+def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices) -> Notices:
+    """Tell which stacks' scheduled deployments stopped, from a run's jobs as GitHub lists them, and that those that
+    went well are over. `told`: what is told already; machines that are not to be had have a notice of their own.
+    Raises KeyError, TypeError or AttributeError."""
+    short = {one.stack for one in told.notices if one.kind == STOCK_OUT}
+    notices: list[Notice] = []
+    looked: set[tuple[str, str]] = set()
+    for job in jobs:
+        found = _JOB.fullmatch(job["name"])
+        if found is None or job["conclusion"] not in {"success", *_FAILED}:
+            continue  # What was cancelled or skipped tells nothing, nor does what never had its turn: `up (dev)`.
+        stack = found["stack"]
+        looked.add((STOPPED, stack))
+        if job["conclusion"] in _FAILED and stack not in short:
+            steps = tuple(str(one["name"]) for one in job.get("steps") or () if one["conclusion"] in _FAILED)
+            sentence = f"the scheduled deployment of {stack} stopped{f' at {join(steps)}' if steps else ''}"
+            mend = "mend what its run names (docs/runbook.md); the next one, within the hour, goes on from there"
+            if _ANNOUNCED in steps:
+                sentence = f"the scheduled deployment of {stack} would have done more than what was announced"
+                mend = "deploy main by hand: Actions → up → Run workflow"
+            lines = (line(sentence, mend), line(f"the run: {job.get('html_url') or ''}"))
+            notices.append(_notice((STOPPED, stack, "schedule"), [steps], "the scheduled deployment stopped", *lines))
+    return Notices(tuple(notices), frozenset(looked))
 
 
 def _of_findings(body: Mapping[str, Any]) -> Notices:

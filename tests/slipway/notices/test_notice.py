@@ -24,8 +24,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.labels import NAME_LABEL
 from slipway.notices.issues import steps
-from slipway.notices.notice import KINDS, Notices, line, of_document
-from slipway.notices.scheduled_run import of_run
+from slipway.notices.notice import KINDS, Notices, line, of_document, of_run
 from slipway.season import Season
 from tests.slipway.creation.test_cluster_creation import NEW, OPEN, OTHERS, Story, failed
 from tests.slipway.creation.vertex import OPERATION, gone, unanswered
