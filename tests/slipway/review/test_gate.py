@@ -3,6 +3,8 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from syrupy.assertion import SnapshotAssertion
+
 from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.prices import Price
 from slipway.review.gate import unannounced, unapproved, worse
@@ -59,10 +61,10 @@ def test_a_higher_grade_is_worse_and_a_lower_one_is_not() -> None:
     assert not list(worse([milder], [DELETES]))
 
 
-def test_money_beyond_the_tolerance_is_worse() -> None:
+def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> None:
     dearer = replace(DELETES, money=costs("2.5", "2"))
     (shut,) = worse([dearer], [DELETES])
-    assert shut.sentence == "It costs $1.50/h more with nothing running: $2.50/h, where $1.00/h was approved"
+    assert shut.sentence == snapshot
     assert not list(worse([dearer], [DELETES], tolerance=Decimal("1.5")))
 
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Study
 from slipway.findings.finding import Finding, Grade
@@ -46,16 +47,14 @@ def cost(known: str, *, complete: bool = True, high: int = 4) -> Any:
     return cluster("cpu", pool("workers", CPU, 1, high, price=priced(known, complete=complete)))
 
 
-def test_idle_and_most_before_and_after_with_the_overlap() -> None:  # N5
+def test_idle_and_most_before_and_after_with_the_overlap(snapshot: SnapshotAssertion) -> None:  # N5
     both = change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=2)], jobs=[TUNE])
     found = money(both)
     assert found.idle.difference == 0
     assert found.most.difference == Decimal("202.02")
     assert found.overlap == priced("202.02"), "what is up is paid, not the minimum"
     assert said(both).keys() == {"most-cost"}
-    assert said(both)["most-cost"].sentence == (
-        "With every pool at its maximum: $404.04/h → $606.06/h (+$202.02/h, +$147,474.60/month)"
-    )
+    assert said(both)["most-cost"].sentence == snapshot
 
 
 @pytest.mark.parametrize(
@@ -78,13 +77,13 @@ def test_a_rise_that_is_paid_around_the_clock_is_a_warning_when_it_is_notable() 
     assert said(change(None, facts(cost("50"))))["idle-cost"].grade == Grade.NOTE, "a first deployment"
 
 
-def test_what_is_unknown_hides_nothing_that_is_known() -> None:  # Z8
+def test_what_is_unknown_hides_nothing_that_is_known(snapshot: SnapshotAssertion) -> None:  # Z8
     found = said(change(facts(cost("1")), facts(cost("1.17", complete=False))))
-    assert found["idle-cost"].sentence.startswith("With nothing running: $1.00/h → $1.17/h and more (+$0.17/h")
+    assert found["idle-cost"].sentence == snapshot
     whole, none = cluster("a", pool()), cluster("b", pool("x", CPU, 1, 2))
     unpriced = cluster("b", pool("x", CPU, 1, 2, price=UNKNOWN))
     found = said(change(facts(whole), facts(whole, unpriced)))
-    assert found["price-unknown"].sentence == "What a `n1-standard-8` of `b/x` costs is not known"
+    assert found["price-unknown"].sentence == snapshot
     assert "price-unknown" not in said(change(facts(whole, unpriced), facts(whole, unpriced)))
     assert "price-unknown" not in said(change(facts(whole), facts(whole, none)))
 
@@ -112,29 +111,24 @@ def on_demand(price: str = "101", **fields: Any) -> Any:
     return offer("on-demand", price_per_hour=priced(price), **fields)
 
 
-def test_spot_to_on_demand_is_dearer_though_no_offer_changed() -> None:
+def test_spot_to_on_demand_is_dearer_though_no_offer_changed(snapshot: SnapshotAssertion) -> None:
     before, after = template("lora", spot(), on_demand()), template("lora", on_demand())
     found = said(change(facts(before), facts(after)))["run-cost"]
-    assert found.sentence == (
-        "A usual run of `lora` costs $30.00/h by spot, at most $720.00 in all → $101.00/h by on-demand, at most "
-        "$2,424.00 in all"
-    )
+    assert found.sentence == snapshot
     assert (found.grade, found.subject, found.cost) == (Grade.WARNING, "template lora", 71.0)
-    assert found.details == ("100 runs: at most $72,000.00 → $242,400.00",)
+    assert found.details == snapshot
     back = said(change(facts(after), facts(before)))["run-cost"]
     assert back.grade == Grade.NOTE
 
 
-def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost() -> None:
+def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost(snapshot: SnapshotAssertion) -> None:
     here = offer(cluster="h100", machine=H100, price_per_hour=priced("101"))
     before, after = template("lora", here, on_demand()), template("lora", on_demand())
     found = said(change(facts(before), facts(after)))["run-cost"]
-    assert found.sentence == (
-        "A usual run of `lora` costs nothing more on the pool → $101.00/h by on-demand, at most $2,424.00 in all"
-    )
+    assert found.sentence == snapshot
     assert (found.grade, found.cost) == (Grade.WARNING, 101.0)
     back = said(change(facts(after), facts(before)))["run-cost"]
-    assert back.sentence.endswith("at most $2,424.00 in all → nothing more on the pool")
+    assert back.sentence == snapshot
     assert (back.grade, back.cost) == (Grade.NOTE, -101.0)
 
 
@@ -145,17 +139,14 @@ def test_what_a_submission_falls_back_to_counts_as_well() -> None:
     assert "$101.00/h by on-demand" in found["run-cost"].sentence
 
 
-def test_the_same_offer_at_another_price() -> None:
+def test_the_same_offer_at_another_price(snapshot: SnapshotAssertion) -> None:
     before, after = template("lora", spot("30"), on_demand()), template("lora", spot("60"), on_demand())
     found = said(change(facts(before), facts(after)))["run-cost"]
-    assert (
-        found.details[0]
-        == "spot: $30.00/h by spot, at most $720.00 in all → $60.00/h by spot, at most $1,440.00 in all"
-    )
+    assert found.details[0] == snapshot
     assert found.grade == Grade.WARNING
 
 
-def test_a_tuning_job_costs_as_many_rounds_as_its_trials_need() -> None:
+def test_a_tuning_job_costs_as_many_rounds_as_its_trials_need(snapshot: SnapshotAssertion) -> None:
     def tuned(trials: int) -> Any:
         body = {"trialJobSpec": request(worker_pool())["jobSpec"]}
         study = Study(trials, 5, "", (("loss", "MINIMIZE"),), ())
@@ -163,7 +154,7 @@ def test_a_tuning_job_costs_as_many_rounds_as_its_trials_need() -> None:
         return template("tune", one, study=study)
 
     found = said(change(facts(tuned(10)), facts(tuned(1000))))["run-cost"]
-    assert "at most $48.00 in all → $1.00/h by spot, at most $4,800.00 in all" in found.sentence
+    assert found.sentence == snapshot
     assert found.grade == Grade.WARNING
 
 
@@ -171,11 +162,9 @@ def test_a_new_template_costs_nobody_more() -> None:
     assert said(change(facts(), facts(template("lora", spot())))) == {}
 
 
-def test_a_reservation_that_nobody_uses_stays_paid() -> None:
+def test_a_reservation_that_nobody_uses_stays_paid(snapshot: SnapshotAssertion) -> None:
     body = request(worker_pool(H100, reservation=RESERVED), capacity_type="reservation")
     before = template("lora", offer("reservation", machine=H100, request=body), on_demand())
     found = said(change(facts(before), facts(template("lora", on_demand()))))
-    assert (
-        found["reservation-paid"].sentence == f"Reservation `{RESERVED}` stays paid, and no template uses it any more"
-    )
+    assert found["reservation-paid"].sentence == snapshot
     assert found["reservation-paid"].details == ("template `lora` used it",)

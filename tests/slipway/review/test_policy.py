@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Catalog
@@ -49,14 +50,10 @@ def test_an_advisory_rule_is_a_warning() -> None:
     assert (kind, grade) == ("policy-advice", Grade.WARNING)
 
 
-def test_a_rule_that_is_dropped_advisory_now_or_another_is_told() -> None:
+def test_a_rule_that_is_dropped_advisory_now_or_another_is_told(snapshot: SnapshotAssertion) -> None:
     before = held({MANDATORY: {"regions": ["us-central1"], "idleCost": 100, "cmek": False}})
     after = held({MANDATORY: {"regions": ["us-central1", "asia-east1"]}, ADVISORY: {"idleCost": 100}})
-    assert [(kind, sentence) for kind, sentence, _ in said(before, after)] == [
-        ("policy-weaker", "mandatory rule `regions`: `us-central1` → `us-central1, asia-east1`"),
-        ("policy-weaker", "mandatory rule `idleCost` is advisory now"),
-        ("policy-weaker", "mandatory rule `cmek` is dropped"),
-    ]
+    assert [(kind, sentence) for kind, sentence, _ in said(before, after)] == snapshot
 
 
 def test_a_new_rule_that_holds_and_a_program_that_refused_say_nothing() -> None:

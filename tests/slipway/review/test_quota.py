@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Parameter
 from slipway.cloud.quotas import QuotaPreference
@@ -56,25 +57,22 @@ def changed(before: Any, after: Any, **fields: Any) -> dict[str, Finding]:
     return said(change(facts(OLD, quota=old), facts(NEW, kept(OLD), quota=new), **fields))
 
 
-def test_what_can_not_grow_to_its_maximum() -> None:  # N6
+def test_what_can_not_grow_to_its_maximum(snapshot: SnapshotAssertion) -> None:  # N6
     found = changed(line(32), line(48, state="tight"))
     assert found.keys() == {"quota-short-at-most"}
-    assert found["quota-short-at-most"].sentence == (
-        "`h100/workers` can't grow to its maximum: 4 of 6 machines, 48 H100 GPUs at most, 32 can be had, limit "
-        "32: short by 16; increase can be requested (`CustomModelTrainingH100GPUsPerProjectPerRegion`)"
-    )
+    assert found["quota-short-at-most"].sentence == snapshot
     assert found["quota-short-at-most"].grade == Grade.WARNING
 
 
-def test_others_are_in_the_way_and_the_old_generation_is_none_of_them() -> None:
+def test_others_are_in_the_way_and_the_old_generation_is_none_of_them(snapshot: SnapshotAssertion) -> None:
     found = changed(line(32), line(48), clusters=[living(OLD, used=4), living(OTHER)])
-    assert "24 can be had, limit 32, 8 used by others: short by 24" in found["quota-short-at-most"].sentence
+    assert found["quota-short-at-most"].sentence == snapshot
 
 
 @pytest.mark.parametrize("increase", ["no increase: too little usage history", ""])
-def test_whether_an_increase_can_be_had(increase: str) -> None:
+def test_whether_an_increase_can_be_had(snapshot: SnapshotAssertion, increase: str) -> None:
     found = changed(line(32), line(48), limits=limits({GPUS: 32}, increase))["quota-short-at-most"]
-    assert found.sentence.endswith(increase or "whether an increase can be had is not known")
+    assert found.sentence == snapshot
 
 
 def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
@@ -84,10 +82,10 @@ def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
     assert changed(line(48), line(40)) == {}, "less than it was"
 
 
-def test_what_did_not_fit_does() -> None:
+def test_what_did_not_fit_does(snapshot: SnapshotAssertion) -> None:
     found = changed(line(48), line(32))
     assert found.keys() == {"quota-eased"}
-    assert found["quota-eased"].sentence == "`h100/workers` can grow to the maximum: 32 of 32 H100 GPUs"
+    assert found["quota-eased"].sentence == snapshot
 
 
 def test_with_strict_it_stops_the_deployment() -> None:
@@ -96,51 +94,37 @@ def test_with_strict_it_stops_the_deployment() -> None:
     assert "`strict` refuses the deployment" in found.sentence
 
 
-def test_what_is_created_does_not_fit() -> None:  # D2
+def test_what_is_created_does_not_fit(snapshot: SnapshotAssertion) -> None:  # D2
     found = changed(line(32), line(48, short=16, state="short"), clusters=[living(OLD)])
     assert found.keys() == {"quota-short-now"}
-    assert found["quota-short-now"].sentence == (
-        "What is created is short by 16 H100 GPUs, limit 32: the deployment is refused; increase can be requested "
-        "(`CustomModelTrainingH100GPUsPerProjectPerRegion`)"
-    )
+    assert found["quota-short-now"].sentence == snapshot
     assert found["quota-short-now"].grade == Grade.BLOCKING
 
 
-def test_both_generations_at_once_do_not_fit_though_each_does() -> None:
+def test_both_generations_at_once_do_not_fit_though_each_does(snapshot: SnapshotAssertion) -> None:
     found = changed(line(8, limit=8), line(8, short=8, limit=8, state="short"))
     assert found.keys() == {"quota-short-in-overlap"}
-    assert found["quota-short-in-overlap"].sentence.startswith(
-        "Both generations at once need 8 more H100 GPUs than there are, limit 8: the deployment is refused"
-    )
-    assert found["quota-short-in-overlap"].details == (
-        "`h100/workers`: 8 H100 GPUs at most",
-        "the old generation draws 8 until it is gone",
-    )
+    assert found["quota-short-in-overlap"].sentence == snapshot
+    assert found["quota-short-in-overlap"].details == snapshot
     warns = changed(quota(line(8)), quota(line(8, short=8, state="short"), mode="warn"))["quota-short-in-overlap"]
-    assert "the deployment goes on, and may fail" in warns.sentence
+    assert warns.sentence == snapshot
 
 
-def test_offers_that_lack_quota() -> None:
+def test_offers_that_lack_quota(snapshot: SnapshotAssertion) -> None:
     found = changed(offers(8), offers(16, short=8))
     assert found.keys() == {"quota-short-at-most"}
-    assert found["quota-short-at-most"].sentence == (
-        "A single run needs up to 16 preemptible H100 GPUs, limit 8: `lora spot` can't be taken; increase can be "
-        "requested (`CustomModelTrainingPreemptibleH100GPUsPerProjectPerRegion`)"
-    )
+    assert found["quota-short-at-most"].sentence == snapshot
 
 
 def asking(*lines: QuotaLine, **requests: int) -> QuotaFacts:
     return replace(quota(*lines, mode="request"), requests=requests or None)
 
 
-def test_what_google_is_asked_for() -> None:  # Z2
+def test_what_google_is_asked_for(snapshot: SnapshotAssertion) -> None:  # Z2
     found = changed(line(32), asking(line(48), **{GPUS: 48}))
     assert found.keys() == {"quota-requested", "quota-short-at-most"}
     assert found["quota-requested"].subject == f"quota {GPUS}"
-    assert found["quota-requested"].sentence == (
-        "Google is asked for 48 H100 GPUs in us-central1, limit 32: its answer may take days, and what is granted is "
-        "never given back"
-    )
+    assert found["quota-requested"].sentence == snapshot
     assert found["quota-requested"].grade == Grade.NOTE
 
 
@@ -153,12 +137,12 @@ def test_what_was_asked_for_before_is_not_told_again() -> None:
     assert changed(line(48), before, preferences=by_hand) == {}, "somebody else did"
 
 
-def test_clusters_that_wait_for_a_grant_are_no_refusal() -> None:
+def test_clusters_that_wait_for_a_grant_are_no_refusal(snapshot: SnapshotAssertion) -> None:
     """Nothing is lost by it, and the request has to be deployed to be sent."""
     after = asking(line(48, short=16, state="short"), **{GPUS: 48})
     found = changed(line(32), after)
     assert found.keys() == {"quota-requested", "quota-short-now"}
-    assert "limit 32: no cluster is made before a limit of 48 is granted; increase" in found["quota-short-now"].sentence
+    assert found["quota-short-now"].sentence == snapshot
     assert found["quota-short-now"].grade == Grade.WARNING
 
     settled = QuotaPreference("x", "x", "us-central1", 48, 32, detail="scarce")
@@ -219,7 +203,7 @@ def test_how_a_stack_stands_without_requests() -> None:
     assert quota_in_words(change(None, None)) == "unknown"
 
 
-def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it() -> None:  # N6
+def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it(snapshot: SnapshotAssertion) -> None:  # N6
     short = offer("spot", available=False, lacks_quota=True)
     lora = template("lora", short, replace(short, when={"model": ("27b",)}, available=True, lacks_quota=False))
     lora = replace(
@@ -228,7 +212,7 @@ def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it() -> None:  # N6
         offers=(replace(short, when={"model": ("2b",)}), *lora.offers[1:]),
     )
     after = facts(OLD, lora, quota=quota(line(8), offers(16, short=8)))
-    assert quota_in_words(change(after, after)) == "ok for pools, short for lora"
+    assert quota_in_words(change(after, after)) == snapshot
 
 
 def test_limits_that_can_not_be_read_are_said_once() -> None:
@@ -238,9 +222,9 @@ def test_limits_that_can_not_be_read_are_said_once() -> None:
     assert changed(after, after, limits=UNREAD) == {}
 
 
-def test_where_use_could_not_be_counted_the_limit_alone_counts() -> None:
+def test_where_use_could_not_be_counted_the_limit_alone_counts(snapshot: SnapshotAssertion) -> None:
     found = changed(line(32), line(48), clusters=UNREAD, jobs=UNREAD)
-    assert "32 can be had, limit 32: short by 16" in found["quota-short-at-most"].sentence
+    assert found["quota-short-at-most"].sentence == snapshot
 
 
 def test_a_first_deployment_is_short_by_itself_and_no_program_no_quota() -> None:
@@ -269,17 +253,19 @@ def elsewhere(after: QuotaLine, used: int) -> dict[str, Finding]:
     return said(replace(found, live=live))
 
 
-def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() -> None:  # N2
+def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use(
+    snapshot: SnapshotAssertion,
+) -> None:  # N2
     found = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
     assert found.subject == f"quota {GPUS} in us-east4"
-    assert "32 H100 GPUs in us-east4 at most, 24 can be had, limit 32, 8 used by others: short by 8" in found.sentence
+    assert found.sentence == snapshot
     assert "increase can be requested" in found.sentence
     now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
-    assert now.sentence.startswith("What is created is short by 8 H100 GPUs in us-east4, limit 32")
+    assert now.sentence == snapshot
 
 
-def test_limits_of_another_region_that_can_not_be_read_are_named() -> None:
+def test_limits_of_another_region_that_can_not_be_read_are_named(snapshot: SnapshotAssertion) -> None:
     found = change(facts(OLD), facts(FAR, quota=quota(far(32, state="unknown"))))
     live = replace(found.live, limits_elsewhere={AWAY: UNREAD})
     (one,) = said(replace(found, live=live)).values()
-    assert one.sentence.startswith("Nobody can tell whether H100 GPUs in us-east4 suffice: ")
+    assert one.sentence == snapshot

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from syrupy.assertion import SnapshotAssertion
+
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.findings.finding import Finding, Grade
@@ -49,27 +51,23 @@ def said(before: Cluster | None, after: Cluster) -> list[Finding]:
     return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
 
 
-def test_what_may_come_from_another_region_says_where_and_that_data_stays() -> None:
+def test_what_may_come_from_another_region_says_where_and_that_data_stays(snapshot: SnapshotAssertion) -> None:
     (one,) = said(None, LISTED)
-    assert one.sentence == (
-        "`gpu` may become another one where its machines can't be had: alternative 1 in us-east4: the same machines, "
-        "+$0.01/h idle, data stays in us-central1 and crosses regions at a price"
-    )
+    assert one.sentence == snapshot
     assert (one.grade, one.field) == (Grade.WARNING, "slipway:persistentResources.gpu.alternatives")
     small = {"workers": pool("workers", CPU, 1, 4, price=hourly(CPU, AWAY))}
     (one,) = said(None, replace(LISTED, alternatives=(small, {"workers": FAR_POOL}), alternative_regions=("", AWAY)))
-    assert (
-        "alternative 1: workers 1–4 n1-standard-8" in one.sentence and "; or alternative 2 in us-east4:" in one.sentence
-    )
+    assert "alternative 1: workers 1–4 n1-standard-8" in one.sentence
+    assert one.sentence == snapshot
 
 
-def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N14
+def test_what_was_announced_is_for_knowing_and_starts_by_itself(snapshot: SnapshotAssertion) -> None:  # N14
     """A season that begins, and a cluster that failed: nobody edited the list."""
     asleep = DormantCluster(**{each.name: getattr(LISTED, each.name) for each in fields(LISTED)})
     before = facts()
     before = replace(before, catalog=replace(before.catalog, dormant={"gpu": asleep}))
     (one,) = alternatives(change(before, facts(LISTED), clusters=[]))
-    assert one.sentence.startswith("`gpu` may become another one where its machines can't be had, as was announced: ")
+    assert one.sentence == snapshot
     dearer = replace(LISTED, alternatives=({"workers": replace(FAR_POOL, price_per_hour=hourly(CPU, AWAY))},))
     again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
     for told in (one, *alternatives(again)):
@@ -79,45 +77,35 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N1
     assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
 
 
-def test_one_that_is_lost_elsewhere_is_made_again_at_home_and_no_edit_is_blamed() -> None:
-    for there, why in (([], "is not there any more"), ([replace(away(FAR), state="ERROR")], "failed")):
+def test_one_that_is_lost_elsewhere_is_made_again_at_home_and_no_edit_is_blamed(snapshot: SnapshotAssertion) -> None:
+    for there in ([], [replace(away(FAR), state="ERROR")]):
         found = {one.kind: one for one in clusters(change(facts(FAR), facts(FIRST), clusters=there))}
-        assert found["cluster-new-generation"].sentence == (
-            "`gpu` is made again, as asked for first, as `gpu-0000001` (`region` `us-east4` → `us-central1`): "
-            f"`gpu-0000002`, its alternative 1 in us-east4, {why}"
-        )
+        assert found["cluster-new-generation"].sentence == snapshot
 
 
-def test_another_region_of_an_alternative_is_told_and_nothing_that_runs_changes() -> None:
+def test_another_region_of_an_alternative_is_told_and_nothing_that_runs_changes(snapshot: SnapshotAssertion) -> None:
     (one,) = said(LISTED, replace(LISTED, alternative_regions=("us-west1",)))
-    assert one.sentence.startswith("`gpu`: what may be made in its place changes (alternative 1 in us-west1: ")
+    assert one.sentence == snapshot
     assert one.sentence.endswith("); nothing that runs does") and one.grade is Grade.NOTE
     assert said(LISTED, LISTED) == []
     (one,) = said(LISTED, replace(LISTED, alternatives=None, alternative_regions=None))
-    assert one.sentence == "`gpu`: what may be made in its place changes; nothing that runs does"
+    assert one.sentence == snapshot
 
 
-def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
+def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is(snapshot: SnapshotAssertion) -> None:
     (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
-    assert line.startswith(
-        "`gpu` is there as its alternative 1 in us-east4, whose jobs' data stays in us-central1 and crosses regions "
-        "at a price, and stays until the stack file says otherwise"
-    )
+    assert line == snapshot
 
 
-def test_going_back_is_a_new_generation_and_no_move_of_the_stack() -> None:
+def test_going_back_is_a_new_generation_and_no_move_of_the_stack(snapshot: SnapshotAssertion) -> None:
     train = job("train-1", on=FAR, machine=H100)
     there = [away(FAR, used=1)]
     told = change(facts(FAR), facts(FIRST, kept(FAR, train)), clusters=there, jobs=[train])
     found = {one.kind: one for one in (*clusters(told), *capacity(told), *deletions(told))}
     new = found["cluster-new-generation"]
-    assert new.sentence == (
-        "`gpu` becomes a new generation: `region` `us-east4` → `us-central1` can't change in place; a second cluster "
-        "is made, submissions switch to it, and `gpu-0000002` retires when `train-1` (user-a, running 3 h 12 min) has "
-        "ended"
-    )
+    assert new.sentence == snapshot
     assert new.field == "slipway:persistentResources.gpu.alternatives"
-    assert "$101.15/h for the old one's 1 `a3-highgpu-8g`" in found["generations-overlap"].sentence, "by its region"
+    assert found["generations-overlap"].sentence == snapshot
     assert found.keys() == {
         "cluster-new-generation",
         "jobs-finish-on-old",
@@ -136,7 +124,9 @@ def test_a_deleted_one_is_told_with_the_price_of_its_own_region() -> None:
     assert cost(away(FAR, used=1)) > cost(living(FAR, used=1))
 
 
-def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
+def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else(
+    snapshot: SnapshotAssertion,
+) -> None:
     made = asked_for(FAR)
 
     def unsaid(one: Cluster) -> list[str]:
@@ -145,7 +135,7 @@ def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_
 
     assert unsaid(FAR) == []
     (words,) = unsaid(replace(FAR, region=None))
-    assert "`location` is `us-east4`, said to be `us-central1`" in words
+    assert words == snapshot
 
 
 def test_it_is_looked_for_where_it_was_or_may_come_to_be() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.document import PublishedCatalog
@@ -44,47 +45,38 @@ def said(change: Change) -> dict[str, Finding]:
     return {one.kind: one for one in found}
 
 
-def test_a_new_generation_says_which_field_made_it_and_when_the_old_one_goes() -> None:  # N1
+def test_a_new_generation_says_which_field_made_it_and_when_the_old_one_goes(snapshot: SnapshotAssertion) -> None:  # N1
     found = said(
         change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=1)], jobs=[TUNE]),
     )
     assert found.keys() == {"cluster-new-generation", "jobs-finish-on-old"}
     rolled = found["cluster-new-generation"]
-    assert rolled.sentence == (
-        "`h100` becomes a new generation: `pools.workers.replicas.max` 4 → 6 can't change in place; a second cluster "
-        "is made, submissions switch to it, and `h100-3e29a36` retires when `tune-27b-x1` (user-a, running 3 h 12 min) "
-        "has ended"
-    )
+    assert rolled.sentence == snapshot
     assert (rolled.subject, rolled.grade) == ("cluster h100", Grade.WARNING)
     assert rolled.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
-    assert found["jobs-finish-on-old"].details == ("`tune-27b-x1` (user-a, running 3 h 12 min)",)
+    assert found["jobs-finish-on-old"].details == snapshot
 
 
-def test_jobs_are_named_with_owner_state_and_age_the_oldest_first() -> None:
+def test_jobs_are_named_with_owner_state_and_age_the_oldest_first(snapshot: SnapshotAssertion) -> None:
     jobs = [EVAL, TUNE]
     found = said(change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD)], jobs=jobs))
-    assert found["jobs-finish-on-old"].details == (
-        "`tune-27b-x1` (user-a, running 3 h 12 min)",
-        "`eval-9d` (ci, queued 8 min)",
-    )
-    assert "when `tune-27b-x1` (user-a, running 3 h 12 min) and `eval-9d` (ci, queued 8 min) have ended" in (
-        found["cluster-new-generation"].sentence
-    )
+    assert found["jobs-finish-on-old"].details == snapshot
+    assert found["cluster-new-generation"].sentence == snapshot
 
 
-def test_many_jobs_are_counted_in_the_sentence_and_named_below() -> None:
+def test_many_jobs_are_counted_in_the_sentence_and_named_below(snapshot: SnapshotAssertion) -> None:
     jobs = [job(f"sweep-{n}", on=OLD) for n in range(40)]
     found = said(change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD)], jobs=jobs))
-    assert "retires when 40 jobs have ended" in found["cluster-new-generation"].sentence
+    assert found["cluster-new-generation"].sentence == snapshot
     assert len(found["jobs-finish-on-old"].details) == 40
 
 
-def test_a_pipeline_and_the_job_that_it_runs_as_are_one() -> None:
+def test_a_pipeline_and_the_job_that_it_runs_as_are_one(snapshot: SnapshotAssertion) -> None:
     custom = job("custom-behind", on=OLD)
     pipeline = job("pipeline", on=OLD, backing=custom.name)
     jobs = [custom, pipeline]
     found = said(change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD)], jobs=jobs))
-    assert found["jobs-finish-on-old"].sentence == "1 job finishes on `h100-3e29a36`, which takes no others"
+    assert found["jobs-finish-on-old"].sentence == snapshot
 
 
 @pytest.mark.parametrize(
@@ -100,13 +92,12 @@ def test_a_pipeline_and_the_job_that_it_runs_as_are_one() -> None:
         ({"display_name": "CPU"}, "`displayName` `cpu` → `CPU`", "displayName"),
     ],
 )
-def test_every_field_that_can_not_change_in_place_is_named(fields: dict[str, Any], edit: str, key: str) -> None:
+def test_every_field_that_can_not_change_in_place_is_named(
+    snapshot: SnapshotAssertion, fields: dict[str, Any], edit: str, key: str
+) -> None:
     old, new = cluster(), cluster(**fields)
     found = said(change(facts(old), facts(new), clusters=[living(old)]))["cluster-new-generation"]
-    assert found.sentence == (
-        f"`cpu` becomes a new generation: {edit} can't change in place; a second cluster is made, submissions switch "
-        f"to it, and `{old.id}` is idle and goes with this deployment"
-    )
+    assert found.sentence == snapshot
     assert (found.grade, found.field) == (Grade.WARNING, f"slipway:persistentResources.cpu.{key}")
 
 
@@ -137,11 +128,13 @@ def test_every_field_of_a_pool_is_named(old: Any, new: Any, edit: str) -> None:
     assert edit in (*found.details, *found.sentence.split("; ")) or edit in found.sentence
 
 
-def test_another_region_is_named_as_the_cause_and_nothing_is_said_of_what_nobody_read() -> None:
+def test_another_region_is_named_as_the_cause_and_nothing_is_said_of_what_nobody_read(
+    snapshot: SnapshotAssertion,
+) -> None:
     moved = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="europe-west4")
     found = said(change(facts(OLD), replace(facts(OLD), catalog=moved)))
-    assert "`gcp:region` `us-central1` → `europe-west4` can't change" in found["cluster-new-generation"].sentence
-    assert "`h100-3e29a36` goes if nothing runs on it" in found["cluster-new-generation"].sentence
+    assert found["cluster-new-generation"].sentence == snapshot
+    assert found["cluster-new-generation"].sentence == snapshot
     assert found["cluster-new-generation"].field == "gcp:region"
 
 
@@ -154,34 +147,31 @@ def test_a_catalog_of_an_earlier_version_blames_no_field_that_it_did_not_tell() 
     assert said(change(facts(old), facts(replace(new, id=old.id)), clusters=[living(old)])) == {}
 
 
-def test_one_that_was_made_by_a_deployment_that_failed_is_there_already() -> None:  # N14: before is what is published
+def test_one_that_was_made_by_a_deployment_that_failed_is_there_already(
+    snapshot: SnapshotAssertion,
+) -> None:  # N14: before is what is published
     both = [living(OLD), living(NEW)]
     found = said(change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=both, jobs=[TUNE]))
-    assert (
-        "submissions switch to `h100-4b2277a`, which is there already, and" in found["cluster-new-generation"].sentence
-    )
+    assert found["cluster-new-generation"].sentence == snapshot
 
 
-def test_reverting_is_free() -> None:  # N1
+def test_reverting_is_free(snapshot: SnapshotAssertion) -> None:  # N1
     before = facts(NEW, kept(OLD, TUNE))
     found = said(change(before, facts(OLD, kept(NEW, why="in-use")), clusters=[living(OLD), living(NEW)], jobs=[TUNE]))
     assert found.keys() == {"cluster-returns"}
-    assert found["cluster-returns"].sentence == (
-        "`h100` goes back to `h100-3e29a36`, which still lives: submissions switch to it, and `h100-4b2277a` retires "
-        "with a later deployment (machines are in use by a job that the lists do not show yet)"
-    )
+    assert found["cluster-returns"].sentence == snapshot
     assert found["cluster-returns"].grade == Grade.NOTE
 
 
-def test_a_failed_one_is_made_again_and_no_field_is_blamed() -> None:
+def test_a_failed_one_is_made_again_and_no_field_is_blamed(snapshot: SnapshotAssertion) -> None:
     again = replace(OLD, id=f"{OLD.id}-2")
     found = said(change(facts(OLD), facts(again), clusters=[living(OLD, state="ERROR")]))
-    assert found["cluster-created"].sentence == "`h100` is made again as `h100-3e29a36-2`: `h100-3e29a36` failed"
+    assert found["cluster-created"].sentence == snapshot
 
 
-def test_one_that_somebody_deleted_by_hand_is_made_again() -> None:
+def test_one_that_somebody_deleted_by_hand_is_made_again(snapshot: SnapshotAssertion) -> None:
     found = said(change(facts(OLD), facts(OLD), clusters=[]))
-    assert found["cluster-created"].sentence == "`h100` is made again: somebody deleted `h100-3e29a36`"
+    assert found["cluster-created"].sentence == snapshot
     assert said(change(facts(OLD), facts(OLD), clusters=[], steps=[])) == {}, "the engine knows better"
 
 
@@ -209,13 +199,10 @@ def test_a_cluster_that_is_not_asked_for_any_more(gone: Any, jobs: Any, kind: st
     assert found.keys() == {kind, *(["jobs-finish-on-old"] if jobs else [])}
 
 
-def test_what_is_given_back_may_not_come_again() -> None:  # B3
+def test_what_is_given_back_may_not_come_again(snapshot: SnapshotAssertion) -> None:  # B3
     stays = cluster("stays")
     found = said(change(facts(stays, OLD), facts(stays), clusters=[living(stays), living(OLD, replicas=3)]))
-    assert found["cluster-deleted"].sentence == (
-        "`h100` is not asked for any more: `h100-3e29a36` is idle and goes with this deployment; its 3 `a3-highgpu-8g` "
-        "may not come again"
-    )
+    assert found["cluster-deleted"].sentence == snapshot
 
 
 def test_one_that_failed_holds_nothing() -> None:
@@ -225,19 +212,19 @@ def test_one_that_failed_holds_nothing() -> None:
     assert found["cluster-cleared"].grade == Grade.NOTE
 
 
-def test_how_it_is_replaced_and_when_to_warn_change_in_place() -> None:
+def test_how_it_is_replaced_and_when_to_warn_change_in_place(snapshot: SnapshotAssertion) -> None:
     later = replace(OLD, retire_within=7 * 86400.0)
     found = said(change(facts(OLD), facts(later), clusters=[living(OLD)]))["cluster-protection"]
-    assert found.sentence == "`h100`: `retireWithin` none → `7 days`; nothing that runs changes"
+    assert found.sentence == snapshot
     assert found.grade == Grade.NOTE
     other = said(change(facts(replace(OLD, replacement="protect")), facts(OLD), clusters=[living(OLD)]))
     assert other["cluster-protection"].grade == Grade.WARNING
     patient = replace(OLD, create_within=7200.0)
     found = said(change(facts(OLD), facts(patient), clusters=[living(OLD)]))["cluster-protection"]  # N2
-    assert found.sentence == "`h100`: `createWithin` `15 min (default)` → `2 h`; nothing that runs changes"
+    assert found.sentence == snapshot
     assert (found.grade, found.field) == (Grade.NOTE, "slipway:persistentResources.h100.createWithin")
     found = said(change(facts(patient), facts(OLD), clusters=[living(OLD)]))["cluster-protection"]
-    assert found.sentence == "`h100`: `createWithin` `2 h` → `15 min (default)`; nothing that runs changes"
+    assert found.sentence == snapshot
 
 
 def test_how_a_dormant_one_is_replaced_is_told_as_well() -> None:
@@ -246,50 +233,46 @@ def test_how_a_dormant_one_is_replaced_is_told_as_well() -> None:
     assert (one.kind, one.grade) == ("cluster-protection", Grade.WARNING)
 
 
-def test_what_a_deployment_deleted_that_did_not_finish_is_not_laid_to_somebody() -> None:  # N1
+def test_what_a_deployment_deleted_that_did_not_finish_is_not_laid_to_somebody(
+    snapshot: SnapshotAssertion,
+) -> None:  # N1
     """Of one that is replaced in place: gone on with, or reverted."""
     withdrawn_ = published(withdrawn(facts(OLD).catalog, {OLD.id}, NOW))
     told = said(replace(change(facts(OLD), facts(NEW), clusters=[]), live=withdrawn_))["cluster-new-generation"]
-    assert f"`{OLD.id}` went already to make room for it; `{NEW.id}` is made" in told.sentence
+    assert told.sentence == snapshot
     back = said(replace(change(facts(OLD), facts(OLD), clusters=[]), live=withdrawn_))["cluster-created"]
-    assert back.sentence == f"`h100` is made again: a deployment that did not come to its end deleted `{OLD.id}`"
+    assert back.sentence == snapshot
 
 
 def published(catalog: Catalog) -> Live:
     return Live((), (), {}, PublishedCatalog(whole=catalog))
 
 
-def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs() -> None:  # N1
+def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs(snapshot: SnapshotAssertion) -> None:  # N1
     asked = replace(NEW, replacement="in-place")
     found = said(change(facts(OLD), facts(asked), clusters=[living(OLD)]))
     assert "cluster-new-generation" not in found and "generations-overlap" not in found
     told = found["cluster-in-place"]
     assert told.grade == Grade.BLOCKING
-    assert told.sentence == (
-        "`h100` is replaced in place, because `pools.workers.replicas.max` 4 → 6 can't be changed on a living cluster: "
-        f"`{OLD.id}` is deleted first, and nobody can submit to `h100` until `{asked.id}` runs; its 1 `a3-highgpu-8g` "
-        "may not come again"
-    )
+    assert told.sentence == snapshot
     assert "rollover → `in-place`" in found["cluster-protection"].sentence.replace("`rollover`", "rollover")
     other = replace(asked, alternatives=({"workers": pool("workers", CPU, 1, 4)},))
     may_become = said(change(facts(OLD), facts(other), clusters=[living(OLD)]))["cluster-in-place"]
-    assert "until `h100-4b2277a` or an alternative of it runs; " in may_become.sentence
+    assert may_become.sentence == snapshot
     assert "nothing that runs changes" not in found["cluster-protection"].sentence
 
     busy = said(change(facts(OLD), facts(asked, kept(OLD, TUNE)), clusters=[living(OLD, used=1)], jobs=[TUNE]))
-    assert "`pulumi up` refuses that until `tune-27b-x1`" in busy["cluster-in-place"].sentence
+    assert busy["cluster-in-place"].sentence == snapshot
     assert "jobs-finish-on-old" not in busy and busy["cluster-in-place"].grade == Grade.BLOCKING
 
 
-def test_what_is_kept_as_before_is_said_once_and_overdue_when_it_becomes_so() -> None:
+def test_what_is_kept_as_before_is_said_once_and_overdue_when_it_becomes_so(snapshot: SnapshotAssertion) -> None:
     before = facts(NEW, kept(OLD, TUNE))
     alive = [living(OLD, used=1), living(NEW)]
     assert said(change(before, before, clusters=alive, jobs=[TUNE])) == {}
     late = facts(NEW, kept(OLD, TUNE, overdue=True))
     found = said(change(before, late, clusters=alive, jobs=[TUNE]))
-    assert found["cluster-overdue"].sentence == (
-        "`h100-3e29a36`, an old generation of `h100`, should have retired by now: `tune-27b-x1` still on it"
-    )
+    assert found["cluster-overdue"].sentence == snapshot
     assert said(change(late, late, clusters=alive, jobs=[TUNE])) == {}
 
 
@@ -308,26 +291,26 @@ def test_what_a_deployment_left_that_did_not_finish_is_taken_over() -> None:
 
 
 @pytest.mark.parametrize("op", ["delete", "replace", "create-replacement", "delete-replaced"])
-def test_a_cluster_that_the_engine_takes_away_under_its_jobs_is_graded_as_that(op: str) -> None:  # N1
+def test_a_cluster_that_the_engine_takes_away_under_its_jobs_is_graded_as_that(
+    snapshot: SnapshotAssertion, op: str
+) -> None:  # N1
     away = step(op, VERTEX, OLD.id, old={"name": OLD.id}, replaces=["resourcePools[0].diskSpec"])
     same = facts(OLD)
     found = said(change(same, same, clusters=[living(OLD, used=1)], jobs=[TUNE], steps=[away]))
     assert found["jobs-cancelled"].grade == Grade.BLOCKING
     assert found["jobs-cancelled"].subject == "cluster h100"
     assert found["jobs-cancelled"].cost > 100
-    assert "`tune-27b-x1` (user-a, running 3 h 12 min) is cancelled with it" in found["jobs-cancelled"].sentence
+    assert found["jobs-cancelled"].sentence == snapshot
     assert "because of `resourcePools[0].diskSpec`" in found["jobs-cancelled"].sentence
     assert found["cluster-deleted"].grade == Grade.BLOCKING
 
 
-def test_nothing_says_that_jobs_finish_on_what_the_engine_deletes() -> None:
+def test_nothing_says_that_jobs_finish_on_what_the_engine_deletes(snapshot: SnapshotAssertion) -> None:
     away = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
     alive = [living(OLD, used=1)]
     found = said(change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=alive, jobs=[TUNE], steps=[away]))
     assert found.keys() == {"cluster-new-generation", "jobs-cancelled", "cluster-deleted"}
-    assert "`h100-3e29a36` is deleted by this deployment, with what runs on it" in (
-        found["cluster-new-generation"].sentence
-    )
+    assert found["cluster-new-generation"].sentence == snapshot
 
 
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
@@ -337,14 +320,11 @@ def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
     assert "that no list shows yet" in found["jobs-cancelled"].sentence
 
 
-def test_an_idle_one_replaced_behind_the_plan_s_back_is_a_deletion() -> None:
+def test_an_idle_one_replaced_behind_the_plan_s_back_is_a_deletion(snapshot: SnapshotAssertion) -> None:
     away = step("delete-replaced", VERTEX, OLD.id, old={"name": OLD.id}, replaces=["labels"])
     found = said(change(facts(OLD), facts(OLD), clusters=[living(OLD)], steps=[away]))
     assert found.keys() == {"cluster-deleted"}
-    assert found["cluster-deleted"].sentence == (
-        "`h100-3e29a36`, which the stack still asks for, is deleted and made anew because of `labels`, and its 1 "
-        "`a3-highgpu-8g` may not come again"
-    )
+    assert found["cluster-deleted"].sentence == snapshot
 
 
 def test_one_that_stays_in_the_cloud_loses_nothing() -> None:

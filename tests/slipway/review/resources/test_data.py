@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.withdrawal import begun
@@ -12,7 +13,6 @@ from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.data import data
 from tests.slipway.review.builders import (
-    CATALOG_BUCKET,
     PROJECT,
     TEAM,
     TRAINER,
@@ -50,12 +50,12 @@ def refreshed(
 
 
 @pytest.mark.parametrize("steps", [(), None])
-def test_whoever_submits_is_told_where_the_catalog_has_moved(steps: tuple[Step, ...] | None) -> None:
+def test_whoever_submits_is_told_where_the_catalog_has_moved(
+    snapshot: SnapshotAssertion, steps: tuple[Step, ...] | None
+) -> None:
     (moved,) = data(change(facts(), facts(catalog_bucket="new"), steps=steps))
     assert (moved.kind, moved.grade, moved.details) == ("catalog-moved", Grade.WARNING, (f"`{TEAM}`",))
-    assert moved.sentence == (
-        f"The catalog moves from `gs://{CATALOG_BUCKET}` to `gs://new`: whoever submits types `slipway use gs://new`"
-    )
+    assert moved.sentence == snapshot
 
 
 def test_a_catalog_that_is_deleted_leaves_nothing_to_submit_to() -> None:
@@ -86,42 +86,36 @@ def test_an_account_that_is_disabled_ends_what_runs_as_it() -> None:
     assert renamed[0].grade is Grade.NOTE
 
 
-def test_another_trainer_retires_the_old_account_as_long_as_jobs_run_as_it() -> None:
+def test_another_trainer_retires_the_old_account_as_long_as_jobs_run_as_it(snapshot: SnapshotAssertion) -> None:
     retiring = facts(kept(TRAINER, job()), trainer="new@x.iam.gserviceaccount.com")
     (gone,) = data(change(facts(), retiring, steps=[]))
     assert (gone.kind, gone.grade) == ("account-deleted", Grade.WARNING)
-    assert "is deleted once the jobs that run as it have ended" in gone.sentence
+    assert gone.sentence == snapshot
     told = [one.kind for one in data(change(facts(), replace(retiring, kept={})))]
     assert told == ["account-deleted", "account-created"]
 
 
-def test_what_was_changed_by_hand_and_is_put_back() -> None:
+def test_what_was_changed_by_hand_and_is_put_back(snapshot: SnapshotAssertion) -> None:
     bucket, team, trainer = data(recorded("by_hand"))
     assert {bucket.kind, team.kind, trainer.kind} == {"drift"}
     assert bucket.grade is Grade.WARNING
-    assert bucket.sentence == (
-        "Somebody changed `slipway-local-local-work` (storage.Bucket) by hand, and this deployment undoes that: "
-        "it from now on deletes `claims/` after 30 days and keeps earlier versions no more"
-    )
-    assert team.sentence == (
-        "Somebody took `roles/storage.objectCreator` on bucket `slipway-local-local-work` from "
-        "`group:ml-engineers@slipway.example` by hand, and this deployment gives it back"
-    )
+    assert bucket.sentence == snapshot
+    assert team.sentence == snapshot
 
 
-def test_what_was_deleted_by_hand_is_made_again() -> None:
+def test_what_was_deleted_by_hand_is_made_again(snapshot: SnapshotAssertion) -> None:
     (one,) = refreshed(DATASET, {"location": "US"}, None, {"location": "US"})
-    assert one.sentence == "Somebody deleted `x` (bigquery.Dataset) by hand, and this deployment makes it again"
+    assert one.sentence == snapshot
     (one,) = refreshed("gcp:storage/bucket:Bucket", {"name": "b"}, None, {"name": "b"})
     assert one.sentence.endswith("makes it again, empty")
 
 
-def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift() -> None:
+def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift(snapshot: SnapshotAssertion) -> None:
     old, now = {"a": 1, "b": 1}, {"a": 2, "b": 1}
     assert refreshed(DATASET, old, now, {"a": 2, "b": 2}) == []
     assert refreshed(DATASET, old, old, {"a": 3, "b": 1}) == []
     (one,) = refreshed(DATASET, old, now, {"a": 1, "b": 2})
-    assert one.sentence.endswith("undoes that: it gets `a` `2` → `1`")
+    assert one.sentence == snapshot
 
 
 def test_what_moves_by_itself_is_no_drift() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts
@@ -57,7 +58,9 @@ def kinds(some: Iterable[Finding]) -> Mapping[str, str]:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(preview: bool) -> None:
+def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(
+    snapshot: SnapshotAssertion, preview: bool
+) -> None:
     mine, other = job("tune-27b-x1", user="ada"), job("other", user="bob")
     (gone,) = found(
         *submits("delete", ADA),
@@ -67,31 +70,30 @@ def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(preview: b
         jobs=[mine, other],
     )
     assert (gone.kind, gone.subject, gone.grade) == ("submitter-gone", f"member {ADA}", Grade.BLOCKING)
-    assert gone.sentence == (
-        f"`{ADA}` can't submit any more, nor read results and logs, "
-        "and `tune-27b-x1` (ada, running 3 h 12 min) has not ended"
-    )
-    assert gone.details == ("`tune-27b-x1` (ada, running 3 h 12 min)",)
+    assert gone.sentence == snapshot
+    assert gone.details == snapshot
     assert gone.field == "slipway:workspace.submitters"
 
 
-def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_nobody() -> None:
+def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_nobody(
+    snapshot: SnapshotAssertion,
+) -> None:
     (gone,) = found(before=with_members(TEAM), after=with_members(), preview=False, jobs=[job()])
-    assert gone.sentence.endswith("; nobody is left who may")
-    assert gone.details == ("1 unfinished job in the stack; whether it is theirs is not known",)
+    assert gone.sentence == snapshot
+    assert gone.details == snapshot
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_submitter_who_comes_is_for_knowing(preview: bool) -> None:
+def test_a_submitter_who_comes_is_for_knowing(snapshot: SnapshotAssertion, preview: bool) -> None:
     (added,) = found(*submits("create", BOB), after=with_members(TEAM, BOB), preview=preview)
     assert (added.kind, added.grade) == ("submitter-added", Grade.NOTE)
-    assert added.sentence == f"`{BOB}` can submit, spend money and read all results and logs"
+    assert added.sentence == snapshot
 
 
-def test_a_whole_domain_is_said_to_be_one() -> None:
+def test_a_whole_domain_is_said_to_be_one(snapshot: SnapshotAssertion) -> None:
     (added,) = found(*submits("create", "domain:acme.example"), after=with_members(TEAM, "domain:acme.example"))
     assert (added.kind, added.grade) == ("domain-access", Grade.WARNING)
-    assert added.sentence.startswith("Everybody with an account in acme.example can submit")
+    assert added.sentence == snapshot
 
 
 def test_another_order_of_submitters_is_silent() -> None:
@@ -103,7 +105,7 @@ def test_a_grant_under_another_logical_name_is_silent() -> None:
     assert found(*steps) == []
 
 
-def test_new_buckets_and_accounts_bring_their_grants_silently() -> None:
+def test_new_buckets_and_accounts_bring_their_grants_silently(snapshot: SnapshotAssertion) -> None:
     account = f"serviceAccount:{TRAINER}"
     steps = [
         *submits("create", TEAM, "acme-results")[4:5],
@@ -114,18 +116,15 @@ def test_new_buckets_and_accounts_bring_their_grants_silently() -> None:
     ]
     assert found(*steps[:-1]) == []
     (other,) = found(steps[-1])
-    assert other.sentence == f"`{TEAM}` gets `roles/x` on a new account"
+    assert other.sentence == snapshot
 
 
-def test_a_program_that_takes_a_submitters_role_away_shuts_out_who_is_still_listed() -> None:
+def test_a_program_that_takes_a_submitters_role_away_shuts_out_who_is_still_listed(snapshot: SnapshotAssertion) -> None:
     (gone,) = found(grant("delete", TEAM, "roles/aiplatform.user", parent=WORKSPACE))
     assert (gone.kind, gone.grade) == ("submitter-gone", Grade.BLOCKING)
-    assert gone.sentence.endswith("still listed as a submitter, and can't submit any more")
+    assert gone.sentence == snapshot
     (less,) = found(grant("delete", TEAM, "roles/logging.viewer", parent=WORKSPACE))
-    assert (less.kind, less.sentence) == (
-        "access-gone",
-        f"`{TEAM}` loses `roles/logging.viewer` on project `{PROJECT}`",
-    )
+    assert (less.kind, less.sentence) == snapshot
 
 
 def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
@@ -193,17 +192,15 @@ def test_from_single_members_to_a_binding_of_the_same_nobody_named_loses_or_gain
     assert found(*steps) == []
 
 
-def test_gains_and_losses_of_one_member_are_one_consequence() -> None:
+def test_gains_and_losses_of_one_member_are_one_consequence(snapshot: SnapshotAssertion) -> None:
     (one,) = found(grant("delete", ADA, "roles/viewer"), grant("create", ADA, "roles/editor"))
-    assert one.sentence == (
-        f"`{ADA}` gets `roles/editor` on project `{PROJECT}` and loses `roles/viewer` on project `{PROJECT}`"
-    )
+    assert one.sentence == snapshot
     assert len(one.details) == 2
 
 
-def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it() -> None:
+def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it(snapshot: SnapshotAssertion) -> None:
     (one,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
-    assert one.sentence.startswith("An account that this deployment makes (`robot-edits`) gets `roles/editor`")
+    assert one.sentence == snapshot
 
 
 def test_what_goes_with_its_bucket_or_account_is_not_said_again() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import SECRET, Step
@@ -59,13 +60,10 @@ def test_a_deletion_blocks_whatever_it_is(type_: str, words: str) -> None:
     assert consequence.details == ("`projects/acme/things/42`",)
 
 
-def test_a_replacement_is_one_destruction_with_its_cause() -> None:
+def test_a_replacement_is_one_destruction_with_its_cause(snapshot: SnapshotAssertion) -> None:
     consequence = one(*replaced(SQL, "db", {"region": "us-central1"}, {"region": "us-east1"}, "region"))
     assert (consequence.kind, consequence.grade) == ("resource-replaced", Grade.BLOCKING)
-    assert consequence.sentence == (
-        "`db` (sql.DatabaseInstance) is deleted and made anew because of `region` `us-central1` → `us-east1`, "
-        "and with the old one all its databases and its backups"
-    )
+    assert consequence.sentence == snapshot
 
 
 def test_a_type_without_a_row_is_as_bad_as_one_that_holds_data() -> None:
@@ -73,9 +71,9 @@ def test_a_type_without_a_row_is_as_bad_as_one_that_holds_data() -> None:
     assert (unknown.kind, unknown.grade) == ("resource-replaced", Grade.BLOCKING)
 
 
-def test_what_is_replaced_because_another_is_says_so() -> None:
+def test_what_is_replaced_because_another_is_says_so(snapshot: SnapshotAssertion) -> None:
     consequence = one(*replaced(RANDOM, "suffix", {"byteLength": 4}, {"byteLength": 4}))
-    assert "made anew, as what it depends on is" in consequence.sentence
+    assert consequence.sentence == snapshot
 
 
 def test_what_is_retained_is_forgotten_and_not_deleted() -> None:
@@ -83,9 +81,9 @@ def test_what_is_retained_is_forgotten_and_not_deleted() -> None:
     assert (consequence.kind, consequence.grade) == ("resource-forgotten", Grade.WARNING)
 
 
-def test_a_protected_resource_fails_the_deployment() -> None:
+def test_a_protected_resource_fails_the_deployment(snapshot: SnapshotAssertion) -> None:
     consequence = one(step("delete", SQL, "db", old={"deletionProtection": True}))
-    assert consequence.sentence.endswith("it is protected from that, so the deployment would fail")
+    assert consequence.sentence == snapshot
 
 
 @pytest.mark.parametrize(
@@ -98,24 +96,23 @@ def test_a_protected_resource_fails_the_deployment() -> None:
         ({"forceDestroy": False}, {"forceDestroy": True}),
     ],
 )
-def test_a_guard_that_is_taken_off_blocks(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def test_a_guard_that_is_taken_off_blocks(
+    snapshot: SnapshotAssertion, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> None:
     consequence = one(step("update", SQL, "db", old=old, new=new))
     assert (consequence.kind, consequence.grade) == ("resource-changed", Grade.BLOCKING)
-    assert "may be deleted from now on" in consequence.sentence
+    assert consequence.sentence == snapshot
 
 
 def test_a_guard_that_is_put_on_does_not() -> None:
     assert one(step("update", SQL, "db", old={}, new={"deletionProtection": True})).grade is Grade.WARNING
 
 
-def test_a_change_in_place_names_its_paths_before_and_after() -> None:
+def test_a_change_in_place_names_its_paths_before_and_after(snapshot: SnapshotAssertion) -> None:
     consequence = one(
         step("update", DATASET, "results", old={"a": {"b": 1}}, new={"a": {"b": 2}}, diffs=["a.b", "etag"])
     )
-    assert (consequence.grade, consequence.sentence) == (
-        Grade.WARNING,
-        "`results` (bigquery.Dataset) changes in place: `a.b` `1` → `2`",
-    )
+    assert (consequence.grade, consequence.sentence) == snapshot
 
 
 @pytest.mark.parametrize("key", ["defaultTableExpirationMs", "ttl", "cleanupPolicies", "backupConfiguration"])
@@ -127,14 +124,14 @@ def test_labels_alone_are_for_knowing() -> None:
     assert one(step("update", DATASET, "x", old={"labels": {"a": "b"}}, new={"labels": {}})).grade is Grade.NOTE
 
 
-def test_secrets_are_named_and_never_shown() -> None:
+def test_secrets_are_named_and_never_shown(snapshot: SnapshotAssertion) -> None:
     steps = [
         step("update", SECRETS, "v", old={"secretData": SECRET}, new={"secretData": SECRET}, diffs=["secretData"]),
         step("update", SQL, "db", old={"rootPassword": "tiger"}, new={"rootPassword": "lion"}, diffs=["rootPassword"]),
     ]
     told = [consequence.sentence for consequence in found(*steps)]
-    assert told[0].endswith("changes in place: `secretData`, which is secret")
-    assert told[1].endswith("changes in place: `rootPassword`, which may be secret")
+    assert told[0] == snapshot
+    assert told[1] == snapshot
     assert "tiger" not in str(told) and "lion" not in str(told)
 
 
@@ -144,10 +141,10 @@ def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_si
     assert one(step("update", DATASET, "x", old=same, new=same, diffs=["defaultKms"])).grade is Grade.NOTE
 
 
-def test_creations_are_for_knowing_and_adoptions_said_to_be_such() -> None:
+def test_creations_are_for_knowing_and_adoptions_said_to_be_such(snapshot: SnapshotAssertion) -> None:
     created, adopted = found(step("create", DATASET, "a", new={}), step("import", DATASET, "b", new={}))
     assert (created.kind, created.grade) == ("resource-created", Grade.NOTE)
-    assert adopted.sentence == "`b` (bigquery.Dataset) exists and is adopted"
+    assert adopted.sentence == snapshot
 
 
 def test_slipways_own_plumbing_is_not_told_again() -> None:

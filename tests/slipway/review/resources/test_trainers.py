@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from syrupy.assertion import SnapshotAssertion
+
 from slipway.catalog.model import Template
 from slipway.facts import Facts, TrainerFacts
 from slipway.findings.finding import Grade
@@ -61,7 +63,7 @@ def runs_as(account: str, name: str = "lora") -> Template:
     )
 
 
-def test_a_grant_that_the_stack_file_takes_back_is_told_once() -> None:
+def test_a_grant_that_the_stack_file_takes_back_is_told_once(snapshot: SnapshotAssertion) -> None:
     before, after = with_trainers({"evals": (ADA, TEAM)}), with_trainers({"evals": (TEAM,)})
     after = replace(after, submitters={**after.submitters, ADA: after.submitters[TEAM]})
     before = replace(before, submitters=after.submitters)
@@ -73,7 +75,7 @@ def test_a_grant_that_the_stack_file_takes_back_is_told_once() -> None:
         f"member {ADA} trainer evals",
         Grade.WARNING,
     )
-    assert gone.sentence == f"`{ADA}` can't submit as trainer `evals` any more"
+    assert gone.sentence == snapshot
 
 
 def test_a_grant_that_the_program_takes_back_behind_the_stack_file_is_told_of_the_member() -> None:
@@ -82,7 +84,7 @@ def test_a_grant_that_the_program_takes_back_behind_the_stack_file_is_told_of_th
     assert lost.kind == "submitter-gone" and "still listed" in lost.sentence
 
 
-def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads() -> None:
+def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads(snapshot: SnapshotAssertion) -> None:
     lora = runs_as(EVALS)
     told = change(
         with_trainers({"evals": ()}, lora), with_trainers({"evals": (TEAM,)}, lora), steps=[acts("create", TEAM)]
@@ -93,27 +95,25 @@ def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads() -> None:
         Grade.WARNING,
         "slipway:trainers.evals.submitters",
     )
-    assert (
-        one.sentence
-        == f"`{TEAM}` may submit as trainer `evals` too, and so run any code as `{EVALS}`, which reads `hf`"
-    )
+    assert one.sentence == snapshot
 
 
-def test_a_template_that_moves_is_told_once_and_blocks_where_somebody_is_shut_out() -> None:
+def test_a_template_that_moves_is_told_once_and_blocks_where_somebody_is_shut_out(snapshot: SnapshotAssertion) -> None:
     before, after = facts(runs_as(TRAINER)), with_trainers({"evals": ()}, runs_as(EVALS))
     moved, added = review(change(before, after, clusters=[living(cluster())])).consequences
     assert (moved.kind, moved.grade, moved.subject) == ("trainer-changed", Grade.BLOCKING, "template lora trainer")
-    assert moved.sentence.endswith(f"; `{TEAM}` can't submit it any more")
-    assert added.sentence == f"Trainer `evals` comes, account `{EVALS}`, for `lora`: nobody may submit"
+    assert moved.sentence == snapshot
+    assert added.sentence == snapshot
 
 
-def test_an_account_of_the_stack_and_one_that_is_not_are_told_of_the_template() -> None:
+def test_an_account_of_the_stack_and_one_that_is_not_are_told_of_the_template(snapshot: SnapshotAssertion) -> None:
     """Whose people and secrets nobody knows."""
     other = "theirs@other.iam.gserviceaccount.com"
     after = with_trainers({"evals": (TEAM,)}, runs_as(other))
     before = with_trainers({"evals": (TEAM,)}, runs_as(EVALS))
     (one,) = review(change(before, after, clusters=[living(cluster())])).consequences
-    assert one.kind == "account-changed" and one.sentence == f"`lora`: service account: `trainer evals` → `{other}`"
+    assert one.kind == "account-changed"
+    assert one.sentence == snapshot
 
 
 def test_jobs_that_run_as_a_trainer_that_goes_are_named() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Parameter, Template
 from slipway.findings.finding import Grade
@@ -265,17 +266,17 @@ def test_each_change_is_named_once(
     assert words in one.sentence
 
 
-def test_who_used_what_is_gone_is_told_and_makes_it_worse() -> None:
+def test_who_used_what_is_gone_is_told_and_makes_it_worse(snapshot: SnapshotAssertion) -> None:
     recent = (submitted("ada", "a", trees=7), submitted("ada", "b", trees=8), submitted("ci", trees=100))
     one = only(LORA, with_parameters(SIZE), recent=recent)
     assert one.grade is BLOCKING
-    assert one.details == ("2 submissions by ada set it in the last 30 days",)
+    assert one.details == snapshot
 
 
-def test_nobody_is_said_to_have_used_it_where_nobody_can_tell() -> None:
+def test_nobody_is_said_to_have_used_it_where_nobody_can_tell(snapshot: SnapshotAssertion) -> None:
     one = only(LORA, None, recent=UNREAD)
     assert one.grade is BLOCKING
-    assert one.details == ("who used it is not known: the jobs of the last 30 days could not be read",)
+    assert one.details == snapshot
 
 
 def test_values_that_are_refused_now_are_named() -> None:
@@ -291,7 +292,7 @@ def test_a_template_without_an_offer_that_can_run_is_blocking() -> None:
     assert one.details[:2] == ("`pool cpu`: no quota", "`spot`: no quota")
 
 
-def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
+def test_a_template_can_be_submitted_when_its_defaults_can(snapshot: SnapshotAssertion) -> None:  # N6
     """`gemma2-lora` *can be submitted*, while no type takes its defaults."""
     model = Parameter("model", "str", "2b", choices=("2b", "27b"))
     small, large = (replace(SPOT, when={"model": (one,)}) for one in ("2b", "27b"))
@@ -301,16 +302,17 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     new = {one.kind: one for one in found(None, dead)}
     assert new["template-added"].sentence == "`lora` is published"
     left = new["no-offer-left"]
-    assert left.sentence == "`lora` can't run with its defaults by any of its capacity types"
-    assert left.grade is WARNING and left.details == ("`spot (model=2b)`: quota: short by 1",)
+    assert left.sentence == snapshot
+    assert left.grade is WARNING
+    assert left.details == snapshot
     assert "no-offer-left" in {one.kind for one in found(fine, dead)}
     assert "no-offer-left" not in {one.kind for one in found(dead, dead)}
 
 
-def test_what_differs_in_one_offer_names_it() -> None:
+def test_what_differs_in_one_offer_names_it(snapshot: SnapshotAssertion) -> None:
     other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
     one = only(LORA, replace(LORA, offers=(other, SPOT)))
-    assert one.sentence == "`lora`: environment variable `A` in `pool cpu`: none → `1`"
+    assert one.sentence == snapshot
 
 
 def test_files_of_its_code_are_named() -> None:
@@ -334,10 +336,10 @@ def test_orders_that_mean_nothing_and_texts_for_people_are_silent() -> None:
     assert found(old, new) == []
 
 
-def test_code_out_of_another_bucket_than_the_catalog_s_blocks() -> None:
+def test_code_out_of_another_bucket_than_the_catalog_s_blocks(snapshot: SnapshotAssertion) -> None:
     one = only(LORA, replace(LORA, package=LORA.package.replace("gs://acme-catalog/", "gs://evil/")))
     assert (one.kind, one.grade) == ("code-changed", Grade.BLOCKING)
-    assert "is not in the catalog's bucket, `gs://evil/packages/lora/0123456.tar.gz`" in one.sentence
+    assert one.sentence == snapshot
 
 
 def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
