@@ -9,12 +9,14 @@ from functools import cached_property
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
+from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.actions import of_catalog
 from slipway.facts import Facts
 from slipway.generations.action import Action, What
 from slipway.live import Live, Unknown
 from slipway.review.preview import Preview
+from slipway.review.resources.touched import Touched, touched
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,30 @@ class Change:
     def ids(self, *what: What) -> frozenset[str]:
         return frozenset(one.id for one in self.of(*what))
 
-    @property
+    @cached_property
+    def touched(self) -> tuple[Touched, ...]:
+        """Resources that the engine would do something to."""
+        return touched(self.preview) if self.preview else ()
+
+    @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
         """Those that have not ended; none where they could not be read."""
         return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
+
+    def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
+        return tuple(job for job in self.jobs if job.persistent_resource_id == id_)
+
+    @cached_property
+    def living(self) -> Mapping[str, PersistentResource] | None:
+        """Clusters by id; None where they could not be read."""
+        clusters = self.live.clusters
+        skipped = self.live.skipped or isinstance(clusters, Unknown)
+        return None if skipped else {one.id: one for one in clusters}
+
+    @property
+    def retiring(self) -> frozenset[str]:
+        """Ids of clusters that were retiring before."""
+        if self.before is None:
+            return frozenset()
+        kept = (one.id for one in self.before.kept.values() if one.kind == "cluster")
+        return frozenset((*self.before.catalog.retiring, *kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,11 @@ class Resource:
     id: str = ""
     retained: bool = False
     protected: bool = False
+
+    @property
+    def stays(self) -> bool:
+        """Whether it stays in the cloud when it leaves the state."""
+        return self.retained or self.inputs.get("deletionPolicy") == "ABANDON"
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,3 @@ class Preview:
     why: str = ""
     hooks: frozenset[str] | None = None
     stack: str = ""
-
-    def of_type(self, type_: str) -> Iterator[Step]:
-        return (step for step in self.steps if step.type == type_)

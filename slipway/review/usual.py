@@ -38,6 +38,11 @@ def job_spec(offer: Offer) -> Mapping[str, Any]:
     return kind.spec_of(offer.request) if kind else {}
 
 
+def secret_in(reference: str) -> str:
+    """The name in `projects/P/secrets/NAME/versions/1`; empty for what refers to no secret."""
+    return reference.partition("/secrets/")[2].partition("/")[0]
+
+
 def whole(value: object, template: Template) -> int | None:
     """A number, or the usual one of the parameter that stands for it."""
     found = str(fill(value, _values(template)))

@@ -48,15 +48,12 @@ def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
 
 
 def _left(old: Cluster, change: Change) -> Finding:
-    on = jobs([job for job in change.jobs if job.persistent_resource_id == old.id], change.now)
+    on = jobs(change.jobs_on(old.id), change.now)
     lives = change.live.clusters
     # Another region may have one of that id, which is not it.
     here = ("", change.old.region if change.old else "")
-    gone = not (
-        change.live.skipped
-        or isinstance(lives, Unknown)
-        or any(one.id == old.id and one.region in here for one in lives)
-    )
+    there = isinstance(lives, Unknown) or any(one.id == old.id and one.region in here for one in lives)
+    gone = not (there or change.live.skipped)
     runs = f", and so {'is the job' if len(on) == 1 else f'are the {len(on)} jobs'} on it" if on else ""
     fate = "is gone already" if gone else f"is kept, as it was adopted{runs}"
     words = f"`{old.id}` is not offered as `{old.name}` any more, and {fate}"

@@ -1,46 +1,59 @@
-"""What jobs need beside their cluster, by the types of resources that the engine may take away."""
+"""What jobs need beside their cluster, and the types of resources that are such things."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.labels import TEMPLATE_LABEL
 from slipway.review.change import Change
 from slipway.review.preview import Resource
-from slipway.review.usual import job_spec
+from slipway.review.usual import job_spec, secret_in
 
+ACCOUNT, BUCKET, SECRET, RESERVATION = (f"jobs-lose-{one}" for one in ("account", "bucket", "secret", "reservation"))
+_LOST_PACKAGE, _NETWORK, _IMAGES = "jobs-lose-package", "jobs-lose-network", "jobs-restart-differently"
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
-_REFERENCE = "__SECRET="
+NEEDED = (
+    ("gcp:serviceaccount/account:", ACCOUNT, "account"),
+    ("gcp:storage/bucket:", BUCKET, "bucket"),
+    (PACKAGE, _LOST_PACKAGE, "package"),
+    ("gcp:secretmanager/secret:", SECRET, "secret"),
+    (VERSION, SECRET, "secret"),
+    ("gcp:compute/network:", _NETWORK, "network"),
+    ("gcp:compute/networkAttachment:", _NETWORK, "network attachment"),
+    ("gcp:kms/cryptoKey:", _NETWORK, "key"),
+    ("gcp:compute/reservation:", RESERVATION, "reservation"),
+    ("gcp:artifactregistry/repository:", _IMAGES, "images"),
+)
+"""Types, by their beginning; the kind of finding that says that jobs lose one; the word for it."""
+GRANTED = {
+    "": (ACCOUNT, "account", ""),
+    "bucket": (BUCKET, "bucket", "roles/storage.objectUser"),
+    "secret": (SECRET, "secret", "roles/secretmanager.secretAccessor"),
+}
+"""The same of roles, by what they are on (the project, where empty); and the role by which jobs usually get in."""
 
 
-@dataclass(frozen=True)
-class Needed:
-    """A type of resource. `kind` is the consequence of losing it, `what` its word. `name`: what jobs know it by;
-    `by`: whether a job needs the one of that name."""
-
-    type: str
-    kind: str
-    what: str
-    name: Callable[[Resource, Change], str]
-    by: Callable[[VertexJob, str, Change], bool]
+def users(change: Change, kind: str, name: str) -> tuple[VertexJob, ...]:
+    """Unfinished jobs that need the thing of that name, of which a finding of that kind says that it is lost."""
+    known_as = _last(name) if kind == SECRET else name
+    return tuple(job for job in change.jobs if name and known_as in _needs(job, kind, change))
 
 
-@dataclass(frozen=True)
-class Granted:
-    """A type of a role's grant, and `binding`, that of one which sets the role's members altogether. `key` is the input
-    that says on what, empty for the project. `usual`: the role by which jobs have what they need, empty where none is.
-    """
-
-    type: str
-    binding: str
-    kind: str
-    what: str
-    key: str
-    usual: str
-    by: Callable[[VertexJob, str], bool]
+def name_of(one: Resource, what: str, change: Change) -> str:
+    """What jobs know a resource by; `what` is its word in `NEEDED`."""
+    project = one.inputs.get("project") or (change.old.project if change.old else "")
+    if what == "account":
+        made = f"{one.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"
+        return str(one.outputs.get("email") or made)
+    if what == "package":
+        return f"gs://{one.inputs.get('bucket', '')}/{one.inputs.get('name', '')}"
+    if what == "secret":
+        return str(one.inputs.get("secretId") or one.inputs.get("secret", ""))
+    if what == "images":
+        return f"{one.inputs.get('location')}-docker.pkg.dev/{project}/{one.inputs.get('repositoryId')}/"
+    return str(one.inputs.get("name") or _last(one.id))
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
@@ -54,23 +67,24 @@ def reservations(catalog: Catalog) -> frozenset[str]:
     )
 
 
-def uri(one: Resource) -> str:
-    """Of an object in a bucket."""
-    return f"gs://{one.inputs.get('bucket', '')}/{one.inputs.get('name', '')}"
+def _needs(job: VertexJob, kind: str, change: Change) -> frozenset[str]:
+    if kind == ACCOUNT:
+        return frozenset({job.service_account})
+    if kind == BUCKET:
+        return job.buckets
+    if kind == _LOST_PACKAGE:
+        return frozenset(job.packages)
+    if kind == SECRET:
+        return frozenset(secret_in(one) for pool in job.worker_pools for one in pool.env if "__SECRET=" in one)
+    if kind == RESERVATION:
+        return frozenset((*job.reservations, *map(_last, job.reservations)))
+    if kind == _IMAGES:
+        return frozenset("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools)
+    return frozenset(map(_last, _networks(job, change)))
 
 
-def reads(job: VertexJob, secret: str) -> bool:
-    """`secret` is its id or its full name."""
-    return any(f"/secrets/{_last(secret)}/" in one for one in _secrets(job))
-
-
-def _secrets(job: VertexJob) -> Iterator[str]:
-    for pool in job.worker_pools:
-        yield from (f"{one.partition('=')[2]}/" for one in pool.env if _REFERENCE in one)
-
-
-def _networks(change: Change, job: VertexJob) -> Iterator[str]:
-    """Of its cluster and of its template, as they are deployed: no list tells a job's own."""
+def _networks(job: VertexJob, change: Change) -> Iterator[str]:
+    """Networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
     cluster = change.old.cluster_named(job.persistent_resource_id) if change.old else None
     if cluster:
         yield from (cluster.network, cluster.network_attachment, cluster.kms_key)
@@ -80,100 +94,5 @@ def _networks(change: Change, job: VertexJob) -> Iterator[str]:
         yield str(spec.get("pscInterfaceConfig", {}).get("networkAttachment", ""))
 
 
-def _in_network(job: VertexJob, name: str, change: Change) -> bool:
-    return any(_last(one) == name for one in _networks(change, job) if one)
-
-
-def _project(one: Resource, change: Change) -> str:
-    return str(one.inputs.get("project") or (change.old.project if change.old else ""))
-
-
-def _account(one: Resource, change: Change) -> str:
-    made = f"{one.inputs.get('accountId', '')}@{_project(one, change)}.iam.gserviceaccount.com"
-    return str(one.outputs.get("email") or made)
-
-
-def _images(one: Resource, change: Change) -> str:
-    return f"{one.inputs.get('location')}-docker.pkg.dev/{_project(one, change)}/{one.inputs.get('repositoryId')}/"
-
-
-def _name(one: Resource, change: Change) -> str:
-    return str(one.inputs.get("name") or _last(one.id))
-
-
 def _last(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
-
-
-NEEDED = (
-    Needed(
-        "gcp:serviceaccount/account:",
-        "jobs-lose-account",
-        "account",
-        _account,
-        lambda job, name, _: job.service_account == name,
-    ),
-    Needed("gcp:storage/bucket:", "jobs-lose-bucket", "bucket", _name, lambda job, name, _: name in job.buckets),
-    Needed(PACKAGE, "jobs-lose-package", "package", lambda one, _: uri(one), lambda job, name, _: name in job.packages),
-    Needed(
-        "gcp:secretmanager/secret:",
-        "jobs-lose-secret",
-        "secret",
-        lambda one, _: str(one.inputs.get("secretId", "")),
-        lambda job, name, _: reads(job, name),
-    ),
-    Needed(
-        VERSION,
-        "jobs-lose-secret",
-        "secret",
-        lambda one, _: str(one.inputs.get("secret", "")),
-        lambda job, name, _: reads(job, name),
-    ),
-    Needed("gcp:compute/network:", "jobs-lose-network", "network", _name, _in_network),
-    Needed("gcp:compute/networkAttachment:", "jobs-lose-network", "network attachment", _name, _in_network),
-    Needed("gcp:kms/cryptoKey:", "jobs-lose-network", "key", _name, _in_network),
-    Needed(
-        "gcp:compute/reservation:",
-        "jobs-lose-reservation",
-        "reservation",
-        _name,
-        lambda job, name, _: any(_last(one) == name for one in job.reservations),
-    ),
-    Needed(
-        "gcp:artifactregistry/repository:",
-        "jobs-restart-differently",
-        "images",
-        _images,
-        lambda job, name, _: any(pool.image.startswith(name) for pool in job.worker_pools),
-    ),
-)
-
-GRANTED = (
-    Granted(
-        "gcp:projects/iAMMember:",
-        "gcp:projects/iAMBinding:",
-        "jobs-lose-account",
-        "account",
-        "",
-        "",
-        lambda job, on: True,
-    ),
-    Granted(
-        "gcp:storage/bucketIAMMember:",
-        "gcp:storage/bucketIAMBinding:",
-        "jobs-lose-bucket",
-        "bucket",
-        "bucket",
-        "roles/storage.objectUser",
-        lambda job, on: on in job.buckets,
-    ),
-    Granted(
-        "gcp:secretmanager/secretIamMember:",
-        "gcp:secretmanager/secretIamBinding:",
-        "jobs-lose-secret",
-        "secret",
-        "secretId",
-        "roles/secretmanager.secretAccessor",
-        reads,
-    ),
-)

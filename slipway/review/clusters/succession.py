@@ -11,10 +11,9 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
 from slipway.cluster_fields import compare_pools
-from slipway.facts import Kept
+from slipway.facts import Facts, Kept
 from slipway.generations.action import Why
 from slipway.generations.published_clusters import declared, differences
-from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import destroyed
@@ -80,66 +79,38 @@ class Succession:
         return self.left.machines if self.left else always(self.old)
 
 
-@dataclass(frozen=True)
-class _World:
-    """What is the same for all names. `earlier` are ids of generations that were kept so far; `moved`: what is deployed
-    is in another project or region, where nobody looked. `regions`: the stack's own, before and after."""
-
-    alive: Mapping[str, PersistentResource]
-    jobs: Mapping[str, tuple[VertexJob, ...]]
-    doomed: frozenset[str]
-    earlier: frozenset[str]
-    read: bool
-    moved: tuple[Edit, ...]
-    regions: tuple[str, str]
-
-
 def successions(change: Change) -> Iterator[Succession]:
     """One for each name, those that stay as they are too; none where the program told nothing. Clusters that somebody
     else made are none's: nothing follows them, and nothing is made in their place."""
     if change.after is None:
         return
     old, new = _own(change.old.clusters if change.old else {}), _own(change.after.catalog.clusters)
-    world = _world(change, change.after.catalog)
     for name in dict.fromkeys((*old, *new)):
-        yield _succession(name, old.get(name), new.get(name), change.after.kept, world)
+        yield _succession(name, old.get(name), new.get(name), change, change.after)
 
 
 def _own(clusters: Mapping[str, Cluster]) -> Mapping[str, Cluster]:
     return {name: one for name, one in clusters.items() if not one.adopted}
 
 
-def _world(change: Change, after: Catalog) -> _World:
-    clusters, moved = change.live.clusters, tuple(_moves(change))
-    on: dict[str, list[VertexJob]] = {}
-    for job in () if moved else change.jobs:
-        on.setdefault(job.persistent_resource_id, []).append(job)
-    return _World(
-        alive={} if isinstance(clusters, Unknown) else {one.id: one for one in clusters},
-        jobs={id_: tuple(some) for id_, some in on.items()},
-        doomed=frozenset(destroyed(change)),
-        earlier=frozenset((*change.before.catalog.retiring, *change.before.kept) if change.before else ()),
-        read=not (change.live.skipped or isinstance(clusters, Unknown) or moved),
-        moved=moved,
-        regions=((change.old or after).region, after.region),
-    )
-
-
-def _succession(
-    name: str, old: Cluster | None, new: Cluster | None, kept: Mapping[str, Kept], world: _World
-) -> Succession:
+def _succession(name: str, old: Cluster | None, new: Cluster | None, change: Change, after: Facts) -> Succession:
+    living, old_id = change.living or {}, old.id if old else ""
+    # Of what is deployed in another project or region, where nobody looked, nothing is known.
+    moved = tuple(_moves(change))
     return Succession(
         name,
         old,
         new,
-        edits=(*world.moved, *_elsewhere(old, new, world), *edits(old, new)) if old and new else (),
-        kept=kept.get(old.id) if old else None,
-        left=world.alive.get(old.id) if old and not world.moved else None,
-        there=world.alive.get(new.id) if new else None,
-        jobs=world.jobs.get(old.id, ()) if old else (),
-        read=world.read,
-        returns=new is not None and new.id in world.earlier and new.id in world.alive,
-        doomed=old is not None and old.id in world.doomed,
+        edits=(*moved, *_elsewhere(old, new, change.old or after.catalog, after.catalog), *edits(old, new))
+        if old and new
+        else (),
+        kept=after.kept.get(old_id),
+        left=None if moved else living.get(old_id),
+        there=living.get(new.id) if new else None,
+        jobs=change.jobs_on(old_id) if old and not moved else (),
+        read=change.living is not None and not moved,
+        returns=new is not None and new.id in change.retiring and new.id in living,
+        doomed=old_id in destroyed(change),
     )
 
 
@@ -190,11 +161,10 @@ def renames(old: Cluster, new: Cluster) -> dict[str, str]:
     return found
 
 
-def _elsewhere(old: Cluster, new: Cluster, world: _World) -> Iterator[Edit]:
+def _elsewhere(old: Cluster, new: Cluster, was: Catalog, becomes: Catalog) -> Iterator[Edit]:
     """From an alternative in another region back to the stack's own, or the other way round."""
     if old.region or new.region:
-        before, after = world.regions
-        yield from _edit(REGION, old.region or before, new.region or after)
+        yield from _edit(REGION, old.region or was.region, new.region or becomes.region)
 
 
 def _moves(change: Change) -> Iterator[Edit]:

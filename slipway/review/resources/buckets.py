@@ -15,7 +15,7 @@ from slipway.review.change import Change
 from slipway.review.resources.bucket_fields import FIELDS, Told
 from slipway.review.resources.inputs import differences, top
 from slipway.review.resources.resources import unguarded
-from slipway.review.resources.touched import BUCKET, Fate, Touched, touched
+from slipway.review.resources.touched import BUCKET, Fate, Touched
 from slipway.review.words import named
 
 _FOR = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
@@ -23,7 +23,7 @@ _FOR = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
 
 def buckets(change: Change) -> Iterator[Finding]:
     seen = set()
-    for one in touched(change):
+    for one in change.touched:
         if one.type == BUCKET:
             seen.add(one.physical)
             yield from _fate(one, change)

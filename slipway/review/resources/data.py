@@ -17,7 +17,7 @@ from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.grants import form, grants
 from slipway.review.resources.inputs import differences
 from slipway.review.resources.resources import title
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten, touched
+from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten
 from slipway.review.words import named
 
 _TRAINER = "slipway:workspace.trainer"
@@ -26,7 +26,7 @@ _TRAINER = "slipway:workspace.trainer"
 def data(change: Change) -> Iterator[Finding]:
     yield from _moved(change)
     yield from _accounts(change)
-    for one in touched(change):
+    for one in change.touched:
         if _of_catalog(one) and one.fate is Fate.DELETED:
             words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
             yield KINDS["resource-deleted"].of(Subject("catalog"), words)
@@ -52,7 +52,7 @@ def _moved(change: Change) -> Iterator[Finding]:
 
 def _accounts(change: Change) -> Iterator[Finding]:
     seen = set()
-    for one in touched(change):
+    for one in change.touched:
         if one.type == ACCOUNT:
             address = _address(one, change)
             seen.add(address)
@@ -163,7 +163,7 @@ def _put_back(one: Touched, now: Resource) -> list[str]:
 
 def _drift_of_access(change: Change) -> Iterator[Finding]:
     found: dict[str, list[str]] = {}
-    for one in touched(change):
+    for one in change.touched:
         if one.by_hand:
             declared = set(grants(one, one.new))
             for grant in grants(one, one.old):

@@ -11,7 +11,7 @@ from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
 from slipway.review.resources.grants import form, place, unreadable
 from slipway.review.resources.inputs import texts
-from slipway.review.resources.touched import Fate, Touched, touched
+from slipway.review.resources.touched import Fate, Touched
 from slipway.review.resources.undeclared import undeclared
 from slipway.review.words import jobs, named
 
@@ -26,7 +26,7 @@ _LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
 
 
 def exposure(change: Change) -> Iterator[Finding]:
-    for one in touched(change):
+    for one in change.touched:
         if one.new is None:
             continue
         if form(one.type):

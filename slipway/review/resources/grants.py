@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,11 +36,13 @@ class Form:
 @dataclass(frozen=True)
 class Grant:
     """`member` has UNKNOWN and the grant's logical name in its place where only the deployment will tell it. `on` is in
-    words, "bucket `results`"; `place` is what that is called, empty for a project. `ours`: the workspace grants it."""
+    words, "bucket `results`"; `what` that is, as `Form` has it, and `place` its name, both empty for a project. `ours`:
+    the workspace grants it."""
 
     member: str
     role: str
     on: str
+    what: str = ""
     place: str = ""
     condition: str = ""
     ours: bool = field(default=False, compare=False)
@@ -71,7 +73,18 @@ def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
     for role, members, condition in _bindings(resource.inputs):
         for member in members:
             who = f"{UNKNOWN} {one.name}" if member == UNKNOWN else str(member)
-            yield Grant(who, role, on, name, condition, ours=one.parent == WORKSPACE)
+            yield Grant(who, role, on, is_form.what, name, condition, ours=one.parent == WORKSPACE)
+
+
+def gained_and_lost(some: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
+    """What goes under one logical name and comes under another is neither."""
+    before: dict[Grant, None] = {}
+    after: dict[Grant, None] = {}
+    for one in some:
+        before.update(dict.fromkeys(grants(one, one.old)))
+        after.update(dict.fromkeys(grants(one, one.new or (None if one.goes else one.old))))
+    gained, lost = (grant for grant in after if grant not in before), (grant for grant in before if grant not in after)
+    return tuple(gained), tuple(lost)
 
 
 def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:

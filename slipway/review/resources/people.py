@@ -16,8 +16,8 @@ from slipway.labels import USER_LABEL, label_value
 from slipway.review.announced import lapsed
 from slipway.review.change import Change
 from slipway.review.preview import UNKNOWN
-from slipway.review.resources.grants import Grant, form, grants
-from slipway.review.resources.touched import ACCOUNT, Fate, touched
+from slipway.review.resources.grants import Grant, gained_and_lost
+from slipway.review.resources.touched import ACCOUNT, Fate
 from slipway.review.resources.trainers import acting, submits_as, trainers_alone
 from slipway.review.words import distinct, jobs, named, told_jobs
 from slipway.stack.members import crowd
@@ -116,23 +116,19 @@ def _added(member: str, change: Change) -> Finding:
 
 
 def _nets(change: Change) -> Mapping[str, _Net]:
-    """By member. What goes under one logical name and comes under another is neither lost nor gained."""
-    before: dict[Grant, None] = {}
-    after: dict[Grant, None] = {}
-    for one in touched(change):
-        if form(one.type):
-            before.update(dict.fromkeys(grants(one, one.old)))
-            after.update(dict.fromkeys(grants(one, one.new or (one.old if not one.goes else None))))
+    """By member."""
+    gained, lost = gained_and_lost(change.touched)
     if change.preview is None and change.before and change.after:
-        before.update(dict.fromkeys(_of_facts(change.before)))
-        after.update(dict.fromkeys(_of_facts(change.after)))
+        before, after = (dict.fromkeys(_of_facts(one)) for one in (change.before, change.after))
+        gained, lost = (
+            tuple(one for one in after if one not in before),
+            tuple(one for one in before if one not in after),
+        )
     found: dict[str, _Net] = {}
-    for grant in before:
-        if grant not in after:
-            found.setdefault(grant.member, _Net()).lost.append(grant)
-    for grant in after:
-        if grant not in before:
-            found.setdefault(grant.member, _Net()).gained.append(grant)
+    for grant in lost:
+        found.setdefault(grant.member, _Net()).lost.append(grant)
+    for grant in gained:
+        found.setdefault(grant.member, _Net()).gained.append(grant)
     return found
 
 
@@ -145,9 +141,8 @@ def _of_facts(facts: Facts) -> Iterator[Grant]:
 def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> _Net:
     """Without what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
     act as which trainer."""
-    all_touched = touched(change)
-    going = {one.physical for one in all_touched if one.goes or one.fate is Fate.FORGOTTEN}
-    accounts = {one.physical for one in all_touched if one.goes and one.type == ACCOUNT}
+    going = {one.physical for one in change.touched if one.goes or one.fate is Fate.FORGOTTEN}
+    accounts = {one.physical for one in change.touched if one.goes and one.type == ACCOUNT}
     left = _Net(list(net.gained), [one for one in net.lost if one.place not in going])
     if member.partition(":")[2] in accounts:
         left.lost = []

@@ -17,7 +17,7 @@ from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.preview import SECRET
 from slipway.review.resources.grants import form
 from slipway.review.resources.inputs import Difference, differences, top, unseen
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched, touched
+from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched
 from slipway.review.resources.undeclared import GUARDS, HURTS, undeclared
 from slipway.review.words import named
 
@@ -28,11 +28,10 @@ _BY_ITSELF = re.compile(
 
 
 def resources(change: Change) -> Iterator[Finding]:
-    all_touched = touched(change)
-    for one in all_touched:
+    for one in change.touched:
         if not _told(one):
             yield from _consequence(one)
-    let_go = [f"`{one.physical}`" for one in all_touched if _is_package(one) and unguarded(one)]
+    let_go = [f"`{one.physical}`" for one in change.touched if _is_package(one) and unguarded(one)]
     if let_go:
         words = "Packages are no longer kept for queued and restarting jobs when their template changes or goes"
         yield KINDS["resource-changed"].of(Subject("packages"), words, details=let_go, grade=Grade.BLOCKING)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from slipway.review.change import Change
-from slipway.review.preview import UNKNOWN, Resource, Step
+from slipway.review.preview import UNKNOWN, Preview, Resource, Step
 from slipway.review.resources.inputs import top
 
 OURS = "slipway:"
@@ -53,6 +52,11 @@ class Touched:
         return self.fate in (Fate.DELETED, Fate.REPLACED)
 
     @property
+    def destroyed(self) -> bool:
+        """Whether it goes from the cloud, too."""
+        return self.goes and not (self.old and self.old.stays)
+
+    @property
     def by_hand(self) -> bool:
         """Somebody deleted it, and this deployment makes it again."""
         return self.fate is Fate.CREATED and self.old is not None
@@ -95,16 +99,13 @@ class Touched:
         return self.name
 
 
-def touched(change: Change) -> tuple[Touched, ...]:
-    """Every resource that the preview would do something to; components and providers are none."""
-    if change.preview is None:
-        return ()
+def touched(preview: Preview) -> tuple[Touched, ...]:
+    """Every resource that it would do something to; components and providers are none."""
     of_urn: dict[str, list[Step]] = {}
-    for step in change.preview.steps:
+    for step in preview.steps:
         if not step.component and not step.type.startswith(OURS) and step.op not in _PASSED_OVER:
             of_urn.setdefault(step.urn, []).append(step)
-    standing = change.preview.standing
-    return tuple(_together(steps, standing.get(urn)) for urn, steps in of_urn.items())
+    return tuple(_together(steps, preview.standing.get(urn)) for urn, steps in of_urn.items())
 
 
 def overwritten(before: Resource | None, now: Resource | None) -> bool:
@@ -133,11 +134,7 @@ def _fate(steps: list[Step]) -> Fate:
     if ops & {"replace", "create-replacement", "import-replacement", "delete-before-replace"}:
         return Fate.REPLACED
     if ops & {"delete", "delete-replaced"} and not ops & {"create", "update", "import"}:
-        return Fate.FORGOTTEN if all(_stays(step) for step in steps) else Fate.DELETED
+        return Fate.FORGOTTEN if all(step.old and step.old.stays for step in steps) else Fate.DELETED
     if "import" in ops:
         return Fate.ADOPTED
     return Fate.CREATED if "create" in ops else Fate.CHANGED
-
-
-def _stays(step: Step) -> bool:
-    return step.old is not None and (step.old.retained or step.old.inputs.get("deletionPolicy") == "ABANDON")

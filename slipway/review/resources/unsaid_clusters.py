@@ -19,19 +19,19 @@ from slipway.prices import Price, dollars, hourly
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.resources.inputs import said
-from slipway.review.resources.touched import Fate, Touched, touched
+from slipway.review.resources.touched import Fate, Touched
 from slipway.review.words import machines, named, summed
 
 _MAKING = (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED)
 
 
 def unsaid_clusters(change: Change) -> Iterator[Finding]:
-    for one in touched(change):
+    for one in change.touched:
         if not one.type.startswith(CLUSTER_TYPE):
             continue
-        if one.fate is Fate.FORGOTTEN:
+        if one.fate is Fate.FORGOTTEN or (one.goes and not one.destroyed):
             yield _forgotten(one)
-        elif one.fate in _MAKING:
+        if one.fate in _MAKING:
             yield from _made(one, change)
         elif one.fate is Fate.CHANGED:
             yield from _kept_otherwise(one)
@@ -91,18 +91,13 @@ def _kept_otherwise(one: Touched) -> Iterator[Finding]:
     if one.old is None or one.new is None:
         return
     does: list[str] = []
-    stays = _stays(one.becomes, one.new.retained)
-    if _stays(one.was, one.old.retained) != stays:
-        does.append(f"{'stays in the cloud, paid,' if stays else 'goes'} when it leaves the stack")
+    if one.old.stays != one.new.stays:
+        does.append(f"{'stays in the cloud, paid,' if one.new.stays else 'goes'} when it leaves the stack")
     if one.old.protected != one.new.protected:
         does.append("can't be deleted, so the deployment that would fails" if one.new.protected else "can be deleted")
     if does:
         words = f"`{one.physical}` {join(does)} from now on; no stack file says so"
         yield KINDS["cluster-protection"].of(Subject("cluster", one.physical), words)
-
-
-def _stays(inputs: Mapping[str, Any], retained: bool) -> bool:
-    return retained or inputs.get("deletionPolicy") == "ABANDON"
 
 
 def _forgotten(one: Touched) -> Finding:

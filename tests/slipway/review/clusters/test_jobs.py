@@ -64,7 +64,7 @@ GONE = [
         job(),
         step("delete-replaced", "gcp:storage/bucket:Bucket", "work", old={"name": WORK_BUCKET}),
         "jobs-lose-bucket",
-        f"`{WORK_BUCKET}` is replaced, and {WHO} still needs it",
+        f"`{WORK_BUCKET}` goes, and {WHO} still needs it",
     ),
     (
         job(packages=(PACKAGE,)),
@@ -106,7 +106,7 @@ GONE = [
         job(),
         step("delete", PROJECT_IAM, "a", old={"member": f"serviceAccount:{TRAINER}", "role": "roles/x.y"}),
         "jobs-lose-account",
-        f"`{TRAINER}` loses `roles/x.y`, and {WHO} still needs it",
+        f"`{TRAINER}` loses `roles/x.y` on the project, and {WHO} still needs it",
     ),
     (
         job(),
@@ -117,7 +117,7 @@ GONE = [
             old={"member": f"serviceAccount:{TRAINER}", "role": "roles/x.y", "bucket": WORK_BUCKET},
         ),
         "jobs-lose-bucket",
-        f"`{TRAINER}` loses `roles/x.y` on `{WORK_BUCKET}`, and {WHO} still needs it",
+        f"`{TRAINER}` loses `roles/x.y` on bucket `{WORK_BUCKET}`, and {WHO} still needs it",
     ),
     (
         job(env=READS),
@@ -128,7 +128,7 @@ GONE = [
             old={"member": f"serviceAccount:{TRAINER}", "role": "roles/x.y", "secretId": "hf-token"},
         ),
         "jobs-lose-secret",
-        f"`{TRAINER}` loses `roles/x.y` on `hf-token`, and {WHO} still needs it",
+        f"`{TRAINER}` loses `roles/x.y` on secret `hf-token`, and {WHO} still needs it",
     ),
 ]
 

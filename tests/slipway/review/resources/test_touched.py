@@ -4,7 +4,7 @@ import pytest
 
 from slipway.review.preview import SECRET, UNKNOWN
 from slipway.review.resources.inputs import Difference, differences
-from slipway.review.resources.touched import Fate, Touched, touched
+from slipway.review.resources.touched import Fate, Touched
 from tests.slipway.review.builders import change, step
 from tests.slipway.review.recordings import recorded
 
@@ -23,7 +23,7 @@ def only(*ops: str, retained: bool = False, **inputs: object) -> Touched:
         )
         for op in ops
     ]
-    (found,) = touched(change(None, None, steps=steps))
+    (found,) = change(None, None, steps=steps).touched
     return found
 
 
@@ -55,19 +55,19 @@ def test_components_providers_and_reads_are_no_resources() -> None:
         step("update", "slipway:components:Workspace", "workspace", old={}, new={"code": True}),
         step("discard", DATASET, "read", old={}),
     ]
-    assert touched(change(None, None, steps=steps)) == ()
+    assert change(None, None, steps=steps).touched == ()
 
 
 def test_what_somebody_changed_by_hand_is_told_from_what_the_program_changes() -> None:
-    found = {one.name: one for one in touched(recorded("by_hand"))}
+    found = {one.name: one for one in recorded("by_hand").touched}
     work = found["work"]
     assert (work.edited, work.put_back) == ((), ("lifecycleRules", "versioning"))
     assert found["trainer-writes-work"].by_hand
-    assert {one.name: one.put_back for one in touched(recorded("buckets"))} == {"work": (), "catalog": ()}
+    assert {one.name: one.put_back for one in recorded("buckets").touched} == {"work": (), "catalog": ()}
 
 
 def test_a_protection_that_changes_alone_is_told_though_the_engine_calls_it_the_same() -> None:
-    (work,) = touched(recorded("protect"))
+    (work,) = recorded("protect").touched
     assert work.old is not None and work.new is not None
     assert (work.fate, work.old.protected, work.new.protected) == (Fate.CHANGED, False, True)
 
