@@ -10,11 +10,11 @@ from slipway.formatting import counted, join, span
 from slipway.review.resources.inputs import Difference, said
 
 _DAY = 86400
-Told = tuple[str, str, Grade | None]
+Telling = tuple[str, str, Grade | None]
 """Kind, what the bucket does from now on, and the grade where it is not the usual one."""
 
 
-def _lifecycle(before: Any, after: Any) -> Iterator[Told]:
+def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
     old, new = ([_rule(one) for one in some or () if isinstance(one, Mapping)] for some in (before, after))
     gone, added = [one for one in old if one not in new], [one for one in new if one not in old]
     if not (gone or added):
@@ -55,7 +55,7 @@ def _condition(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return _mapping(body.get("condition"))
 
 
-def _retention(before: Any, after: Any) -> Iterator[Told]:
+def _retention(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_seconds(one, "retentionPeriod") or 0 for one in (before, after))
     if _mapping(after).get("isLocked") and not _mapping(before).get("isLocked"):
         yield "retention-changed", f"has its retention of {_days(new)} locked for good", None
@@ -64,7 +64,7 @@ def _retention(before: Any, after: Any) -> Iterator[Told]:
         yield "retention-changed", words, None if new < old else Grade.WARNING
 
 
-def _soft_delete(before: Any, after: Any) -> Iterator[Told]:
+def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
     # Where nothing is said, the cloud keeps what is deleted for a week.
     old, new = (_seconds(one, "retentionDurationSeconds") for one in (before, after))
     old, new = (7 * _DAY if one is None else one for one in (old, new))
@@ -73,7 +73,7 @@ def _soft_delete(before: Any, after: Any) -> Iterator[Told]:
         yield "retention-changed", words, None if new < old else Grade.WARNING
 
 
-def _versioning(before: Any, after: Any) -> Iterator[Told]:
+def _versioning(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (bool(_mapping(one).get("enabled")) for one in (before, after))
     if old != new:
         words = (
@@ -82,14 +82,14 @@ def _versioning(before: Any, after: Any) -> Iterator[Told]:
         yield "versioning-changed", words, Grade.WARNING if new else None
 
 
-def _prevention(before: Any, after: Any) -> Iterator[Told]:
+def _prevention(before: Any, after: Any) -> Iterator[Telling]:
     if after == "enforced":
         yield "bucket-changed", "can't be opened to the public any more", Grade.NOTE
     elif before == "enforced":
         yield "public-prevention-off", "may be opened to the public from now on", None
 
 
-def _uniform(before: Any, after: Any) -> Iterator[Told]:
+def _uniform(before: Any, after: Any) -> Iterator[Telling]:
     if bool(before) != bool(after):
         words = (
             "heeds access lists of single objects no more" if after else "lets single objects be opened on their own"
@@ -97,7 +97,7 @@ def _uniform(before: Any, after: Any) -> Iterator[Told]:
         yield "bucket-changed", words, None if after else Grade.BLOCKING
 
 
-def _encryption(before: Any, after: Any) -> Iterator[Told]:
+def _encryption(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_mapping(one).get("defaultKmsKeyName") for one in (before, after))
     if old != new:
         yield (
@@ -123,7 +123,7 @@ def _days(seconds: float) -> str:
     return span(seconds) if seconds else "no time"
 
 
-FIELDS: Mapping[str, Callable[[Any, Any], Iterator[Told]]] = {
+FIELDS: Mapping[str, Callable[[Any, Any], Iterator[Telling]]] = {
     "lifecycleRules": _lifecycle,
     "retentionPolicy": _retention,
     "softDeletePolicy": _soft_delete,

@@ -1,0 +1,143 @@
+"""What becomes of a resource, in words: of a bucket, an account, and of every other type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
+from slipway.generations.retiring import CATALOG, TRAINER, WORK
+from slipway.review.change import Change
+from slipway.review.resources.inputs import Difference, differences, top
+from slipway.review.resources.touched import Fate, Touched
+from slipway.review.resources.undeclared import GUARDS
+from slipway.review.words import named
+
+
+@dataclass(frozen=True)
+class Told:
+    """How one is told of: `what` begins its sentence, `kinds` are those of findings, by fate. `follows`: what goes with
+    it, or what it is for. `announced`: it was kept for jobs alone, and nothing needs it any more."""
+
+    subject: Subject
+    what: str
+    kinds: Mapping[Fate, str]
+    follows: str = ""
+    field: str = ""
+    announced: bool = False
+
+
+@dataclass(frozen=True)
+class Role:
+    """Something of the workspace's that the stack file names, and what becomes of it once it names another one."""
+
+    what: str
+    key: str
+    purpose: str
+    made: str
+    gone: str
+    goes: str
+
+
+ROLES = {
+    CATALOG: Role(
+        "bucket", "catalogBucket", "for the catalog and packages", "bucket-created", "bucket-deleted",
+        "deleted with everything in it",
+    ),
+    WORK: Role(
+        "bucket", "workBucket", "for what jobs write", "bucket-created", "bucket-left",
+        "left behind with what is in it",
+    ),
+    TRAINER: Role(
+        "account", "trainer", "for jobs to run as", "account-created", "account-deleted",
+        "deleted with all that it may do",
+    ),
+}  # fmt: skip
+
+
+def fate(one: Touched, told: Told) -> Iterator[Finding]:
+    if one.fate is Fate.CHANGED or one.by_hand:
+        return
+    does, grade = "is made", None
+    if one.fate is Fate.ADOPTED:
+        does = "exists and is adopted"
+    elif one.fate is Fate.FORGOTTEN:
+        does = "stays in the cloud, paid as before, and no longer belongs to the stack"
+    elif one.fate is Fate.DELETED:
+        does = "is deleted"
+    elif one.fate is Fate.REPLACED and one.destroyed:
+        does = f"is deleted and made anew{_because(one)}"
+    elif one.fate is Fate.REPLACED:
+        does = f"is made anew{_because(one)}; the old one stays in the cloud and no longer belongs to the stack"
+        grade = None if told.follows else Grade.WARNING
+    if told.announced:
+        does, grade = f"{does}, as was announced, since nothing needs it any more", Grade.NOTE
+    stops = "; it is protected from that, so the deployment would fail" if one.destroyed and _protected(one) else ""
+    yield KINDS[told.kinds[one.fate]].of(
+        told.subject,
+        f"{told.what} {does}{told.follows}{stops}",
+        details=_identity(one) if one.old else (),
+        grade=grade,
+        field=told.field,
+    )
+
+
+def followed(role: str, before: str, after: str, change: Change) -> Iterator[Finding]:
+    """Of a name in the stack file that changes, where the engine does nothing to the old one: it retires, or nobody
+    asked the engine."""
+    row, seen = ROLES[role], {one.physical for one in change.touched}
+    what, field = row.what.capitalize(), f"slipway:workspace.{row.key}"
+    others = change.new.trainers.values() if change.new and role == TRAINER else ()
+    if before and before not in (after, *seen, *others):
+        kept = change.after is not None and before in change.after.kept
+        kind, grade = row.gone, Grade.WARNING if kept else None
+        goes = f"{row.goes} {'once what needs it has ended' if kept else 'with this deployment'}"
+        if any(before in facts.adopted for facts in (change.before, change.after) if facts):
+            kind, goes = "bucket-left", "kept as it is, as it was adopted"
+        words = f"{what} `{before}` is followed by `{after}`, and {goes}"
+        yield KINDS[kind].of(Subject(row.what, before), words, grade=grade, field=field)
+    if after not in (before, *seen) and change.preview is None:
+        words = f"{what} `{after}` is made, or adopted, {row.purpose}"
+        yield KINDS[row.made].of(Subject(row.what, after), words, field=field)
+
+
+def title(one: Touched) -> str:
+    """`bigquery.Dataset`; `aws s3.Bucket` of a provider that is not Google's."""
+    provider, _, rest = one.type.partition(":")
+    module, _, name = rest.partition(":")
+    plain = f"{module.partition('/')[0]}.{name}"
+    return plain if provider == "gcp" else f"{provider} {plain}"
+
+
+def unguarded(one: Touched) -> str:
+    """What kept it from being deleted until now, in words; empty where nothing did, or still does."""
+    if one.old and one.new and one.old.protected and not one.new.protected:
+        return "the program no longer protects it"
+    if one.old and one.new and one.old.retained and not one.new.retained:
+        return "the program no longer keeps it when it leaves the stack"
+    for key, value in GUARDS.items():
+        was, becomes = one.was.get(key), one.becomes.get(key)
+        # `forceDestroy` and its like are off where nobody sets them.
+        guarded = was == value or (was is None and value is False)
+        if guarded and becomes != value and not (becomes is None and value in (False, None)):
+            return str(Difference(key, was, becomes))
+    return ""
+
+
+def _protected(one: Touched) -> bool:
+    stopping = (key for key, value in GUARDS.items() if value in (True, "PREVENT"))
+    return one.old is not None and (one.old.protected or any(one.was.get(key) == GUARDS[key] for key in stopping))
+
+
+def _because(one: Touched) -> str:
+    tops = {top(path) for path in one.replaces}
+    found = [str(each) for each in differences(one.was, one.becomes) if top(each.path) in tops]
+    causes = found or [f"`{path}`" for path in one.replaces]
+    return f" because of {named(causes)}" if causes else ", as what it depends on is"
+
+
+def _identity(one: Touched) -> tuple[str, ...]:
+    """Its id, by which a person finds it."""
+    id_ = one.old.id if one.old else ""
+    return (f"`{id_}`",) if id_ and id_ != one.physical else ()
