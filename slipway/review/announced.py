@@ -10,9 +10,9 @@ from slipway.deployment.workspace_plan import WRITES_METRICS
 from slipway.facts import Kept
 from slipway.generations.action import What, Why
 from slipway.generations.published_clusters import declared
-from slipway.kinds import KINDS
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.change import Change
+from slipway.review.usual import job_spec
 
 
 def let_go(change: Change, id_: str) -> Kept | None:
@@ -37,20 +37,18 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
 
 
 def come_by_time(change: Change) -> frozenset[str]:
-    """Clusters, by name, that were dormant and are not any more, by the dates and the fields that were deployed; as
-    one of the alternatives that were, too."""
+    """Names of clusters that were dormant and are not any more, by what was deployed."""
     return frozenset(one.cluster for one in change.actions if one.current and one.why in (Why.SEASON, Why.AWAITED))
 
 
 def added(change: Change) -> frozenset[str]:
-    """Clusters, by name, that nobody has deployed yet, or not as what they are made as: an entry that was dormant when
-    the stack was deployed last may have been edited since."""
+    """Names of clusters that nobody has deployed yet, or not as what they are made as."""
     known = {*change.old.clusters, *come_by_time(change)} if change.old else set()
     return frozenset(change.new.clusters if change.new else ()) - known
 
 
 def gone_by_time(change: Change) -> frozenset[str]:
-    """Clusters, by name, that are dormant now, by the dates that were deployed."""
+    """Names of clusters that are dormant now, by the dates that were deployed."""
     return frozenset(one.cluster for one in change.of(What.REST) if one.why is Why.SEASON)
 
 
@@ -61,16 +59,15 @@ def drawn_by_season(change: Change, metric: str) -> bool:
 
 
 def drawn_as_deployed(change: Change, metric: str) -> bool:
-    """Whether a quota is drawn by what is deployed already, and by what comes with its season: then more of it is asked
-    for as others use it, as a request that was taken over is too low, or as an alternative has come that draws it."""
+    """Whether a quota is drawn by what is deployed already, and by what comes with its season."""
     more = _drawing_more(change, metric)
     deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
     return more is not None and more <= come_by_time(change) | deployed
 
 
 def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
-    """Clusters and offers that draw more of a quota than those that were declared last, or will with their seasons: in
-    the stack's own region, where more is asked for. None where it is checked in another way."""
+    """Clusters and offers that draw more of a quota in the stack's own region than was declared last, or will with
+    their seasons. None where it is checked in another way."""
     if change.before is None or change.after is None:
         return None
     before, after = change.before.quota, change.after.quota
@@ -103,8 +100,7 @@ def _writes_metrics(catalog: Catalog, account: str) -> bool:
     """Whether some template asks for what `workspace_plan.metric_writers` tells; true for an account of none."""
     if account not in _names(catalog):
         return True
-    offers = (offer for template in catalog.templates.values() for offer in template.offers if offer.kind in KINDS)
-    specs = (KINDS[offer.kind].spec_of(offer.request) for offer in offers)
+    specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
     return any(
         spec.get("serviceAccount") == account and (spec.keys() & {"experiment", "tensorboard"}) for spec in specs
     )

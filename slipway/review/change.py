@@ -89,8 +89,9 @@ class Change:
     def living(self) -> Mapping[str, PersistentResource] | None:
         """Clusters by id; None where they could not be read."""
         clusters = self.live.clusters
-        skipped = self.live.skipped or isinstance(clusters, Unknown)
-        return None if skipped else {one.id: one for one in clusters}
+        if self.live.skipped or isinstance(clusters, Unknown):
+            return None
+        return {one.id: one for one in clusters}
 
     @property
     def retiring(self) -> frozenset[str]:

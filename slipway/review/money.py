@@ -24,7 +24,6 @@ from slipway.review.clusters.needs import reservations
 from slipway.review.clusters.succession import successions
 from slipway.review.usual import job_spec, whole
 
-_RUNS = 100
 _NOTABLE = Decimal(10)
 """USD an hour, some $7,300 a month: a rise of what is paid with nothing running that somebody should have meant."""
 
@@ -67,9 +66,8 @@ class Amount:
 @dataclass(frozen=True)
 class Money:
     """Of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum. `overlap`: what old
-    generations that this change replaces or gives up cost beside that until they are gone. Nothing is deployed yet:
-    the amounts before are 0; where nobody could tell, they are unknown, as those after are where the program refused.
-    """
+    generations cost beside that until they are gone. Before a first deployment amounts are 0; where nobody could tell,
+    unknown."""
 
     idle: Amount
     most: Amount
@@ -121,7 +119,6 @@ def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Fin
 
 
 def _confirmation(change: Change) -> Iterator[Finding]:
-    """Of what a submission may cost unasked."""
     old, new = change.old, change.new
     if old is None or new is None or old.confirm_above == new.confirm_above:
         return
@@ -139,7 +136,7 @@ def _confirmation(change: Change) -> Iterator[Finding]:
 
 
 def _unpriced(old: Catalog, new: Catalog) -> Iterator[Finding]:
-    """Pools whose machines the price book does not know, or not whole, and that were not there like that."""
+    """Pools whose machines the price book does not know, or not whole, and that are new or have others."""
     for cluster in new.clusters.values():
         before = old.clusters[cluster.name].pools if cluster.name in old.clusters else {}
         for pool in cluster.pools.values():
@@ -163,11 +160,12 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Finding]:
             was, now = (
                 replace(one, price_per_hour=Price()) if one.capacity_type == POOL else one for one in (was, now)
             )
+        dearer = _by(was, now) > 0 or _whole(now, template) > _whole(was, before)
         yield KINDS["run-cost"].of(
             Subject("template", name),
             f"A usual run of `{name}` costs {_run(was, before)} → {_run(now, template)}",
-            details=(*(line for line, _, _ in lines), *_many(was, before, now, template)),
-            grade=Grade.NOTE if _by(was, now) <= 0 and _whole(now, template) <= _whole(was, before) else None,
+            details=(line for line, _, _ in lines),
+            grade=None if dearer else Grade.NOTE,
             cost=float(_by(was, now)),
         )
 
@@ -177,10 +175,11 @@ def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     for label in (one for one in after if one in before):
         was, now = before[label], after[label]
-        sides = ((was, old), (now, new))
-        (a, of_a), (b, of_b) = ((one.price_per_hour, (_trials(one, of), _whole(one, of))) for one, of in sides)
-        learnt = a.unknown and b.at_most  # The price book tells more now; nothing else has changed.
-        if (a != b and not learnt) or of_a != of_b:
+        learnt = (
+            was.price_per_hour.unknown and now.price_per_hour.at_most
+        )  # The book tells more, and no offer has changed.
+        dearer = was.price_per_hour != now.price_per_hour and not learnt
+        if dearer or _whole(was, old) != _whole(now, new) or _trials(was, old) != _trials(now, new):
             yield f"{label}: {_run(was, old)} → {_run(now, new)}", was, now
 
 
@@ -205,27 +204,16 @@ def _run(offer: Offer, template: Template) -> str:
     return f"{dollars(offer.price_per_hour)} by {offer.capacity_type}{in_all}"
 
 
-def _many(was: Offer, old: Template, now: Offer, new: Template) -> Iterator[str]:
-    sides = [Price(_whole(*one) * _RUNS, one[0].price_per_hour.complete) for one in ((was, old), (now, new))]
-    if all(one.known for one in sides):
-        yield f"{_RUNS} runs: at most {dollars(sides[0], per='')} → {dollars(sides[1], per='')}"
-
-
 def _by(was: Offer, now: Offer) -> Decimal:
     return now.price_per_hour.known - was.price_per_hour.known
 
 
 def _whole(offer: Offer, template: Template) -> Decimal:
     """USD of a run that takes as long as it may, in as many rounds as its trials need; 0 where nothing limits it."""
-    timeout = str(job_spec(offer).get("scheduling", {}).get("timeout", ""))
-    seconds = timeout.removesuffix("s")
+    seconds = str(job_spec(offer).get("scheduling", {}).get("timeout", "")).removesuffix("s")
     hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
-    return offer.price_per_hour.known * hours * _rounds(offer, template)
-
-
-def _rounds(offer: Offer, template: Template) -> int:
     total, at_once = _trials(offer, template)
-    return -(-total // max(at_once, 1))
+    return offer.price_per_hour.known * hours * -(-total // max(at_once, 1))
 
 
 def _trials(offer: Offer, template: Template) -> tuple[int, int]:
@@ -239,10 +227,9 @@ def _trials(offer: Offer, template: Template) -> tuple[int, int]:
 def _still_paid(old: Catalog, new: Catalog) -> Iterator[Finding]:
     for path in sorted(reservations(old) - reservations(new)):
         words = f"Reservation `{path}` stays paid, and no template uses it any more"
-        yield KINDS["reservation-paid"].of(Subject("reservation", path), words, details=_users(old, path))
-
-
-def _users(catalog: Catalog, path: str) -> Iterator[str]:
-    for name, template in catalog.templates.items():
-        if any(one.capacity_type == RESERVATION and path in str(one.request) for one in template.offers):
-            yield f"template `{name}` used it"
+        users = (
+            f"template `{name}` used it"
+            for name, template in old.templates.items()
+            if any(one.capacity_type == RESERVATION and path in str(one.request) for one in template.offers)
+        )
+        yield KINDS["reservation-paid"].of(Subject("reservation", path), words, details=users)

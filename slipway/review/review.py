@@ -78,13 +78,11 @@ _PAIRS = As(
 class Review:
     """`consequences` by section, the worst first. `incomplete`: what could not be compared, a sentence each.
 
-    `quota` and `policy` say in a few words how the stack stands with them once it is deployed, `standing` what is
-    wrong already, or due by itself, and not this change's doing, a sentence each. `plan`: what the engine would do, a
-    line each. `notes`: what else a reader should know of how the review was made.
-    `on_main`: the keys of consequences that come with what main has and nobody has deployed yet. `begun`: where a
-    deployment of the same commit did not come to its end, the names of clusters that it was replacing in place.
-    `added`: names of clusters that nobody has deployed yet. `stray`: why it is of no commit that is deployed, or was
-    begun to be, in words; empty where it is.
+    `quota` and `policy`: in a few words, how the stack stands with them once it is deployed. `standing`: what is wrong
+    already, or due by itself, a sentence each. `plan`: the engine's steps, a line each. `notes`: how it was made.
+    `on_main`: keys of consequences that main has, and nobody has deployed yet. `begun`: where a deployment of this
+    commit was cut short, names of clusters that it was replacing in place. `added`: names of clusters that nobody has
+    deployed yet. `stray`: why it is of no commit that is deployed, or begun to be; empty where it is.
     """
 
     stack: str
@@ -133,15 +131,12 @@ def review(change: Change) -> Review:
     consequences = sorted(
         found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)
     )
-    preview = change.preview
+    preview, begun = change.preview, _begun(change)
     missing = (preview.why,) if preview and not preview.complete and preview.why else ()
     amounts, stands = told(_amounts), told(_quota)
-    standing = [
-        line
-        for look in (_unfinished, standing_violations, still_retiring, standing_alternatives, due)
-        for line in told(look)
-    ]
-    begun = _begun(change)
+    looks = (standing_violations, still_retiring, standing_alternatives, due)
+    standing = [line for look in looks for line in told(look)]
+    cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,
         consequences=tuple(consequences),
@@ -149,18 +144,13 @@ def review(change: Change) -> Review:
         money=next(iter(amounts), None),
         quota=next(iter(stands), ""),
         policy=policy_in_words(change.after),
-        standing=tuple(standing),
+        standing=(*(cut_short if begun is not None else ()), *standing),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
         begun=begun,
         added=added(change),
         stray=_stray(change),
     )
-
-
-def _unfinished(change: Change) -> Iterator[str]:
-    if _begun(change) is not None:
-        yield "a deployment of this commit did not come to its end, and the next one goes on with it"
 
 
 def _begun(change: Change) -> frozenset[str] | None:

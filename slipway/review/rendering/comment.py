@@ -13,7 +13,18 @@ from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, gravest_first
 from slipway.formatting import counted, short
 from slipway.review.rendering import document
-from slipway.review.rendering.headline import HEADS, NOTHING, SIGNS, Cell, headline, row
+from slipway.review.rendering.headline import (
+    HEADS,
+    NOTHING,
+    ON_MAIN,
+    SIGNS,
+    Cell,
+    clusters_of,
+    first_of,
+    headline,
+    numbers_of,
+    templates_of,
+)
 from slipway.review.rendering.markdown import block, code, folded, text
 from slipway.review.review import Review
 
@@ -23,7 +34,7 @@ LIMIT = 65_000
 """Characters: GitHub takes 65,536."""
 _DATA = "<!-- slipway-review-data "
 _LARGEST_DATA = 40_000
-_VISIBLE = 12
+_VISIBLE, _DETAILS = 12, 4
 _CUT = 900
 _LONGEST_NAME = 200
 
@@ -36,23 +47,8 @@ class Place:
     base: str = ""
 
 
-@dataclass(frozen=True)
-class _Size:
-    """Whether there are plans, and consequences behind a fold; of each consequence so many details, seen or folded."""
-
-    plans: bool
-    folds: bool
-    details: int
-    folded_details: int
-
-
-_SIZES = (
-    _Size(plans=True, folds=True, details=4, folded_details=1000),
-    _Size(plans=False, folds=True, details=4, folded_details=1000),
-    _Size(plans=False, folds=True, details=4, folded_details=4),
-    _Size(plans=False, folds=True, details=0, folded_details=0),
-    _Size(plans=False, folds=False, details=0, folded_details=0),
-)
+_SIZES = ((True, True, 1000), (False, True, 1000), (False, True, _DETAILS), (False, True, 0), (False, False, 0))
+"""From the longest form to the shortest: with plans, with consequences behind a fold, with so many details of each."""
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
@@ -61,8 +57,8 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     if all(review.silent for review in reviews):
         return f"{MARKER}\n### ✓ {NOTHING}\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
     whole = ""
-    for size in _SIZES:
-        whole = _whole(reviews, place, size)
+    for plans, folds, details in _SIZES:
+        whole = _whole(reviews, place, details, plans=plans, folds=folds)
         if len(whole) <= LIMIT:
             break
     return whole
@@ -88,24 +84,28 @@ def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
     return document.read_all(body["reviews"], source), str(body.get("tree", ""))
 
 
-def _whole(reviews: Sequence[Review], place: Place, size: _Size) -> str:
-    several, (shown, rest) = len(reviews) > 1, _chosen(reviews)
-    parts = [f"{MARKER}\n### {text(headline(reviews))}", *_incomplete(reviews), _table(reviews)]
-    parts += _sections(shown, size.details, several=several)
+def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool, folds: bool) -> str:
+    shown, rest = _chosen(reviews)
+    parts = [f"{MARKER}\n### {text(headline(reviews))}"]
+    parts += [
+        f"> **incomplete**: {_named(one.stack, reviews)}{text(_cut(line))}"
+        for one in reviews
+        for line in one.incomplete
+    ]
+    parts += [_table(reviews), *_sections(shown, min(details, _DETAILS), reviews)]
     more = counted(len(rest), "more consequence")
-    if rest and size.folds:
-        parts.append(folded(more, "\n\n".join(_sections(rest, size.folded_details, several=several))))
+    if rest and folds:
+        parts.append(folded(more, "\n\n".join(_sections(rest, details, reviews))))
     elif rest:
         parts.append(f"{more}: too long for a comment, `slipway review` prints them.")
     standing = [f"- {_named(one.stack, reviews)}{text(_cut(line))}" for one in reviews for line in one.standing]
-    if standing and size.folds:
-        parts.append(
-            folded(f"{counted(len(standing), 'remark')} on what is not this change's doing", "\n".join(standing))
-        )
+    if standing and folds:
+        remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
+        parts.append(folded(remarks, "\n".join(standing)))
     planned = [one for one in reviews if one.plan]
-    if planned and not size.plans:
+    if planned and not plans:
         parts.append("The plan is too long for a comment; the log of the preview has it.")
-    for one in planned if size.plans else ():
+    for one in planned if plans else ():
         parts.append(folded(f"plan of {text(one.stack)}: {counted(len(one.plan), 'step')}", block("\n".join(one.plan))))
     return "\n\n".join(parts) + f"\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
 
@@ -116,42 +116,28 @@ Chosen = tuple[tuple[Review, Finding], ...]
 def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
     """What is seen at once, the gravest first, and what is folded: what is only for knowing, where it is not alone."""
     every = [(review, one) for review in reviews for one in review.consequences]
-    grave = [pair for pair in every if pair[1].grade > Grade.NOTE]
-    if len(every) <= _VISIBLE // 2:
-        grave = every
-    first = sorted(grave, key=lambda pair: -pair[1].grade)[:_VISIBLE]
-    chosen = {id(one) for _, one in first}
+    few = len(every) <= _VISIBLE // 2
+    grave = [pair for pair in every if few or pair[1].grade > Grade.NOTE]
+    chosen = {id(one) for _, one in sorted(grave, key=lambda pair: -pair[1].grade)[:_VISIBLE]}
     shown = tuple(pair for pair in every if id(pair[1]) in chosen)
     return shown, tuple(pair for pair in every if id(pair[1]) not in chosen)
 
 
-def _sections(chosen: Chosen, details: int, *, several: bool) -> Iterator[str]:
+def _sections(chosen: Chosen, details: int, reviews: Sequence[Review]) -> Iterator[str]:
     """A field that did several things is named with the first of them."""
     for section, _ in gravest_first(one for _, one in chosen):
         told: set[tuple[str, str]] = set()
-        lines: list[str] = []
+        lines = [f"**{section.value}**"]
         for review, one in (pair for pair in chosen if pair[1].section is section):
-            known = (review.stack, one.field) in told
-            lines += _lines(review, replace(one, field="") if known else one, details, several=several)
+            known = not one.field or (review.stack, one.field) in told
+            where = "" if known else f" ({code(short(one.field, _LONGEST_NAME))})"
+            already = f" *({ON_MAIN})*" if one.key in review.on_main else ""
             told.add((review.stack, one.field))
-        yield "\n".join((f"**{section.value}**", *lines))
-
-
-def _lines(review: Review, one: Finding, details: int, *, several: bool) -> Iterator[str]:
-    where = f" ({code(short(one.field, _LONGEST_NAME))})" if one.field else ""
-    already = " *(on main already, not deployed yet)*" if one.key in review.on_main else ""
-    stack = f"{code(review.stack)}: " if several else ""
-    yield f"- {SIGNS[one.grade]} {stack}{text(_cut(one.sentence))}{where}{already}"
-    listed = [f"  - {text(_cut(line))}" for line in one.details]
-    yield from listed if len(listed) <= details + 1 else listed[:details]
-    if details and len(listed) > details + 1:
-        yield f"  - and {len(listed) - details} more"
-
-
-def _incomplete(reviews: Sequence[Review]) -> Iterator[str]:
-    for review in reviews:
-        for sentence in review.incomplete:
-            yield f"> **incomplete**: {_named(review.stack, reviews)}{text(_cut(sentence))}"
+            lines.append(
+                f"- {SIGNS[one.grade]} {_named(review.stack, reviews)}{text(_cut(one.sentence))}{where}{already}"
+            )
+            lines += [f"  - {text(_cut(line))}" for line in first_of(one.details, details)]
+        yield "\n".join(lines)
 
 
 def _named(stack: str, reviews: Sequence[Review]) -> str:
@@ -159,18 +145,17 @@ def _named(stack: str, reviews: Sequence[Review]) -> str:
 
 
 def _table(reviews: Sequence[Review]) -> str:
-    rows = [row(review) for review in reviews]
     lines = [f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}"]
-    for one in rows:
-        numbers = (_cell(one.idle), _cell(one.most), _cell(one.quota), _cell(one.policy))
-        lines.append(f"| {' | '.join((text(one.stack), _cells(one.clusters), _cells(one.templates), *numbers))} |")
+    for one in reviews:
+        cells = ", ".join(map(_cell, _few(clusters_of(one)))), ", ".join(map(_cell, _few(templates_of(one))))
+        numbers = (_cell(cell) for cell in numbers_of(one))
+        lines.append(f"| {' | '.join((text(one.stack), *(one or '–' for one in cells), *numbers))} |")
     return "\n".join(lines)
 
 
-def _cells(cells: Iterable[Cell]) -> str:
-    listed = [_cell(cell) for cell in cells]
-    more = len(listed) - 6
-    return ", ".join([*listed[:6], *([f"{more} more"] if more > 0 else [])]) or "–"
+def _few(cells: Iterable[Cell]) -> list[Cell]:
+    listed = list(cells)
+    return [*listed[:6], Cell(f"{len(listed) - 6} more")] if len(listed) > 6 else listed
 
 
 def _cell(cell: Cell) -> str:
@@ -188,26 +173,25 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
 
 
 def _data(reviews: Sequence[Review], place: Place) -> str:
-    """What an approval holds on to, without sentences: who approves has read those, and they are long."""
+    """What an approval holds on to, without sentences: who approves has read those, and they are long. Nobody can
+    approve more than a comment holds: a deployment of that has to be insisted on."""
     whole = _encoded([_bare(review) for review in reviews], place)
-    return whole if len(whole) <= _LARGEST_DATA else _encoded([_unheld(review) for review in reviews], place)
+    if len(whole) <= _LARGEST_DATA:
+        return whole
+    held = "consequences are more than a comment can hold"
+    unheld = (Review(one.stack, incomplete=(f"{len(one.consequences)} {held}",), money=one.money) for one in reviews)
+    return _encoded(unheld, place)
+
+
+def _bare(review: Review) -> Review:
+    bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
+    return replace(review, consequences=bare, standing=(), plan=())
 
 
 def _encoded(bare: Iterable[Review], place: Place) -> str:
     body = {"tree": place.tree, "reviews": [document.write(review) for review in bare]}
     packed = zlib.compress(json.dumps(body, separators=(",", ":")).encode(), 9)
     return f"{_DATA}{base64.b64encode(packed).decode()} -->"
-
-
-def _unheld(review: Review) -> Review:
-    """Nobody can approve what no comment holds: a deployment of that has to be insisted on."""
-    said = f"{counted(len(review.consequences), 'consequence')} are more than a comment can hold"
-    return Review(review.stack, incomplete=(said,), money=review.money)
-
-
-def _bare(review: Review) -> Review:
-    bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
-    return replace(review, consequences=bare, standing=(), plan=())
 
 
 def _cut(line: str) -> str:

@@ -16,7 +16,7 @@ from slipway.review.review import Review
 
 _ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
-NOTHING = "nothing changes"
+NOTHING, ON_MAIN = "nothing changes", "on main already, not deployed yet"
 _NAMED = 2
 _CENT = Decimal("0.005")
 _STAYING = "jobs-finish-on-old"
@@ -45,17 +45,6 @@ class Cell:
     strong: bool = False
 
 
-@dataclass(frozen=True)
-class Row:
-    stack: str
-    clusters: tuple[Cell, ...]
-    templates: tuple[Cell, ...]
-    idle: Cell
-    most: Cell
-    quota: Cell
-    policy: Cell
-
-
 HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "policy")
 
 
@@ -69,21 +58,41 @@ def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     if not worst.consequences:
         return f"⚠ {first.removesuffix(' · ')}" if unknown else f"✓ {nothing}"
     sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.NOTE)]
-    whose = "" if worst.yours else "on main already, not deployed yet: "
+    whose = "" if worst.yours else f"{ON_MAIN}: "
     return f"{sign} {first}{worst.stack}: {whose}{' · '.join(_parts(worst))}"
 
 
-def row(review: Review) -> Row:
-    money = review.money
-    return Row(
-        stack=review.stack,
-        clusters=tuple(_clusters(review)),
-        templates=tuple(_templates(review)),
-        idle=_amount(money.idle) if money else Cell("?"),
-        most=_amount(money.most) if money else Cell("?"),
-        quota=Cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", "")),
-        policy=Cell(review.policy or "?", strong=review.policy not in ("ok", "none", "")),
-    )
+def numbers_of(review: Review) -> tuple[Cell, ...]:
+    """Idle and at most, quota and policy."""
+    amounts = (review.money.idle, review.money.most) if review.money else (None, None)
+    quota = Cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", ""))
+    policy = Cell(review.policy or "?", strong=review.policy not in ("ok", "none", ""))
+    return (*(_amount(one) if one else Cell("?") for one in amounts), quota, policy)
+
+
+def clusters_of(review: Review) -> Iterable[Cell]:
+    found: dict[str, Cell] = {}
+    for one in review.consequences:
+        if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
+            words, strong = _OF_CLUSTERS[one.kind]
+            found.setdefault(one.subject.name, Cell(f"{one.subject.name} {words}", strong))
+    return found.values()
+
+
+def templates_of(review: Review) -> Iterable[Cell]:
+    found: dict[str, Grade] = {}
+    for one in review.consequences:
+        if one.section is Section.TEMPLATES:
+            name = one.subject.name or one.subject
+            found[name] = max(one.grade, found.get(name, Grade.NOTE))
+    return (Cell(name, strong=grade is Grade.BLOCKING) for name, grade in found.items())
+
+
+def first_of(lines: Sequence[str], most: int) -> list[str]:
+    """So many of them, and how many more there are; one more would be as short by itself. None where `most` is 0."""
+    if len(lines) <= most + 1 or not most:
+        return list(lines[: most + 1] if most else ())
+    return [*lines[:most], f"and {len(lines) - most} more"]
 
 
 def _told(review: Review) -> Sequence[Finding]:
@@ -129,24 +138,6 @@ def _clause(one: Finding) -> str:
 
 def _cut(words: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0]} …"
-
-
-def _clusters(review: Review) -> Iterable[Cell]:
-    found: dict[str, Cell] = {}
-    for one in review.consequences:
-        if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
-            words, strong = _OF_CLUSTERS[one.kind]
-            found.setdefault(one.subject.name, Cell(f"{one.subject.name} {words}", strong))
-    return found.values()
-
-
-def _templates(review: Review) -> Iterable[Cell]:
-    found: dict[str, Grade] = {}
-    for one in review.consequences:
-        if one.section is Section.TEMPLATES:
-            name = one.subject.name or one.subject
-            found[name] = max(one.grade, found.get(name, Grade.NOTE))
-    return (Cell(name, strong=grade is Grade.BLOCKING) for name, grade in found.items())
 
 
 def _amount(amount: Amount) -> Cell:

@@ -14,8 +14,8 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.kinds import KINDS as JOB_KINDS
 from slipway.review.change import Change
+from slipway.review.usual import job_spec, secret_in
 from slipway.review.words import named
 
 _SUBMITTERS = "slipway:workspace.submitters"
@@ -78,23 +78,17 @@ def _trainers(facts: Facts) -> Mapping[str, _Trainer]:
 
 def _of(template: Template, some: Mapping[str, _Trainer]) -> _Trainer | None:
     """Whom its jobs run as; None for an account that is no trainer's."""
-    accounts = {
-        str(JOB_KINDS[offer.kind].spec_of(offer.request).get("serviceAccount", ""))
-        for offer in template.offers
-        if offer.kind in JOB_KINDS
-    }
+    accounts = {str(job_spec(offer).get("serviceAccount", "")) for offer in template.offers}
     return next((one for one in some.values() if one.account in accounts), None)
 
 
 def _added(one: _Trainer, catalog: Catalog) -> Finding:
     runs = [name for name, template in catalog.templates.items() if _of(template, {one.name: one})]
     who = f"{named(map(_quoted, one.submitters))} may run any code as it" if one.submitters else "nobody may submit"
-    words = (
-        f"{_capital(one.words)} comes, account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
-    )
+    runs_as = f"account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
     return KINDS["trainer-added"].of(
         Subject("trainer", one.name),
-        f"{words}: {who}",
+        f"{_capital(one.words)} comes, {runs_as}: {who}",
         details=_lines("may act as it", one.submitters),
         field=f"slipway:trainers.{one.name}",
     )
@@ -177,20 +171,12 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
 
 def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
     """Names of the secrets that templates of an account read, as they say; of one template with `only`."""
-    found = set()
-    for template in catalog.templates.values():
-        for offer in template.offers if only in ("", template.name) else ():
-            spec = JOB_KINDS[offer.kind].spec_of(offer.request) if offer.kind in JOB_KINDS else {}
-            if spec.get("serviceAccount") != account:
-                continue
-            for pool in spec.get("workerPoolSpecs") or ():
-                code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
-                found |= {
-                    str(one.get("value", "")).partition("/secrets/")[2].partition("/")[0]
-                    for one in code.get("env") or ()
-                    if str(one.get("name", "")).endswith("__SECRET")
-                }
-    return frozenset(found - {""})
+    templates = (one for name, one in catalog.templates.items() if only in ("", name))
+    specs = (job_spec(offer) for template in templates for offer in template.offers)
+    pools = (pool for spec in specs if spec.get("serviceAccount") == account for pool in spec["workerPoolSpecs"])
+    codes = (pool.get("containerSpec") or pool.get("pythonPackageSpec") or {} for pool in pools)
+    entries = (one for code in codes for one in code.get("env") or () if str(one.get("name", "")).endswith("__SECRET"))
+    return frozenset(secret_in(str(one.get("value", ""))) for one in entries) - {""}
 
 
 def _lines(does: str, members: Collection[str]) -> tuple[str, ...]:

@@ -11,59 +11,14 @@ _CALLED = _OF_VALUES | {"slipway.template"}
 _MODULES = _CALLED | {"__future__", "typing"}
 # What makes values of values, and nothing else.
 _FUNCTIONS = frozenset(
-    (
-        "abs",
-        "all",
-        "any",
-        "bool",
-        "dict",
-        "enumerate",
-        "filter",
-        "float",
-        "frozenset",
-        "int",
-        "len",
-        "list",
-        "map",
-        "max",
-        "min",
-        "range",
-        "reversed",
-        "round",
-        "set",
-        "sorted",
-        "str",
-        "sum",
-        "tuple",
-        "zip",
-    )
-)
+    ("abs", "all", "any", "bool", "dict", "enumerate", "filter", "float", "frozenset", "int", "len", "list", "map",
+     "max", "min", "range", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip")
+)  # fmt: skip
 _METHODS = frozenset(
-    (
-        "count",
-        "endswith",
-        "format",
-        "index",
-        "items",
-        "join",
-        "keys",
-        "lower",
-        "lstrip",
-        "partition",
-        "removeprefix",
-        "removesuffix",
-        "replace",
-        "rpartition",
-        "rsplit",
-        "rstrip",
-        "split",
-        "startswith",
-        "strip",
-        "title",
-        "upper",
-        "values",
-    )
-)
+    ("count", "endswith", "format", "index", "items", "join", "keys", "lower", "lstrip", "partition",
+     "removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip", "split", "startswith", "strip",
+     "title", "upper", "values")
+)  # fmt: skip
 
 
 def beyond_declaring(source: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from slipway.review.templates.offers import no_offer_left, offers, requests, sec
 from slipway.review.templates.parameters import parameters, plain_defaults
 from slipway.review.templates.secret_values import HIDDEN, looks_secret, shown
 from slipway.review.templates.usage import Usage, usage
+from slipway.review.usual import job_spec
 
 _MOST_FILES = 8
 
@@ -119,8 +120,7 @@ def _roots(template: Template) -> set[str]:
     """The import packages that its jobs run: the word after `--module` of the launcher's arguments."""
     found = set()
     for offer in template.offers:
-        spec = JOB_KINDS[offer.kind].spec_of(offer.request) if offer.kind in JOB_KINDS else {}
-        for pool in spec.get("workerPoolSpecs") or ():
+        for pool in job_spec(offer).get("workerPoolSpecs") or ():
             arguments = (pool.get("pythonPackageSpec") or {}).get("args") or []
             if "--module" in arguments[:-1]:
                 found.add(str(arguments[arguments.index("--module") + 1]).partition(".")[0])
