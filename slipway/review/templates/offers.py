@@ -9,52 +9,52 @@ from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.facts import offers_by_label
-from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import join, span
 from slipway.review.templates.parameters import renames
 from slipway.review.templates.requests import Difference, differences, plain_secrets
-from slipway.review.templates.usage import Usage
+from slipway.review.templates.usage import Usage, finding
+
+_FIELD = "capacity_types"
 
 
 def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: Usage) -> Iterator[Finding]:
     """Of the kinds of jobs that the template has before and after."""
     before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
-    name = f"`{new.name}`"
     for label, one in before.items():
         if label not in after:
             lost = used.having(lambda job, one=one: _sent_for(job, one, was))  # type: ignore[misc]
-            where = " ".join(filter(None, (one.capacity_type, one.cluster or one.dormant)))
-            yield KINDS["offer-gone"].of(
-                _subject(new, label),
-                f"{name}: `{label}` is not offered any more",
-                details=[lost.words(f"asked for {where}")],
-                grade=None if one.available else Grade.NOTE,
-                field="capacity_types",
-            )
+            did = f"asked for {' '.join(filter(None, (one.capacity_type, one.cluster or one.dormant)))}"
+            grade = KINDS["offer-gone"].usual if one.available else Grade.NOTE
+            words = f": `{label}` is not offered any more"
+            yield finding("offer-gone", new, words, label, used=lost, did=did, grade=grade, field=_FIELD)
     for label, one in after.items():
         if label not in before:
-            yield _added(new, label, one, list(_overtaken(label, before, after)), becomes)
+            yield _added(new, label, one, next(_overtaken(label, before, after), ""), becomes)
     both = [label for label in after if label in before]
     yield from _order(new, [label for label in before if label in after], both, after)
     for label in both:
-        yield from _availability(new, label, before[label], after[label], becomes)
-        yield from _wait(new, label, before[label].wait, after[label].wait)
+        was_, is_ = before[label], after[label]
+        if was_.available and not is_.available:
+            words = f": `{label}` can't be taken any more: {_why(is_, becomes)}"
+            yield finding("offer-unavailable", new, words, label, field=_FIELD)
+        elif is_.available and not was_.available:
+            yield finding("offer-available", new, f": `{label}` can be taken now", label)
+        if was_.wait != is_.wait:
+            waits = " → ".join("for ever" if one is None else span(one) for one in (was_.wait, is_.wait))
+            words = f": a submission waits for `{label}` {waits} before it falls back"
+            yield finding("fallback-wait", new, words, label, field="waits")
 
 
-def _added(template: Template, label: str, one: Offer, overtaken: list[str], becomes: Catalog) -> Finding:
-    """`overtaken` were offered before, and are tried only after it now."""
+def _added(template: Template, label: str, one: Offer, overtaken: str, becomes: Catalog) -> Finding:
+    """`overtaken` was offered before, and is tried only after it now."""
+    what = f", and is tried before `{overtaken}`" if overtaken else ""
     if not one.available:
         what = f", and can't be taken yet: {_why(one, becomes)}"
-    else:
-        what = f", and is tried before `{overtaken[0]}`" if overtaken else ""
-    return KINDS["offer-added"].of(
-        _subject(template, label),
-        f"`{template.name}`: `{label}` is offered now{what}",
-        grade=Grade.WARNING if overtaken and one.available else None,
-        field="capacity_types",
-    )
+    grade = Grade.WARNING if overtaken and one.available else None
+    return finding("offer-added", template, f": `{label}` is offered now{what}", label, grade=grade, field=_FIELD)
 
 
 def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Finding]:
@@ -66,13 +66,13 @@ def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: U
     lost = usual if at_all else new.offers
     why = [f"`{label}`: {_why(one, becomes)}" for label, one in offers_by_label(new).items() if one in lost]
     rests = any(one.dormant for one in lost)
-    yield KINDS["no-offer-left"].of(
-        Subject("template", new.name),
-        f"`{new.name}` can't run{' with its defaults' if at_all else ''} by any of its capacity types"
-        f"{' for now' if rests else ''}",
-        grade=Grade.WARNING if rests or at_all else None,
+    yield finding(
+        "no-offer-left",
+        new,
+        f" can't run{' with its defaults' if at_all else ''} by any of its capacity types{' for now' if rests else ''}",
         details=[*why, *([] if old is None else [used.words()])],
-        field="capacity_types",
+        grade=Grade.WARNING if rests or at_all else None,
+        field=_FIELD,
     )
 
 
@@ -95,12 +95,8 @@ def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: C
     known = {one for offer in old.offers for one in plain_secrets(offer, was)} if old and was else set()
     for where in dict.fromkeys(one for offer in new.offers for one in plain_secrets(offer, becomes)):
         if where not in known:
-            yield KINDS["plain-secret"].of(
-                Subject("template", new.name, where),
-                f"`{new.name}`: {where} looks like a secret in plain text",
-                more="; keep it in Secret Manager (secrets=…)",
-                field="env",
-            )
+            words = f": {where} looks like a secret in plain text, which belongs in Secret Manager (secrets=…)"
+            yield finding("plain-secret", new, words, where, field="env")
 
 
 def _of_kinds(template: Template, kinds: Iterable[str], usual: str) -> Mapping[str, Offer]:
@@ -147,23 +143,9 @@ def _order(template: Template, before: list[str], after: list[str], offers: Mapp
     )
     for first, then in islice(pairs, 1):
         before, after = ([one for one in side if _compete(offers[one], offers[first])] for side in (before, after))
-        yield KINDS["offer-order"].of(
-            Subject("template", template.name, "order"),
-            f"`{template.name}`: `{first}` is tried before `{then}` now",
-            details=[f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"],
-            field="capacity_types",
-        )
-
-
-def _availability(template: Template, label: str, old: Offer, new: Offer, becomes: Catalog) -> Iterator[Finding]:
-    if old.available and not new.available:
-        yield KINDS["offer-unavailable"].of(
-            _subject(template, label),
-            f"`{template.name}`: `{label}` can't be taken any more: {_why(new, becomes)}",
-            field="capacity_types",
-        )
-    elif new.available and not old.available:
-        yield KINDS["offer-available"].of(_subject(template, label), f"`{template.name}`: `{label}` can be taken now")
+        details = [f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"]
+        words = f": `{first}` is tried before `{then}` now"
+        yield finding("offer-order", template, words, "order", details=details, field=_FIELD)
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
@@ -172,16 +154,6 @@ def _why(offer: Offer, catalog: Catalog) -> str:
         cluster = catalog.dormant.get(offer.dormant)
         return offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
     return offer.why or ("there is no quota for it" if offer.lacks_quota else "not available")
-
-
-def _wait(template: Template, label: str, old: float | None, new: float | None) -> Iterator[Finding]:
-    if old != new:
-        before, after = ("for ever" if one is None else span(one) for one in (old, new))
-        yield KINDS["fallback-wait"].of(
-            _subject(template, label),
-            f"`{template.name}`: a submission waits for `{label}` {before} → {after} before it falls back",
-            field="waits",
-        )
 
 
 def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
@@ -195,11 +167,5 @@ def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both
     roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
     whose = f" of {join(f'`{role}`' for role in roles)}" if roles and all_roles > len(roles) else ""
     where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
-    return KINDS[one.kind].of(
-        _subject(template, f"{one.what}{whose}{where}".replace("`", "")),
-        f"`{template.name}`: {one.what}{whose}{where}: {one.before} → {one.after}",
-    )
-
-
-def _subject(template: Template, label: str) -> Subject:
-    return Subject("template", template.name, label)
+    words = f"{one.what}{whose}{where}"
+    return finding(one.kind, template, f": {words}: {one.before} → {one.after}", words.replace("`", ""))

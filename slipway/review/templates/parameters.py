@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
-from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.templates.secret_values import looks_secret, shown
-from slipway.review.templates.usage import Usage
+from slipway.review.templates.usage import Usage, finding
 
 _MOST_VALUES = 5
 
@@ -19,19 +19,19 @@ _MOST_VALUES = 5
 def parameters(old: Template, new: Template, used: Usage) -> Iterator[Finding]:
     """Their order is no difference."""
     before, after = ({one.name: one for one in template.parameters} for template in (old, new))
-    gone = [one for name, one in before.items() if name not in after]
-    added = [one for name, one in after.items() if name not in before]
-    for one, renamed in renames(old, new).items():
-        yield _lost("parameter-renamed", new, before[one], used, f"is called `{renamed}` now")
-        gone = [left for left in gone if left.name != one]
-        added = [left for left in added if left.name != renamed]
-    for parameter in gone:
-        yield _lost("parameter-gone", new, parameter, used, "is gone")
-    for parameter in added:
-        yield from _added(new, parameter, used)
-    for name, parameter in after.items():
+    renamed = renames(old, new)
+    for name, one in before.items():
+        if name in renamed:
+            yield _lost("parameter-renamed", new, one, used, f"is called `{renamed[name]}` now")
+        elif name not in after:
+            yield _lost("parameter-gone", new, one, used, "is gone")
+    for name, one in after.items():
         if name in before:
-            yield from _changed(new, before[name], parameter, used)
+            yield from _changed(new, before[name], one, used)
+        elif name not in renamed.values() and one.required:
+            yield _required(new, one, used, "is new and has no default")
+        elif name not in renamed.values():
+            yield _told("parameter-added", new, one, f" is new, default {shown(one.default, one.name)}")
 
 
 def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
@@ -40,8 +40,7 @@ def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
     for one in new.parameters:
         text = one.default if isinstance(one.default, str) else ""
         if looks_secret(text, one.name) and (one.name, text) not in known:
-            sentence = f"`{new.name}`: the default of parameter `{one.name}` looks like a secret in plain text"
-            yield KINDS["plain-secret"].of(_subject(new, one), sentence, field=_field(one))
+            yield _told("plain-secret", new, one, ": its default looks like a secret in plain text")
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
@@ -58,86 +57,57 @@ def renames(old: Template, new: Template) -> Mapping[str, str]:
     return pairs
 
 
+def _told(
+    kind: str,
+    template: Template,
+    one: Parameter,
+    words: str,
+    used: Usage | None = None,
+    did: str = "used it",
+    details: Iterable[str] = (),
+    grade: Grade | None = None,
+) -> Finding:
+    part, field = f"parameter {one.name}", f"parameters.{one.name}"
+    said = f": parameter `{one.name}`{words}"
+    return finding(kind, template, said, part, used=used, did=did, details=details, grade=grade, field=field)
+
+
 def _lost(kind: str, template: Template, one: Parameter, used: Usage, what: str) -> Finding:
     setting = used.giving(one.name, lambda value: value is not None and value != one.default)
-    row = KINDS[kind]
-    sentence = f"`{template.name}`: parameter `{one.name}` {what}, so a submission that sets it is refused"
-    return row.of(
-        _subject(template, one),
-        sentence,
-        details=[setting.words("set it")],
-        grade=setting.grade(row.usual),
-        field=_field(one),
-    )
-
-
-def _added(template: Template, one: Parameter, used: Usage) -> Iterator[Finding]:
-    if one.required:
-        yield _required(template, one, used, "is new and has no default")
-    else:
-        sentence = f"`{template.name}`: parameter `{one.name}` is new, default {shown(one.default, one.name)}"
-        yield KINDS["parameter-added"].of(_subject(template, one), sentence, field=_field(one))
+    return _told(kind, template, one, f" {what}, so a submission that sets it is refused", setting, "set it")
 
 
 def _required(template: Template, one: Parameter, used: Usage, what: str) -> Finding:
-    sentence = f"`{template.name}`: parameter `{one.name}` {what}, so a submission without it is refused"
-    row = KINDS["parameter-required"]
-    return row.of(
-        _subject(template, one), sentence, details=[used.words()], grade=used.grade(row.usual), field=_field(one)
-    )
+    return _told("parameter-required", template, one, f" {what}, so a submission without it is refused", used)
 
 
 def _changed(template: Template, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
-    head = f"`{template.name}`: parameter `{new.name}`"
-    subject, field = _subject(template, new), _field(new)
+    had, has = (shown(one.default, one.name) for one in (old, new))
     if old.type != new.type:
-        yield KINDS["parameter-type"].of(
-            subject,
-            f"{head} takes {new.type}, it took {old.type}",
-            details=[used.words()],
-            grade=used.grade(KINDS["parameter-type"].usual),
-            field=field,
-        )
+        yield _told("parameter-type", template, new, f" takes {new.type}, it took {old.type}", used)
     if new.required and not old.required:
-        yield _required(template, new, used, f"has no default any more (it was {shown(old.default, old.name)})")
+        yield _required(template, new, used, f"has no default any more (it was {had})")
+    elif old.required and not new.required:
+        yield _told("default-changed", template, new, f": default none → {has}", grade=Grade.NOTE)
     elif old.default != new.default and (old.type == new.type or render(old.default) != render(new.default)):
-        yield _default(head, subject, old, new, used)
+        following, usual = used.giving(new.name, lambda value: value == old.default), KINDS["default-changed"].usual
+        words = f": default {had} → {has}"
+        yield _told("default-changed", template, new, words, following, "took the default", grade=usual)
     if old.type == new.type:
-        yield from _bounds(head, subject, old, new, used)
+        yield from _bounds(template, old, new, used)
 
 
-def _default(head: str, subject: Subject, old: Parameter, new: Parameter, used: Usage) -> Finding:
-    had = "none" if old.required else shown(old.default, old.name)
-    following = used.giving(new.name, lambda value: value == old.default)
-    return KINDS["default-changed"].of(
-        subject,
-        f"{head}: default {had} → {shown(new.default, new.name)}",
-        details=[] if old.required else [following.words("took the default")],
-        grade=Grade.NOTE if old.required else None,
-        field=_field(new),
-    )
-
-
-def _bounds(head: str, subject: Subject, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
+def _bounds(template: Template, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
     narrowed, widened = _limits(old, new)
     if narrowed:
-        row = KINDS["bounds-narrowed"]
         refused = used.giving(new.name, lambda value: value is not None and bool(new.refusal(value)))
-        values = dict.fromkeys(
-            shown(value, new.name)
-            for job in refused.jobs
-            if (value := (job.parameters or {}).get(new.name)) is not None
-        )
-        lately = [f"refused now, used lately: {join(list(values)[:_MOST_VALUES])}"] if values else []
-        yield row.of(
-            subject,
-            f"{head}: {join(narrowed)}, so values that were allowed are refused",
-            details=[*lately, refused.words("gave such a value")],
-            grade=refused.grade(row.usual),
-            field=_field(new),
-        )
+        given = [job.parameters.get(new.name) for job in refused.jobs if job.parameters]
+        values = list(dict.fromkeys(shown(value, new.name) for value in given if value is not None))
+        lately = [f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else []
+        words = f": {join(narrowed)}, so values that were allowed are refused"
+        yield _told("bounds-narrowed", template, new, words, refused, "gave such a value", lately)
     if widened:
-        yield KINDS["bounds-widened"].of(subject, f"{head}: {join(widened)}", field=_field(new))
+        yield _told("bounds-widened", template, new, f": {join(widened)}")
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
@@ -166,11 +136,3 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
 
 def _number(bound: float | None) -> str:
     return "none" if bound is None else f"{bound:g}"
-
-
-def _subject(template: Template, one: Parameter) -> Subject:
-    return Subject("template", template.name, f"parameter {one.name}")
-
-
-def _field(one: Parameter) -> str:
-    return f"parameters.{one.name}"

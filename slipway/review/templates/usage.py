@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from slipway.catalog.model import Template
 from slipway.cloud.jobs import VertexJob
-from slipway.findings.finding import Grade
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join
 from slipway.labels import TEMPLATE_LABEL, USER_LABEL
 from slipway.live import Unknown
@@ -33,12 +35,8 @@ class Usage:
         """Those that were submitted with such a value of a parameter."""
         return self.having(lambda job: fits((job.parameters or {}).get(parameter)))
 
-    @property
-    def unused(self) -> bool:
-        return self.unread is None and not self.jobs
-
-    def grade(self, used: Grade, unused: Grade = Grade.WARNING) -> Grade:
-        return min(used, unused) if self.unused else used
+    def grade(self, used: Grade) -> Grade:
+        return min(used, Grade.WARNING) if self.unread is None and not self.jobs else used
 
     def words(self, did: str = "used it") -> str:
         """`3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; what is not known is said."""
@@ -51,10 +49,27 @@ class Usage:
         named = [f"{who} {count}" for who, count in people.most_common(_MOST_PEOPLE)]
         more = len(people) - _MOST_PEOPLE
         whom = join([*named, *([f"{more} more"] if more > 0 else [])])
-        submissions = f"{counted(len(self.jobs), 'submission')} by"
-        if len(people) == 1:
-            return f"{submissions} {next(iter(people))} {did} in the last {DAYS} days"
-        return f"{submissions} {len(people)} people {did} in the last {DAYS} days ({whom})"
+        by, each = (next(iter(people)), "") if len(people) == 1 else (f"{len(people)} people", f" ({whom})")
+        return f"{counted(len(self.jobs), 'submission')} by {by} {did} in the last {DAYS} days{each}"
+
+
+def finding(
+    kind: str,
+    template: Template,
+    words: str,
+    part: str = "",
+    *,
+    used: Usage | None = None,
+    did: str = "used it",
+    details: Iterable[str] = (),
+    grade: Grade | None = None,
+    field: str = "",
+) -> Finding:
+    """`words` follow the template's name. With `used` its users are named, and it is graded by whether there are any."""
+    if used is not None:
+        details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
+    subject = Subject("template", template.name, part)
+    return KINDS[kind].of(subject, f"`{template.name}`{words}", details=details, grade=grade, field=field)
 
 
 def usage(change: Change, template: str) -> Usage:
