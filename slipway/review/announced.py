@@ -16,8 +16,8 @@ from slipway.review.usual import job_spec
 
 
 def let_go(change: Change, id_: str) -> Kept | None:
-    """An account or a bucket, by its name, that was kept for jobs alone, and that nothing needs any more. None for all
-    others: what the deployed catalog still sends jobs to was not given up by a deployment that came to its end."""
+    """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for what the
+    deployed catalog still sends jobs to: that was not given up by a deployment that came to its end."""
     if change.before is None or change.after is None or id_ in change.after.kept or _needed(id_, change):
         return None
     asked_for = {*_names(change.before.catalog), *_names(change.after.catalog)}
@@ -26,9 +26,8 @@ def let_go(change: Change, id_: str) -> Kept | None:
 
 
 def lapsed(change: Change, account: str, role: str, place: str) -> bool:
-    """Whether an account's role, which the workspace granted it, was kept for jobs alone that have ended: the account
-    itself was, or no template had asked for the role when the stack was deployed last. `place`: empty for the project.
-    """
+    """Tell whether a role that the workspace granted an account was kept for jobs alone that have ended. `place`: empty
+    for the project."""
     if let_go(change, account):
         return True
     if role != WRITES_METRICS or place or change.old is None or change.new is None or _needed(account, change):
@@ -53,13 +52,13 @@ def gone_by_time(change: Change) -> frozenset[str]:
 
 
 def drawn_by_season(change: Change, metric: str) -> bool:
-    """Whether more of a quota is drawn because seasons begin, and for nothing else."""
+    """Tell whether more of a quota is drawn because seasons begin, and for nothing else."""
     more = _drawing_more(change, metric)
     return more is not None and bool(more) and more <= come_by_time(change)
 
 
 def drawn_as_deployed(change: Change, metric: str) -> bool:
-    """Whether a quota is drawn by what is deployed already, and by what comes with its season."""
+    """Tell whether a quota is drawn by what is deployed already, and by what comes with its season."""
     more = _drawing_more(change, metric)
     deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
     return more is not None and more <= come_by_time(change) | deployed
@@ -92,12 +91,11 @@ def _needed(id_: str, change: Change) -> bool:
 
 
 def _names(catalog: Catalog) -> tuple[str, ...]:
-    """Of what jobs of this catalog need: accounts and buckets."""
     return catalog.trainer, *catalog.trainers.values(), catalog.catalog_bucket, catalog.work_bucket
 
 
 def _writes_metrics(catalog: Catalog, account: str) -> bool:
-    """Whether some template asks for what `workspace_plan.metric_writers` tells; true for an account of none."""
+    """Tell whether some template asks for what `workspace_plan.metric_writers` tells; true for an account of none."""
     if account not in _names(catalog):
         return True
     specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)

@@ -59,14 +59,14 @@ class MergeResult:
 
     @property
     def approvers(self) -> tuple[str, ...]:
-        """Who approved this very tree, and not their own, after the comment was written as it is."""
+        """People who approved this very tree, and not their own, after the comment was written as it is."""
         comment = self.pull_request.comment if self.pull_request else None
         written = comment.changed if comment else ""
         return tuple(one.login for one in self._of_this_tree if one.at >= written)
 
     @property
     def objection(self) -> tuple[str, str]:
-        """Why no approval is enough, and what to do."""
+        """The reason why no approval is enough, and the way out."""
         pull, insist = self.pull_request, "insist (docs/review.md, 'Insisting')"
         if pull is None:
             return "no pull request was merged as this commit", f"revert it and open one, or {insist}"
@@ -97,8 +97,8 @@ class MergeResult:
 
 
 def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[Obstacle]:
-    """What stands in the way of it: before it is merged, what needs an approval and has none; then, whatever it would
-    do beyond what the comment told, and what needed an approval and had none."""
+    """Yield what stands in the way: before the merge, what needs an approval and has none; after it, what goes beyond
+    the comment, too."""
     pull = result.pull_request
     if pull is None or not result.merged:
         yield from () if result.approvers else unapproved(reviews)

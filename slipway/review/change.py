@@ -57,13 +57,13 @@ class Change:
 
     @property
     def published(self) -> Catalog | None:
-        """The catalog as people find it, where a deployment that did not finish may have taken clusters out of it."""
+        """The catalog as people find it: a deployment that was cut short may have taken clusters out of it."""
         found = self.live.catalog
         return found.whole if isinstance(found, PublishedCatalog) else None
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
-        """What the deployment does, as this version decides it for what the program publishes."""
+        """What a deployment does, as this version decides it for what the program publishes."""
         return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
 
     def of(self, *what: What) -> tuple[Action, ...]:
@@ -74,7 +74,6 @@ class Change:
 
     @cached_property
     def touched(self) -> tuple[Touched, ...]:
-        """Resources that the engine would do something to."""
         return touched(self.preview) if self.preview else ()
 
     @cached_property

@@ -55,8 +55,8 @@ def read(preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Fa
 
 
 def as_declared(catalog: Catalog) -> Catalog:
-    """Without what differs at each deployment and means nothing, as the components of a preview tell it; and with what
-    was withdrawn to be replaced in place, as the deployment of that has not come to its end."""
+    """The catalog as the components of a preview tell it, without what differs at each deployment; with what was
+    withdrawn to be replaced in place, as the deployment of that has not come to its end."""
     bare = Facts(before_withdrawal(catalog))
     told = (facts.read(_components(bare)) or bare).catalog
     return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)

@@ -43,7 +43,7 @@ Published = tuple[str, str, Fact]
 
 
 def read(lines: Iterable[str]) -> Preview:
-    """`lines` are those of the stream; what is not JSON among them (a warning of the shell) is passed over."""
+    """Read a stream; what is not JSON in it (a warning of the shell) is passed over."""
     stream = _Stream()
     for line in lines:
         if line.lstrip().startswith("{"):
@@ -55,7 +55,7 @@ def read(lines: Iterable[str]) -> Preview:
 
 
 def declared(preview: Preview) -> tuple[Published, ...]:
-    """What components publish if the change is deployed: type, logical name and inputs of each."""
+    """Type, logical name and inputs of each component, as they would be deployed."""
     gone = {step.urn for step in preview.steps if step.new is None}
     steps = {urn: step for urn, step in preview.standing.items() if urn not in gone}
     steps |= {step.urn: step for step in preview.steps if step.new is not None}
@@ -63,7 +63,7 @@ def declared(preview: Preview) -> tuple[Published, ...]:
 
 
 def deployed(preview: Preview) -> tuple[Published, ...]:
-    """What they published when they were deployed last."""
+    """The same, as they were deployed last."""
     steps = {step.urn: step for step in preview.steps if step.old is not None} | dict(preview.standing)
     return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
 
@@ -124,7 +124,6 @@ class _Stream:
 
 
 def _kept_otherwise(step: Step) -> bool:
-    """Whether the program protects or retains it otherwise than before."""
     old, new = step.old, step.new
     return old is not None and new is not None and (old.protected, old.retained) != (new.protected, new.retained)
 

@@ -26,7 +26,7 @@ class Obstacle:
 
 
 def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
-    """What asks for an approval: blocking consequences of this change, and a review that does not know everything."""
+    """Yield what asks for an approval: blocking consequences of this change, and what could not be told."""
     for review in reviews:
         for sentence in review.incomplete:
             yield Obstacle(review.stack, f"Incomplete: {sentence}")
@@ -72,8 +72,9 @@ its own beside those that follow from it; a cluster that it adds is known by its
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
-    """What a scheduled deployment has no business to do: another commit than the deployed one, what somebody changed by
-    hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with."""
+    """Yield what a scheduled deployment has no business to do: another commit than the deployed one, what somebody
+    changed by hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with.
+    """
     for review in reviews:
         if review.stray:
             yield Obstacle(review.stack, review.stray)
@@ -90,8 +91,8 @@ def _announced(one: Finding, review: Review) -> bool:
 
 
 def _begun(one: Finding, review: Review) -> bool:
-    """Whether it is what a deployment began that did not come to its end. What blocks may be so for what lives now,
-    but for the machines of a cluster that is being replaced in place: those are gone, or as good as gone."""
+    """Tell whether a deployment that was cut short began it. What blocks may be so for what lives now, but for the
+    machines of a cluster that is being replaced in place: those are as good as gone."""
     if review.begun is None or one.kind == "drift":
         return False
     own = one.subject.cluster in review.begun and one.kind != "jobs-cancelled"
@@ -99,11 +100,9 @@ def _begun(one: Finding, review: Review) -> bool:
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[Obstacle]:
-    """What a deployment would do beyond what was approved.
-
-    A blocking consequence of a subject that had none, a subject that is hit harder, or USD an hour beyond `tolerance`.
-    How many jobs are on a cluster that retires moves all the time, and is in no subject: that is not worse.
-    """
+    """Yield what goes beyond what was approved: a blocking consequence of a subject that had none, a subject that is
+    hit harder, USD an hour beyond `tolerance`. How many jobs are on a retiring cluster is in no subject, and moves all
+    the time."""
     before = {review.stack: review for review in approved}
     for review in now:
         known = before.get(review.stack, Review(review.stack))
@@ -127,7 +126,6 @@ def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
 
 
 def _said(one: Finding) -> str:
-    """What a comment keeps for the gate has no sentences."""
     return one.sentence or f"{one.kind}, {one.subject}"
 
 

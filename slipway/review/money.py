@@ -96,13 +96,11 @@ def costs(change: Change) -> Iterator[Finding]:
 
 
 def difference(amount: Amount, *, hours: int = 1) -> str:
-    """`+$101.01/h`, `−$0.46/h`; a month has so many hours."""
     by = amount.difference * hours
     return signed(by, per="month" if hours > 1 else "h")
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
-    """Without those that are adopted: whoever made them pays for them, offered here or not."""
     return sum((price(one, most=most) for one in catalog.clusters.values() if not one.adopted), Price())
 
 
@@ -171,7 +169,6 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Finding]:
 
 
 def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
-    """Offers of the same label whose usual run costs something else."""
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     for label in (one for one in after if one in before):
         was, now = before[label], after[label]
@@ -184,7 +181,6 @@ def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
 
 
 def _first_choice(old: Template, new: Template) -> tuple[Offer, Offer] | None:
-    """What a usual submission takes first, where that is of another capacity type now; else beside the pools."""
     for taken in (CAPACITY_TYPES.keys(), CAPACITY_TYPES.keys() - {POOL}):
         offers = ([one for one in usual_offers(each) if one.available] for each in (old, new))
         was, now = (next((one for one in some if one.capacity_type in taken), None) for some in offers)

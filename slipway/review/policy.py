@@ -18,7 +18,8 @@ _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 
 
 def policy(change: Change) -> Iterator[Finding]:
-    """By the rules of this version, not of the one under review. What was broken before is a standing warning."""
+    """Judge by this version's rules, not by those of the one under review. What was broken before is a standing
+    warning."""
     if change.after is None:
         return
     before = _violations(change.before)
@@ -39,13 +40,11 @@ def policy_in_words(after: Facts | None) -> str:
 
 
 def standing_violations(change: Change) -> Iterator[str]:
-    """What was broken before, and is still."""
     before = _violations(change.before)
     yield from (one.sentence for key, one in _violations(change.after).items() if key in before)
 
 
 def _violations(facts: Facts | None) -> Mapping[tuple[str, str], Finding]:
-    """By its key, each with all that is said of it."""
     found: dict[tuple[str, str], Finding] = {}
     for one in violations(facts) if facts else ():
         said = (found[one.key].sentence, sentence(one)) if one.key in found else (sentence(one),)
@@ -54,7 +53,6 @@ def _violations(facts: Facts | None) -> Mapping[tuple[str, str], Finding]:
 
 
 def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    """A rule that is gone, only advisory now, or asks for less."""
     weaker = KINDS["policy-weaker"].of
     kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
     for key, setting in before.get(MANDATORY, {}).items():
@@ -75,7 +73,6 @@ def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping
 
 
 def _asks_less(key: str, before: Any, after: Any) -> bool:
-    """Of a list of what is allowed, more asks for less; of `labels`, which are required, and of headroom, less does."""
     if key in _MORE_ASKS_MORE:
         before, after = after, before
     if isinstance(before, list) and isinstance(after, list):

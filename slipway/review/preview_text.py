@@ -42,7 +42,8 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
 
 
 def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
-    """What neither the catalog nor the state has (how quota is checked, the policy) is as in `after`: not compared."""
+    """Facts of what is deployed. What neither catalog nor state has (how quota is checked, the policy) is as in
+    `after`: not compared."""
     current = {catalog.trainer, catalog.work_bucket, catalog.catalog_bucket}
     clusters = {one.id for one in catalog.clusters.values()}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
@@ -55,7 +56,6 @@ def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
 
 
 def _asked(deployment: Deployment, known: State) -> dict[str, int] | None:
-    """What the stack asked for until now, by metric."""
     by_id = {one.id: one.preferred for one in known.preferences}
     return {one.metric: by_id[one.id] for one in deployment.report.requests if one.id in by_id} or None
 

@@ -74,20 +74,18 @@ def _edited(files: Iterable[str]) -> Iterator[Finding]:
 
 
 def _imported(file: str) -> bool:
-    """What has no ending may be a link, by which Python finds a folder under another name."""
+    """Tell whether Python may import it. A file without an ending may be a link to a folder."""
     link = file.isidentifier() and not file.isupper()
     return link or (file.endswith(_CODE) and not file.startswith(_NOT_IMPORTED))
 
 
 def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
-    """Such a file can change what any other part of the program does, and what it says of it."""
     for file, does in template_code.items():
         words = f"`{file}` does more than declare a template, with the rights of whoever deploys: it {named(does)}"
         yield KINDS["program-edited"].of(Subject("template file", file), words, details=_lines(does, quote=False))
 
 
 def _stacks_gone(change: Change) -> Iterator[Finding]:
-    """A stack without a file is deployed no more, and what it has stays, paid, until somebody destroys it."""
     for file in sorted(change.removed):
         match = _STACK_FILE.fullmatch(file)
         if match is None:
@@ -126,6 +124,5 @@ def _listed(files: Iterable[str]) -> str:
 
 
 def _lines(files: Iterable[str], *, quote: bool = True) -> tuple[str, ...]:
-    """Empty where the sentence has them all."""
     listed = tuple(f"`{file}`" if quote else file for file in files)
     return listed if len(listed) > MOST_NAMED + 1 else ()

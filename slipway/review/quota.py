@@ -72,7 +72,6 @@ def quota_in_words(change: Change) -> str:
 
 
 def _without_quota(change: Change) -> list[str]:
-    """The templates that can't run with their defaults for want of quota."""
     templates = change.new.templates if change.new else {}
     usual = {name: usual_offers(one) for name, one in sorted(templates.items())}
     return [
@@ -83,7 +82,6 @@ def _without_quota(change: Change) -> list[str]:
 
 
 def _use(change: Change) -> Mapping[str, Usage]:
-    """Who draws what in each region: the stack's own clusters, its old generations, and all others."""
     live = change.live
     if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown) or change.after is None:
         return {}
@@ -100,12 +98,10 @@ def _use(change: Change) -> Mapping[str, Usage]:
 
 
 def _in_region(live: Live, region: str, home: str) -> Live:
-    """`region` is a line's."""
     return live.at(region or home, home=not region)
 
 
 def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
-    """What is created does not fit; where it would without the old generation, that is said."""
     was = ground.before.get(line.key)
     if not line.short or (was and was.short >= line.short and was.drawn == line.drawn):
         return
@@ -132,7 +128,6 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 
 def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
-    """Pools at their maximum, when old generations are gone: others alone are in their way."""
     was, others = ground.before.get(line.key), ground.others(line)
     if line.limit is None or line.limit == UNLIMITED:
         return
@@ -179,7 +174,7 @@ def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 
 def _unknown(ground: _Ground) -> Iterator[Finding]:
-    """Together, as one answer that fails makes all of them unknown."""
+    """Tell of them together, as one answer that fails makes all of them unknown."""
     if ground.change.live.skipped:
         return
     unread = {one.key.removesuffix(_OFFERS): one for one in ground.after.lines.values() if one.state == "unknown"}

@@ -101,7 +101,6 @@ class Review:
 
     @property
     def yours(self) -> tuple[Finding, ...]:
-        """Those that come with this change alone."""
         return tuple(one for one in self.consequences if one.key not in self.on_main)
 
     @property
@@ -110,7 +109,6 @@ class Review:
 
     @property
     def silent(self) -> bool:
-        """Nothing changes, and everything was looked at."""
         return not self.consequences and not self.incomplete
 
 
@@ -173,7 +171,6 @@ def _stray(change: Change) -> str:
 
 
 def _amounts(change: Change) -> Iterator[Money]:
-    """None where the program does not tell what it costs: that is not nothing."""
     if change.after is not None:
         yield money(change)
 

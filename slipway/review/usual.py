@@ -26,7 +26,6 @@ def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
 
 
 def worker_pools(offer: Offer, template: Template) -> list[Mapping[str, Any]]:
-    """The request's, filled with the usual values."""
     spec = job_spec(offer)
     filled = fill(spec.get("workerPoolSpecs", []), _values(template))
     return list(filled) if isinstance(filled, list) else []

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster
 from slipway.cluster_fields import NAMES, machines_in_words
-from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.finding import Finding, Grade
 from slipway.live import Unknown
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import key_of
+from slipway.review.clusters.clusters import told
 from slipway.review.clusters.succession import edits
 from slipway.review.words import Edit, jobs, named
 
@@ -30,21 +29,17 @@ def adoption(change: Change) -> Iterator[Finding]:
 
 def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Finding]:
     switch = f"; submissions switch to it from `{old.id}`" if old else ""
-    yield KINDS["cluster-adopted"].of(
-        Subject("cluster", new.name),
-        f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}",
-        details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values()),
-        grade=Grade.WARNING if old else None,
-        field=key_of(new.name, (Edit("id", "", new.id),)),
-    )
+    words = f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}"
+    details = (f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values())
+    id_, grade = (Edit("id", "", new.id),), Grade.WARNING if old else None
+    yield told("cluster-adopted", new.name, words, details=details, grade=grade, edits=id_)
 
 
 def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
-    """The entry follows what its owner has made of it."""
     seen = [edit for edit in edits(old, new) if not edit.key.startswith(NAMES)]
     if seen:
         words = f"`{new.name}` is told as `{new.id}` is by now, adopted and unchanged: {named(map(str, seen))}"
-        yield KINDS["cluster-adopted"].of(Subject("cluster", new.name), words, field=key_of(new.name, seen))
+        yield told("cluster-adopted", new.name, words, edits=seen)
 
 
 def _left(old: Cluster, change: Change) -> Finding:
@@ -57,4 +52,4 @@ def _left(old: Cluster, change: Change) -> Finding:
     runs = f", and so {'is the job' if len(on) == 1 else f'are the {len(on)} jobs'} on it" if on else ""
     fate = "is gone already" if gone else f"is kept, as it was adopted{runs}"
     words = f"`{old.id}` is not offered as `{old.name}` any more, and {fate}"
-    return KINDS["cluster-left"].of(Subject("cluster", old.name), words, details=on, field=key_of(old.name, ()))
+    return told("cluster-left", old.name, words, details=on, edits=())

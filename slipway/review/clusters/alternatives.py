@@ -4,16 +4,14 @@ first."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster import IN_PLACE
 from slipway.cluster_fields import compare_pools, machines_in_words
-from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.finding import Finding, Grade
 from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import key_of, price
+from slipway.review.clusters.clusters import price, told
 from slipway.review.clusters.succession import successions
 from slipway.review.words import Edit, named
 
@@ -22,7 +20,7 @@ _ALTERNATIVES = (Edit("alternatives", "", ""),)
 
 
 def alternatives(change: Change) -> Iterator[Finding]:
-    """Of clusters that are to be made, what may be made instead; of the others, that the list has changed."""
+    """Tell what may be made instead of clusters that are to be made; and of the others, that the list has changed."""
     home = change.new.region if change.new else ""
     for one in successions(change):
         if one.new is None or one.new.alternative:
@@ -30,21 +28,22 @@ def alternatives(change: Change) -> Iterator[Finding]:
         listed, before = one.new.instead, one.old.instead if one.old else ()
         is_made = not one.there and not (one.stays and not one.gone)
         may = "; or ".join(_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1))
+        edits = _ALTERNATIVES
         if listed and is_made:
+            announced = alike(listed, _deployed(one.name, change))
+            kind = "cluster-may-still-become" if announced else "cluster-may-become"
             words = f"`{one.name}` may become another one where its machines can't be had"
-            more = float(max(_more(one.new, pools) for pools, _ in listed))
-            if alike(listed, _deployed(one.name, change)):
-                yield _told(one.name, f"{words}, as was announced: {may}", None, more, kind="cluster-may-still-become")
-            else:
-                yield _told(one.name, f"{words}: {may}", None, more)
+            words += f"{', as was announced' if announced else ''}: {may}"
+            most = max((_idle(pools) for pools, _ in listed), key=lambda idle: idle.known)
+            yield told(kind, one.name, words, edits=edits, cost=Price(most.known - price(one.new).known))
         elif listed != before and one.stays:
             words = f"`{one.name}`: what may be made in its place changes"
             far = f" ({may})" if any(region for _, region in (*before, *listed)) and may else ""
-            yield _told(one.name, f"{words}{far}; nothing that runs does", Grade.NOTE, 0)
+            words += f"{far}; nothing that runs does"
+            yield told("cluster-may-become", one.name, words, grade=Grade.NOTE, edits=edits)
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
-    """Clusters that are there as an alternative, and how to go back."""
     for one in change.new.clusters.values() if change.new else ():
         if one.alternative:
             where = "in the place of this one, which goes first" if one.replacement == IN_PLACE else "beside this one"
@@ -56,7 +55,6 @@ def standing_alternatives(change: Change) -> Iterator[str]:
 
 
 def _deployed(name: str, change: Change) -> Listed:
-    """What the last deployment announced for a cluster, also for one that it left dormant."""
     if change.old is None:
         return ()
     known = change.old.clusters.get(name) or change.old.dormant.get(name)
@@ -64,7 +62,7 @@ def _deployed(name: str, change: Change) -> Listed:
 
 
 def alike(listed: Listed, before: Listed) -> bool:
-    """The same machines in the same regions and order, whatever they cost by now."""
+    """Tell whether these are the same machines in the same regions and order, whatever they cost by now."""
     if len(listed) != len(before):
         return False
     return all(
@@ -73,11 +71,6 @@ def alike(listed: Listed, before: Listed) -> bool:
         and not any(compare_pools(name, old[name], pool) for name, pool in pools.items())
         for (pools, region), (old, old_region) in zip(listed, before, strict=True)
     )
-
-
-def _told(name: str, words: str, grade: Grade | None, cost: float, *, kind: str = "cluster-may-become") -> Finding:
-    field = key_of(name, _ALTERNATIVES)
-    return KINDS[kind].of(Subject("cluster", name), words, grade=grade, field=field, cost=cost)
 
 
 def _option(first: Cluster, number: int, pools: Mapping[str, Pool], region: str, *, home: str) -> str:
@@ -92,19 +85,14 @@ def _far(home: str) -> str:
 
 
 def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
-    """`workers 1–4 a2-highgpu-8g, −$62.10/h idle`"""
     differs = tuple(
         f"{name} {machines_in_words(pool)}"
         for name, pool in pools.items()
         if compare_pools(name, first.pools.get(name), pool)
     )
-    more, idle = _more(first, pools), _idle(pools)
-    known = idle.complete and price(first).complete
-    return f"{named(differs) or 'the same machines'}, {signed(more) if known else dollars(idle)} idle"
-
-
-def _more(first: Cluster, pools: Mapping[str, Pool]) -> Decimal:
-    return _idle(pools).known - price(first).known
+    first_idle, idle = price(first), _idle(pools)
+    more = signed(idle.known - first_idle.known) if idle.complete and first_idle.complete else dollars(idle)
+    return f"{named(differs) or 'the same machines'}, {more} idle"
 
 
 def _idle(pools: Mapping[str, Pool]) -> Price:

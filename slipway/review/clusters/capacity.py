@@ -12,16 +12,21 @@ from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.announced import come_by_time, gone_by_time
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import key_of, scarce
+from slipway.review.clusters.clusters import key_of, scarce, told
 from slipway.review.clusters.succession import Succession, always, renames, successions
 from slipway.review.usual import taken
 from slipway.review.words import Edit, machines, summed
+
+_ANEW = "capacity-found-anew"
 
 
 def capacity(change: Change) -> Iterator[Finding]:
     for one in successions(change):
         if one.old and one.new and not one.stays:
-            yield from _pools(one, one.old, one.new)
+            renamed = renames(one.old, one.new)
+            for name, pool in one.old.pools.items():
+                after = one.new.pools.get(renamed.get(name, name))
+                yield from _resized(one.name, pool, after) if after else (_gone(one.name, pool),)
             if one.is_made:
                 yield from _anew(one, one.old, one.new)
         yield from _overlap(one)
@@ -35,23 +40,12 @@ def held_price(one: Succession) -> Price:
     return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
 
 
-def _pools(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
-    renamed = renames(old, new)
-    for name, pool in old.pools.items():
-        after = new.pools.get(renamed.get(name, name))
-        if after is None:
-            yield _gone(one.name, pool)
-        else:
-            yield from _resized(one.name, pool, after)
-
-
 def _gone(cluster: str, pool: Pool) -> Finding:
     gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
-    kept = f"; {held} {'is' if pool.min == 1 else 'are'} given back" if held else ""
+    kept = f"; {held} given back{', and may not come again' if gpus else ''}" if held else ""
     return KINDS["pool-gone"].of(
         Subject("pool", f"{cluster}/{pool.name}"),
-        f"Pool `{cluster}/{pool.name}` ({machines_in_words(pool)}) is not there any more{kept}"
-        f"{' and may not come again' if held and gpus else ''}",
+        f"Pool `{cluster}/{pool.name}` ({machines_in_words(pool)}) is not there any more{kept}",
         grade=None if gpus else Grade.WARNING,
         field=key_of(cluster, (Edit(f"pools.{pool.name}", "", ""),)),
         cost=float((pool.price_per_hour * pool.min).known),
@@ -60,18 +54,14 @@ def _gone(cluster: str, pool: Pool) -> Finding:
 
 def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
     subject, where = Subject("pool", f"{cluster}/{new.name}"), f"`{cluster}/{new.name}`"
-    other = _kind_of(old) != _kind_of(new)
-    gpus = bool(old.machine.accelerator)
+    other, gpus = _kind_of(old) != _kind_of(new), bool(old.machine.accelerator)
     if old.min and (other or new.min < old.min):
-        fewer = (
-            f"{where} keeps {new.min} `{new.machine}` in place of {old.min}"
-            if not other
-            else (f"{where} takes `{new.machine}` in place of `{old.machine}`")
-        )
+        fewer = f"takes `{new.machine}` in place of `{old.machine}`"
+        fewer = fewer if other else f"keeps {new.min} `{new.machine}` in place of {old.min}"
         given = machines({old.machine: old.min if other else old.min - new.min})
         yield KINDS["capacity-given-back"].of(
             subject,
-            f"{fewer}: {given} given back{', and may not come again' if gpus else ''}",
+            f"{where} {fewer}: {given} given back{', and may not come again' if gpus else ''}",
             grade=None if gpus else Grade.WARNING,
             field=_key(cluster, new, "machine" if other else _low(new)),
             cost=float((old.price_per_hour * old.min).known),
@@ -81,11 +71,8 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
     if new.max < old.max and (new.autoscaled or old.min == new.min):
         words = f"{where} can't grow beyond {new.max} `{new.machine}`, {old.max} before"
         yield KINDS["capacity-lower-maximum"].of(subject, words, field=_key(cluster, new, _high(new)))
-    raised = [
-        f"{says} {before} → {after}"
-        for says, before, after in (("at least", old.min, new.min), ("at most", old.max, new.max))
-        if after > before
-    ]
+    raised = [f"at least {old.min} → {new.min}"] if new.min > old.min else []
+    raised += [f"at most {old.max} → {new.max}"] if new.max > old.max else []
     if raised:
         words = f"{where}: {' and '.join(raised)} `{new.machine}`"
         key = _high(new) if new.max > old.max else _low(new)
@@ -93,37 +80,24 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
 
 
 def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
-    found, up = always(new), machines(summed(one.held))
-    has = "has" if sum(group.count for group in found) == 1 else "have"
+    found, up = machines(summed(always(new))), machines(summed(one.held))
+    has = f"{found} {'has' if sum(group.count for group in always(new)) == 1 else 'have'} to be found for `{new.id}`"
+    words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
     if found and one.in_place:
-        words = (
-            f"{machines(summed(found))} {has} to be found for `{new.id}` when `{old.id}` is gone; if there are none, "
-            f"{_waits(new)}, and there is no `{one.name}` meanwhile"
-        )
+        gone = f"when `{old.id}` is gone; if there are none, {_waits(new)}, and there is no `{one.name}` meanwhile"
+        words = f"{has} {gone}"
     elif found:
-        words = (
-            f"{machines(summed(found))} {has} to be found for `{new.id}`; if there are none, {_waits(new)}, and "
-            f"`{old.id}` stays"
-        )
-    else:
-        words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
+        words = f"{has}; if there are none, {_waits(new)}, and `{old.id}` stays"
     if found or up:
-        yield KINDS["capacity-found-anew"].of(
-            Subject("cluster", one.name),
-            words,
-            grade=None if scarce(new) else Grade.NOTE,
-            field=key_of(one.name, one.edits),
-        )
+        yield told(_ANEW, one.name, words, grade=None if scarce(new) else Grade.NOTE, edits=one.edits)
     words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
-    yield KINDS["image-cache-empty"].of(Subject("cluster", one.name), words)
+    yield told("image-cache-empty", one.name, words)
 
 
 def _waits(new: Cluster) -> str:
-    """What a deployment does where there are no machines for it."""
-    waits = "the deployment waits and says so"
+    waits, one = "the deployment waits and says so", len(new.instead) == 1
     if not new.instead:
         return waits
-    one = len(new.instead) == 1
     tried = "its alternative is tried at once" if one else "its alternatives are tried at once, in their order"
     return f"{tried}, and if there are none for {'that' if one else 'these'} either, {waits}"
 
@@ -131,50 +105,37 @@ def _waits(new: Cluster) -> str:
 def _overlap(one: Succession) -> Iterator[Finding]:
     if not (one.is_made and one.old and one.new) or one.in_place or not one.held:
         return
-    more = machines(summed(always(one.new)))
+    more, price = machines(summed(always(one.new))), held_price(one)
     beside = f"{more} more at once" if more else "machines of both as they grow"
-    until = f"until `{one.old.id}` is gone"
-    until += "" if one.kept else ", at the end of this deployment"
-    price = held_price(one)
-    yield KINDS["generations-overlap"].of(
-        Subject("cluster", one.name),
-        f"Both generations of `{one.name}` are there {until}: {beside}, and {dollars(price)} for the old one's "
-        f"{machines(summed(one.held))}",
-        grade=None if one.kept or scarce(one.new) or scarce(one.old) else Grade.NOTE,
-        field=key_of(one.name, one.edits),
-        cost=float(price.known),
-    )
+    until = f"until `{one.old.id}` is gone{'' if one.kept else ', at the end of this deployment'}"
+    words = f"Both generations of `{one.name}` are there {until}: {beside}, and {dollars(price)} for the old one's"
+    grade = None if one.kept or scarce(one.new) or scarce(one.old) else Grade.NOTE
+    words = f"{words} {machines(summed(one.held))}"
+    yield told("generations-overlap", one.name, words, grade=grade, edits=one.edits, cost=price)
 
 
 def _under_another_name(change: Change) -> Iterator[Finding]:
     """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on, nor do
     seasons that take turns."""
     some, come, gone = list(successions(change)), come_by_time(change), gone_by_time(change)
-    going = [one for one in some if one.old and one.new is None and one.held]
-    for one in some:
-        if one.new is None or one.old or one.there or not scarce(one.new):
-            continue
-        asked = {group.machine for group in always(one.new)}
-        alike = (each for each in going if asked & {group.machine for group in each.held})
-        # Of what is said of one cluster the last counts: one whose end nobody announced.
-        for other in sorted(alike, key=lambda each: each.name not in gone):
-            assert other.old is not None
+    going = [(one, one.old) for one in some if one.old and one.new is None and one.held]
+    # Of what is said of one cluster the last counts: one whose end nobody announced.
+    going.sort(key=lambda pair: pair[0].name not in gone)
+    for one in (one for one in some if not one.old and not one.there):
+        for other, old in going if one.new and scarce(one.new) else ():
+            asked = always(one.new) if one.new else ()
+            if not {group.machine for group in asked} & {group.machine for group in other.held}:
+                continue
             turn = one.name in come and other.name in gone
             when = f", whose season begins as `{other.name}` goes, as was announced" if turn else ""
-            first = other.old.id in change.ids(What.DELETE_FIRST)
-            beside = "" if turn or first else f", and cost {dollars(held_price(other))} beside them until they are gone"
-            yield KINDS["capacity-found-anew"].of(
-                Subject("cluster", one.name),
-                f"{machines(summed(always(one.new)))} to be found for `{one.new.id}`{when}: the "
-                f"{machines(summed(other.held))} of `{other.old.id}` are not handed on{beside}",
-                grade=Grade.NOTE if turn else None,
-                field=key_of(one.name, ()),
-                cost=float(held_price(other).known),
-            )
+            first = turn or old.id in change.ids(What.DELETE_FIRST)
+            beside = "" if first else f", and cost {dollars(held_price(other))} beside them until they are gone"
+            words = f"{machines(summed(asked))} to be found for `{one.new.id if one.new else ''}`{when}: the "
+            words += f"{machines(summed(other.held))} of `{old.id}` are not handed on{beside}"
+            yield told(_ANEW, one.name, words, grade=Grade.NOTE if turn else None, edits=(), cost=held_price(other))
 
 
 def _minimum_below_default(change: Change) -> Iterator[Finding]:
-    """Where the machines that are always there were enough for a usual submission, and are not any more."""
     old, new = change.old, change.new
     if old is None or new is None:
         return

@@ -28,12 +28,11 @@ def deletions(change: Change) -> Iterator[Finding]:
 
 
 def destroyed(change: Change) -> Mapping[str, Touched]:
-    """By id."""
     return {one.physical: one for one in change.touched if one.type.startswith(CLUSTER_TYPE) and one.destroyed}
 
 
 def before_creates(id_: str, change: Change) -> str:
-    """Of one that need not wait for what is made: `, before `h100-4c57032` is made`; empty for all others."""
+    """Return `, before `h100-4c57032` is made` for one that need not wait for that; empty for all others."""
     if id_ not in change.ids(What.DELETE_FIRST):
         return ""
     made = change.of(What.CREATE)
@@ -41,7 +40,6 @@ def before_creates(id_: str, change: Change) -> str:
 
 
 def _undeclared(change: Change) -> Iterator[str]:
-    """Those that were declared and are not any more, where the engine has not told all deletions."""
     old, new = change.old, change.new
     if old is None or new is None or change.after is None or (change.preview and change.preview.complete):
         return
@@ -69,7 +67,6 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
 
 
 def _destruction(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Iterator[Finding]:
-    """Of a cluster that is wanted; or of one that nobody offers any more, which goes as it was said that it would."""
     retired, name = id_ in change.retiring, _name(id_, change)
     after, deleted = change.after, KINDS["cluster-deleted"].of
     declared = after is not None and (id_ in after.kept or after.catalog.cluster_named(id_) is not None)
@@ -96,7 +93,6 @@ def _cause(gone: Touched | None) -> str:
 
 
 def _name(id_: str, change: Change) -> str:
-    """What people call it; its id where nothing tells."""
     for catalog in (change.old, change.new):
         if catalog and (one := catalog.cluster_named(id_)):
             return one.name

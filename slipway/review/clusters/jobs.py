@@ -30,7 +30,7 @@ _CONTENT = ("source", "content", "detectMd5hash")
 
 
 def unfinished(change: Change) -> Iterator[Finding]:
-    """Of each thing the worst, once."""
+    """Yield the worst of each thing, once."""
     found: dict[tuple[str, str], Finding] = {}
     for one in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change), *_given_up(change)):
         found.setdefault(one.key, one)
@@ -40,7 +40,6 @@ def unfinished(change: Change) -> Iterator[Finding]:
 
 
 def _gone(change: Change) -> Iterator[Finding]:
-    """What the engine deletes, replaces or switches off."""
     for one in change.touched:
         off = one.fate is Fate.CHANGED and _off(one.new) and not _off(one.old)
         if one.old is None or not (one.destroyed or off):
@@ -86,7 +85,6 @@ def _shut_out(account: str, what: str, name: str, happens: str, change: Change) 
 
 
 def _unkept(change: Change) -> Iterator[Finding]:
-    """Accounts and buckets that the stack names no more, where the engine has not told all deletions."""
     told = change.preview is not None and change.preview.complete
     if change.old is None or change.after is None or told:
         return
@@ -110,7 +108,6 @@ def _given_up(change: Change) -> Iterator[Finding]:
 
 
 def _kept(change: Change) -> Iterator[Finding]:
-    """What Slipway keeps for them is no loss."""
     before = change.before.kept if change.before else {}
     for one in change.after.kept.values() if change.after else ():
         if one.kind != "cluster" and one.jobs and one.id not in before:
@@ -122,7 +119,6 @@ def _kept(change: Change) -> Iterator[Finding]:
 
 
 def _other_next_time(change: Change) -> Iterator[Finding]:
-    """What a replica reads again when it restarts, and finds changed under the same name."""
     for one in change.touched:
         name, kind, happens = "", SECRET, "gets another version"
         if one.new and one.type.startswith(VERSION) and one.fate is not Fate.CHANGED:

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.creation.creation_context import CreationPolicy
-from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.finding import Finding, Grade
 from slipway.formatting import join, span
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import key_of
+from slipway.review.clusters.clusters import told
 from slipway.review.words import Edit
 
 
 def modes(change: Change) -> Iterator[Finding]:
-    """Of clusters that are deployed and asked for, dormant ones too."""
     if change.old is None or change.new is None:
         return
     before, after = ({**one.clusters, **one.dormant} for one in (change.old, change.new))
@@ -24,12 +22,9 @@ def modes(change: Change) -> Iterator[Finding]:
         # A catalog of an earlier version did not tell them.
         if new is not None and old.display_name and (found := list(_edits(old, new))):
             same = old.id == new.id or isinstance(new, DormantCluster)
-            yield KINDS["cluster-protection"].of(
-                Subject("cluster", name),
-                f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}",
-                grade=None if old.replacement != new.replacement else Grade.NOTE,
-                field=key_of(name, found),
-            )
+            words = f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}"
+            grade = None if old.replacement != new.replacement else Grade.NOTE
+            yield told("cluster-protection", name, words, grade=grade, edits=found)
 
 
 def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:

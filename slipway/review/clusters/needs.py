@@ -36,13 +36,13 @@ GRANTED = {
 
 
 def users(change: Change, kind: str, name: str) -> tuple[VertexJob, ...]:
-    """Unfinished jobs that need the thing of that name, of which a finding of that kind says that it is lost."""
+    """Unfinished jobs that need a thing; `kind` is the finding that says that it is lost."""
     known_as = _last(name) if kind == SECRET else name
     return tuple(job for job in change.jobs if name and known_as in _needs(job, kind, change))
 
 
 def name_of(one: Resource, what: str, change: Change) -> str:
-    """What jobs know a resource by; `what` is its word in `NEEDED`."""
+    """Return the name by which jobs know a resource; `what` is its word in `NEEDED`."""
     project = one.inputs.get("project") or (change.old.project if change.old else "")
     if what == "account":
         made = f"{one.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"

@@ -31,8 +31,7 @@ _KEY = "slipway:persistentResources"
 
 
 def seasons(change: Change) -> Iterator[Finding]:
-    """Of clusters that another comparison tells nothing of: their dates, and what changes while they are dormant. What
-    is due of dates that this change brings is told with them."""
+    """Tell of dates, with what is due of those that this change brings, and of what changes while a cluster rests."""
     if change.new is None:
         return
     before, after = _all(change.old), _all(change.new)
@@ -57,7 +56,7 @@ def seasons(change: Change) -> Iterator[Finding]:
 
 
 def due(change: Change) -> Iterator[str]:
-    """What is due of clusters that had their dates before this change, and which ones are dormant, a sentence each."""
+    """Say what is due of clusters that had their dates before this change, and which ones are dormant."""
     if change.new is None:
         return
     before = _all(change.old)
@@ -71,8 +70,8 @@ def due(change: Change) -> Iterator[str]:
 
 
 def _not_ready(change: Change) -> Iterator[Finding]:
-    """What there is no quota for on its day, but for what is so already. The grade is the same whatever Google has
-    answered: nothing that was approved becomes worse by that."""
+    """Tell of quota that is short for a day to come, and was not before. No grade depends on Google's answer: nothing
+    that was approved becomes worse by that."""
     was = _ready_before(change)
     for name, one in _ready(change).items():
         lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
@@ -95,7 +94,6 @@ def _ready(change: Change) -> Mapping[str, Readiness]:
 
 
 def _ready_before(change: Change) -> Mapping[str, Readiness]:
-    """Of what is deployed."""
     if change.old is None or change.before is None:
         return {}
     actions = of_catalog(change.old, change.old, change.live, change.now)
@@ -148,7 +146,6 @@ def _follows(season: Season) -> Iterator[str]:
 
 
 def _waits(old: Cluster, new: Cluster) -> Iterator[Finding]:
-    """What a season can't bring yet. It is no obstacle to anything else."""
     lacks, lacked = ({*one.lacks} if isinstance(one, DormantCluster) and one.lacks else set() for one in (new, old))
     if lacks - lacked:
         yield KINDS[AWAITS].of(
@@ -170,8 +167,8 @@ def _dates(old: Cluster, new: Cluster) -> Iterator[Edit]:
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """What makes another cluster of it, or lets another come in its place. One that is there as an alternative is
-    compared with that alternative of the other, which has no more than the whole list of them."""
+    """Edits that make another cluster of it, or let another come in its place. An alternative is compared with that
+    alternative of the other."""
     was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
     yield from edits(was, becomes)
     listed = was.region == becomes.region and alike(becomes.instead, was.instead)
@@ -189,7 +186,6 @@ def _listed(cluster: Cluster) -> str:
 
 
 def _shorter(old: Cluster, new: Cluster) -> bool:
-    """Whether it is wanted for less time than before: then its machines go by themselves, and may not come again."""
     was, becomes = old.season, new.season
     later = becomes.begins is not None and (was.begins is None or becomes.begins > was.begins)
     earlier = becomes.ends is not None and (was.ends is None or becomes.ends < was.ends)

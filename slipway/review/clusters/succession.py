@@ -46,7 +46,6 @@ class Succession:
 
     @property
     def stays(self) -> bool:
-        """Both are the same cluster."""
         return self.old is not None and self.new is not None and self.old.id == self.new.id
 
     @property
@@ -61,14 +60,13 @@ class Succession:
 
     @property
     def is_made(self) -> bool:
-        """The deployment makes a cluster beside one that holds machines."""
+        """Whether a cluster is made beside one that holds machines."""
         return (
             self.old is not None and self.new is not None and not (self.stays or self.there or self.gone or self.failed)
         )
 
     @property
     def in_place(self) -> bool:
-        """The old one is deleted before its successor is made."""
         return self.is_made and self.new is not None and self.new.replacement == IN_PLACE
 
     @property
@@ -120,7 +118,7 @@ def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
 
 
 def fate(one: Succession, change: Change) -> str:
-    """What becomes of the old generation, after its name: `retires when … has ended`."""
+    """Say what becomes of the old generation, after its name: `retires when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
     if one.jobs and (one.doomed or one.kept is None):
@@ -136,13 +134,12 @@ def fate(one: Succession, change: Change) -> str:
 
 
 def later(kept: Kept) -> str:
-    """retires with a later deployment (the published catalog does not list it yet)"""
     known = {why.value: why.words for why in Why}
     return f"retires with a later deployment ({known.get(kept.retiring, kept.retiring)})"
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
-    """Every field that makes another cluster of one, as the stack file spells it."""
+    """Fields that make another cluster of one, as the stack file spells them."""
     renamed = renames(old, new)
     told = {f"pools.{name}" for name in (*renamed, *renamed.values())}
     yield from (Edit(one.key, one.before, one.after) for one in differences(old, declared(new)) if one.key not in told)
@@ -150,7 +147,7 @@ def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
 
 
 def renames(old: Cluster, new: Cluster) -> dict[str, str]:
-    """Pools that have another name and are the same else, old name by new."""
+    """Pools that have another name and are the same else: new names by old ones."""
     gone = [pool for name, pool in old.pools.items() if name not in new.pools]
     come = [pool for name, pool in new.pools.items() if name not in old.pools]
     found: dict[str, str] = {}
@@ -162,13 +159,11 @@ def renames(old: Cluster, new: Cluster) -> dict[str, str]:
 
 
 def _elsewhere(old: Cluster, new: Cluster, was: Catalog, becomes: Catalog) -> Iterator[Edit]:
-    """From an alternative in another region back to the stack's own, or the other way round."""
     if old.region or new.region:
         yield from _edit(REGION, old.region or was.region, new.region or becomes.region)
 
 
 def _moves(change: Change) -> Iterator[Edit]:
-    """What no cluster says of itself, and its id is made of."""
     if change.old and change.new:
         for key, field in (("gcp:project", "project"), ("gcp:region", "region")):
             yield from _edit(key, getattr(change.old, field), getattr(change.new, field))

@@ -63,7 +63,6 @@ def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
 
 
 def numbers_of(review: Review) -> tuple[Cell, ...]:
-    """Idle and at most, quota and policy."""
     amounts = (review.money.idle, review.money.most) if review.money else (None, None)
     quota = Cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", ""))
     policy = Cell(review.policy or "?", strong=review.policy not in ("ok", "none", ""))
@@ -96,7 +95,6 @@ def first_of(lines: Sequence[str], most: int) -> list[str]:
 
 
 def _told(review: Review) -> Sequence[Finding]:
-    """This change's own where it has any."""
     return review.yours or review.consequences
 
 

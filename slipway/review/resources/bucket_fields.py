@@ -25,7 +25,6 @@ def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
 
 
 def _milder(rule: str, after: Any, before: Any) -> bool:
-    """Whether it deletes later what another rule deleted before."""
     body = next(one for one in after if _rule(one) == rule)
     age = _condition(body).get("age")
     return any(

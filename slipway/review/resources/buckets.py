@@ -61,7 +61,6 @@ def _role(one: Touched) -> str:
 
 
 def _changes(one: Touched) -> Iterator[Finding]:
-    """One consequence of each kind, the worst grade of those that it is made of."""
     found: dict[str, list[Telling]] = {}
     for told in _told(one):
         found.setdefault(told[0], []).append(told)

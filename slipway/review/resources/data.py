@@ -78,7 +78,6 @@ def _account(one: Touched, change: Change) -> Iterator[Finding]:
 
 
 def _key(address: str, change: Change) -> str:
-    """The key of the stack file that names an account of the workspace's."""
     for catalog in (change.new, change.old):
         for name, account in catalog.trainers.items() if catalog else ():
             if account == address:
@@ -87,7 +86,6 @@ def _key(address: str, change: Change) -> str:
 
 
 def _drift(one: Touched) -> Iterator[Finding]:
-    """Clusters have their own words, and a grant its member's."""
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
     what, grade, details = f"`{one.physical}` ({title(one)})", None, list[str]()

@@ -84,8 +84,8 @@ def fate(one: Touched, told: Told) -> Iterator[Finding]:
 
 
 def followed(role: str, before: str, after: str, change: Change) -> Iterator[Finding]:
-    """Of a name in the stack file that changes, where the engine does nothing to the old one: it retires, or nobody
-    asked the engine."""
+    """Tell of a name in the stack file that changes, where the engine does nothing to the old one: it retires, or
+    nobody asked the engine."""
     row, seen = ROLES[role], {one.physical for one in change.touched}
     what, field = row.what.capitalize(), f"slipway:workspace.{row.key}"
     others = change.new.trainers.values() if change.new and role == TRAINER else ()
@@ -111,7 +111,7 @@ def title(one: Touched) -> str:
 
 
 def unguarded(one: Touched) -> str:
-    """What kept it from being deleted until now, in words; empty where nothing did, or still does."""
+    """Say what kept it from being deleted until now; empty where nothing did, or still does."""
     if one.old and one.new and one.old.protected and not one.new.protected:
         return "the program no longer protects it"
     if one.old and one.new and one.old.retained and not one.new.retained:
@@ -138,6 +138,5 @@ def _because(one: Touched) -> str:
 
 
 def _identity(one: Touched) -> tuple[str, ...]:
-    """Its id, by which a person finds it."""
     id_ = one.old.id if one.old else ""
     return (f"`{id_}`",) if id_ and id_ != one.physical else ()

@@ -77,7 +77,7 @@ def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
 
 
 def gained_and_lost(some: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
-    """What goes under one logical name and comes under another is neither."""
+    """Grants that come, and grants that go; one that only changes its logical name is neither."""
     before: dict[Grant, None] = {}
     after: dict[Grant, None] = {}
     for one in some:
@@ -99,7 +99,7 @@ def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def unreadable(resource: Resource | None) -> bool:
-    """Whether it sets a policy that is known only later, or kept secret."""
+    """Tell whether it sets a policy that is known only later, or kept secret."""
     return resource is not None and resource.inputs.get("policyData") in (SECRET, UNKNOWN)
 
 

@@ -57,14 +57,13 @@ def people(change: Change) -> Iterator[Finding]:
 
 
 def above(grant: Grant) -> bool:
-    """Whether Slipway never needs to grant it. To act as any account of a project, or to read any secret of it, is more
-    than one; and what a role of somebody's own allows, its name does not tell."""
+    """Tell whether Slipway never needs to grant it: to act as any account of a project, or to read any of its secrets,
+    is more than one. The name of a role of somebody's own tells nothing."""
     own = "/roles/" in grant.role
     return own or bool(_ABOVE.fullmatch(grant.role)) or (grant.role in _OF_ONE and not grant.place)
 
 
 def _usual(grant: Grant) -> bool:
-    """Whether it is of the table that the workspace grants by."""
     return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
 
 
@@ -81,7 +80,6 @@ def _code(change: Change) -> Iterator[Finding]:
 
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Before and after; the same where one side is not known."""
     before = change.before.people if change.before else ()
     if change.after is None:
         return before, before
@@ -116,7 +114,6 @@ def _added(member: str, change: Change) -> Finding:
 
 
 def _nets(change: Change) -> Mapping[str, _Net]:
-    """By member."""
     gained, lost = gained_and_lost(change.touched)
     if change.preview is None and change.before and change.after:
         before, after = (dict.fromkeys(_of_facts(one)) for one in (change.before, change.after))
@@ -139,7 +136,7 @@ def _of_facts(facts: Facts) -> Iterator[Grant]:
 
 
 def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> _Net:
-    """Without what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
+    """Drop what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
     act as which trainer."""
     going = {one.physical for one in change.touched if one.goes or one.fate is Fate.FORGOTTEN}
     accounts = {one.physical for one in change.touched if one.goes and one.type == ACCOUNT}
@@ -209,12 +206,10 @@ def _lines(does: str, some: Iterable[Grant]) -> tuple[str, ...]:
 
 
 def _is_one(member: str) -> bool:
-    """A single person or account, and no group."""
     return member.startswith(("user:", "serviceAccount:", "principal:"))
 
 
 def _jobs_of(member: str, change: Change) -> tuple[VertexJob, ...]:
-    """By the label of who submitted: an address, or what stands before its @."""
     address = member.partition(":")[2]
     names = {label_value(address), label_value(address.partition("@")[0]), label_value(address.rpartition("/")[2])}
     return tuple(

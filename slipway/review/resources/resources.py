@@ -51,7 +51,7 @@ def resources(change: Change) -> Iterator[Finding]:
 
 
 def _told(one: Touched) -> bool:
-    """Whether others speak of it. A package that is kept for jobs is said by nobody: it stays as it is."""
+    """Tell whether another comparison speaks of it. A package that is kept for jobs is nobody's: it stays as it is."""
     if form(one.type) or one.type in _TOLD or one.type.startswith(CLUSTER_TYPE):
         return True
     if one.type.startswith(_QUOTA) and one.parent.startswith(OURS):

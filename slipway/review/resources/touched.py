@@ -53,7 +53,6 @@ class Touched:
 
     @property
     def destroyed(self) -> bool:
-        """Whether it goes from the cloud, too."""
         return self.goes and not (self.old and self.old.stays)
 
     @property
@@ -63,7 +62,6 @@ class Touched:
 
     @property
     def was(self) -> Mapping[str, Any]:
-        """Its inputs when it was deployed last."""
         return self.old.inputs if self.old else {}
 
     @property
@@ -90,7 +88,7 @@ class Touched:
 
     @property
     def physical(self) -> str:
-        """What the cloud calls it; the logical name where nothing tells."""
+        """The cloud's name of it; the logical one where nothing tells."""
         for one in (self.old, self.now, self.new):
             for key in ("name", "email"):
                 found = one.inputs.get(key) or one.outputs.get(key) if one else None
@@ -109,7 +107,7 @@ def touched(preview: Preview) -> tuple[Touched, ...]:
 
 
 def overwritten(before: Resource | None, now: Resource | None) -> bool:
-    """Whether somebody wrote other contents into an object. Those are secret to the engine; their checksum is not."""
+    """Tell whether somebody wrote other contents into an object: the engine shows their checksum alone."""
     known, found = (one.outputs.get("md5hash") if one else None for one in (before, now))
     return bool(known and found and known != found)
 

@@ -58,7 +58,7 @@ def trainers(change: Change) -> Iterator[Finding]:
 
 
 def acting(facts: Facts | None) -> frozenset[tuple[str, str]]:
-    """Whom the stack file lets act as which account: address and member."""
+    """Pairs of an account's address and a member whom the stack file lets act as it."""
     known = _trainers(facts) if facts else {}
     return frozenset((one.account, member) for one in known.values() for member in one.submitters)
 
@@ -77,7 +77,6 @@ def _trainers(facts: Facts) -> Mapping[str, _Trainer]:
 
 
 def _of(template: Template, some: Mapping[str, _Trainer]) -> _Trainer | None:
-    """Whom its jobs run as; None for an account that is no trainer's."""
     accounts = {str(job_spec(offer).get("serviceAccount", "")) for offer in template.offers}
     return next((one for one in some.values() if one.account in accounts), None)
 
@@ -117,7 +116,6 @@ def _account(old: _Trainer, new: _Trainer) -> Iterator[Finding]:
 
 
 def _access(old: _Trainer, new: _Trainer, before: Facts, after: Facts) -> Iterator[Finding]:
-    """Of those who may submit something before and after; of others it is told with who comes and goes."""
     stay = set(before.people) & set(after.people)
     templates = named(_quoted(name) for name, one in after.catalog.templates.items() if _of(one, {new.name: new}))
     secrets = named(map(_quoted, sorted(_secrets(after.catalog, new.account))))
@@ -170,7 +168,6 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
 
 
 def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
-    """Names of the secrets that templates of an account read, as they say; of one template with `only`."""
     templates = (one for name, one in catalog.templates.items() if only in ("", name))
     specs = (job_spec(offer) for template in templates for offer in template.offers)
     pools = (pool for spec in specs if spec.get("serviceAccount") == account for pool in spec["workerPoolSpecs"])

@@ -38,7 +38,6 @@ def unsaid_clusters(change: Change) -> Iterator[Finding]:
 
 
 def _made(one: Touched, change: Change) -> Iterator[Finding]:
-    """Nothing where the program could not say anything, which is said elsewhere."""
     after, id_ = change.after, str(one.becomes.get("name", one.name))
     if after is None or id_ in after.kept:
         return
@@ -57,7 +56,6 @@ def _made(one: Touched, change: Change) -> Iterator[Finding]:
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
-    """Those that it begins with, and what they cost an hour."""
     try:
         pools = [ResourcePool.read(body) for body in inputs.get("resourcePools") or ()]
     except MISREAD:

@@ -21,7 +21,6 @@ _FIELD = "capacity_types"
 
 
 def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: Usage) -> Iterator[Finding]:
-    """Of the kinds of jobs that the template has before and after."""
     before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
     for label, one in before.items():
         if label not in after:
@@ -49,7 +48,6 @@ def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: U
 
 
 def _added(template: Template, label: str, one: Offer, overtaken: str, becomes: Catalog) -> Finding:
-    """`overtaken` was offered before, and is tried only after it now."""
     what = f", and is tried before `{overtaken}`" if overtaken else ""
     if not one.available:
         what = f", and can't be taken yet: {_why(one, becomes)}"
@@ -58,7 +56,6 @@ def _added(template: Template, label: str, one: Offer, overtaken: str, becomes: 
 
 
 def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Finding]:
-    """Also where only other values than the defaults leave some."""
     usual, at_all = usual_offers(new), any(one.available for one in new.offers)
     before = () if old is None else usual_offers(old) if at_all else old.offers
     if any(one.available for one in usual) or (old and not any(one.available for one in before)):
@@ -77,7 +74,7 @@ def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: U
 
 
 def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[Finding]:
-    """What is posted: the same difference of several offers and worker pools is told once."""
+    """Tell what is posted: the same difference of several offers and worker pools once."""
     before, after, renamed = offers_by_label(old, new.kind), offers_by_label(new), renames(old, new)
     both = [label for label in after if label in before]
     found: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
@@ -91,7 +88,6 @@ def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> It
 
 
 def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: Catalog) -> Iterator[Finding]:
-    """Values in plain text that look like secrets, where they are new."""
     known = {one for offer in old.offers for one in plain_secrets(offer, was)} if old and was else set()
     for where in dict.fromkeys(one for offer in new.offers for one in plain_secrets(offer, becomes)):
         if where not in known:
@@ -114,14 +110,13 @@ def _sent_for(job: VertexJob, one: Offer, was: Catalog) -> bool:
 
 
 def _compete(one: Offer, other: Offer) -> bool:
-    """Whether there is a submission that either could take."""
     cases = (set(values) & set(other.when.get(name, values)) for name, values in one.when.items())
     return one.kind == other.kind and all(cases)
 
 
 def _overtaken(label: str, before: Mapping[str, Offer], after: Mapping[str, Offer]) -> Iterator[str]:
-    """What was tried before this one was offered, and is tried only after it now; unless it took the place of another
-    of its capacity type, as one on a cluster of another name does."""
+    """Labels that were tried before this one was offered, and are tried only after it now; none where it took the place
+    of another of its capacity type, as one on a cluster of another name does."""
     one, labels, ranks = after[label], list(after), list(before)
     places = [
         ranks.index(gone)
@@ -134,7 +129,6 @@ def _overtaken(label: str, before: Mapping[str, Offer], after: Mapping[str, Offe
 
 
 def _order(template: Template, before: list[str], after: list[str], offers: Mapping[str, Offer]) -> Iterator[Finding]:
-    """`offers` by label. Those of different cases are never compared."""
     pairs = (
         (first, then)
         for place, first in enumerate(after)

@@ -35,7 +35,6 @@ def parameters(old: Template, new: Template, used: Usage) -> Iterator[Finding]:
 
 
 def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
-    """Defaults that look like secrets and were not there before."""
     known = {(one.name, one.default) for one in old.parameters} if old else set()
     for one in new.parameters:
         text = one.default if isinstance(one.default, str) else ""
@@ -111,7 +110,6 @@ def _bounds(template: Template, old: Parameter, new: Parameter, used: Usage) -> 
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
-    """What allows less, and what allows more."""
     narrowed: list[str] = []
     widened: list[str] = []
     for name, sign in (("min", 1), ("max", -1)):

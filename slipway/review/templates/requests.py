@@ -98,7 +98,6 @@ def _renamed(leaf: Leaf, names: Mapping[str, str]) -> Leaf:
 
 
 def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
-    """Whether the service waits as long as a submission does, which is told as that."""
     return leaf is None or (offer.wait is not None and leaf == f"{offer.wait:.0f}s")
 
 
@@ -144,7 +143,6 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
 
 
 def _reservation(affinity: Mapping[str, Any]) -> str:
-    """Its path; all that is said of it where that is not what is always said of one."""
     rest = {name: one for name, one in affinity.items() if name != "values"}
     paths = ", ".join(map(str, affinity.get("values") or ()))
     return paths if rest == _SPECIFIC else f"{paths} {rest}".strip()
@@ -199,12 +197,10 @@ def _difference(path: str, before: Leaf | None, after: Leaf | None) -> Differenc
 
 
 def _seconds(duration: str) -> float:
-    """Of a duration as the API writes it, `3600s`."""
     return float(duration.removesuffix("s"))
 
 
 def _words(path: str, value: str) -> tuple[str, str, str]:
-    """Kind, what it is, role."""
     for pattern, kind, what in _COMPILED:
         if found := pattern.fullmatch(path):
             told = found.groupdict()
@@ -214,7 +210,6 @@ def _words(path: str, value: str) -> tuple[str, str, str]:
 
 
 def _arguments(before: Leaf, after: Leaf) -> tuple[str, str]:
-    """Those that are gone, and those that are new; all of them where only their order differs."""
     gone, new = [one for one in before if one not in after], [one for one in after if one not in before]
     if not gone and not new:
         gone, new = list(before), list(after)

@@ -22,12 +22,12 @@ def renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
 
 
 def with_roles(leaves: Mapping[str, Leaf], renamed: Mapping[str, str]) -> Mapping[str, Leaf]:
-    """Under the new names."""
     return {_under(path, renamed): leaf for path, leaf in leaves.items()}
 
 
 def repeats(path: str, leaves: Mapping[str, Leaf], others: Mapping[str, Leaf]) -> bool:
-    """Whether it is of a role that only `leaves` have, and another one there has the same. Machines are always told."""
+    """Tell whether it is of a role that only `leaves` have, and another one there has the same. Machines are always
+    told."""
     found = _PATH.fullmatch(path)
     if found is None or found["rest"] == "machines" or found["role"] in _roles(others):
         return False

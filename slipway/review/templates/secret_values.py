@@ -21,10 +21,8 @@ _REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|fa
 
 
 def looks_secret(value: str, name: str = "") -> bool:
-    """Whether a value has the form of a key or a password, or is what something of such a name would hold.
-
-    `NAME__SECRET` names a reference to Secret Manager, which is how it should be.
-    """
+    """Tell whether a value has the form of a key or a password, or is what something of such a name would hold.
+    `NAME__SECRET` names a reference to Secret Manager, which is how it should be."""
     value = value[:_LONGEST]
     if _FORMS.search(value):
         return True
@@ -45,6 +43,5 @@ def shown(value: object, name: str = "", longest: int = 60, beside: str = "") ->
 
 
 def _from_difference(text: str, other: str, before: int) -> str:
-    """From so many characters before the first that differs."""
     alike = next((place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two), len(other))
     return f"…{text[alike - before :]}" if alike > before else text

@@ -29,7 +29,6 @@ def in_words(leaf: Leaf, shared: Mapping[str, str]) -> Leaf:
 
 
 def trainers_in_words(*catalogs: Catalog) -> set[Leaf | None]:
-    """The words for all trainers."""
     return {_TRAINER, *(_trainer(name) for one in catalogs for name in one.trainers)}
 
 

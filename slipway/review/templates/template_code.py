@@ -37,7 +37,6 @@ def beyond_declaring(source: str) -> tuple[str, ...]:
 
 
 def _defined(nodes: list[ast.AST]) -> frozenset[str]:
-    """Names that may be called: what the file imports of a template's parts, and its own functions."""
     own = (one.name for one in nodes if isinstance(one, ast.FunctionDef))
     imports = (one for one in nodes if isinstance(one, ast.ImportFrom) and one.module in _CALLED)
     return frozenset((*own, *(alias.asname or alias.name for one in imports for alias in one.names)))

@@ -59,7 +59,7 @@ def _changed(
     if change.before and change.after and change.before.code == change.after.code:  # else it is told of the stack
         if new.code_flag and not old.code_flag:
             yield finding(
-                "code-allowed", new, ": code that nobody reviewed may be submitted (`--code`)", field="code_flag"
+                "code-allowed", new, " may be submitted with code that nobody reviewed (`--code`)", field="code_flag"
             )
         elif old.code_flag and not new.code_flag:
             grade, words = KINDS["code-forbidden"].usual, " can't be submitted with `--code` any more"
@@ -102,7 +102,6 @@ def _code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
 
 
 def _roots(template: Template) -> set[str]:
-    """The import packages that its jobs run: the word after `--module` of the launcher's arguments."""
     found = set()
     for offer in template.offers:
         for pool in job_spec(offer).get("workerPoolSpecs") or ():

@@ -32,7 +32,6 @@ class Usage:
         return replace(self, jobs=tuple(job for job in self.jobs if fits(job)))
 
     def giving(self, parameter: str, fits: Callable[[object], bool]) -> Usage:
-        """Those that were submitted with such a value of a parameter."""
         return self.having(lambda job: fits((job.parameters or {}).get(parameter)))
 
     def grade(self, used: Grade) -> Grade:
@@ -65,7 +64,7 @@ def finding(
     grade: Grade | None = None,
     field: str = "",
 ) -> Finding:
-    """`words` follow the template's name. With `used` its users are named, and it is graded by whether there are any."""
+    """`words` follow the template's name. With `used`, its users are named, and decide the grade."""
     if used is not None:
         details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
     subject = Subject("template", template.name, part)
