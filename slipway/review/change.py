@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
@@ -58,8 +57,7 @@ class Change:
     @property
     def published(self) -> Catalog | None:
         """The catalog as people find it: a deployment that was cut short may have taken clusters out of it."""
-        found = self.live.catalog
-        return found.whole if isinstance(found, PublishedCatalog) else None
+        return self.live.deployed
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.catalog.withdrawal import replacing
+from slipway.deployment.workspace_plan import TRAINER
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.generations.retiring import TRAINER
 from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE

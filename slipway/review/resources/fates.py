@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.generations.retiring import CATALOG, TRAINER, WORK
 from slipway.review.change import Change
 from slipway.review.resources.inputs import Difference, differences, top
 from slipway.review.resources.touched import Fate, Touched
