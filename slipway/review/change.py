@@ -15,7 +15,7 @@ from slipway.facts import Facts
 from slipway.generations.action import Action, What
 from slipway.live import Live, Unknown
 from slipway.review.preview import Preview
-from slipway.review.resources.touched import Touched, touched
+from slipway.review.touched import Touched, touched
 
 
 @dataclass(frozen=True)

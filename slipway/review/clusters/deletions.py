@@ -11,7 +11,7 @@ from slipway.generations.action import What
 from slipway.labels import NAME_LABEL
 from slipway.prices import per_hour
 from slipway.review.change import Change
-from slipway.review.resources.touched import Fate, Touched
+from slipway.review.touched import Fate, Touched
 from slipway.review.words import jobs, machines, named, summed, told_jobs
 
 CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:"

@@ -21,9 +21,9 @@ from slipway.review.clusters.needs import (
     reservations,
     users,
 )
+from slipway.review.grants import form, gained_and_lost, grants, place
 from slipway.review.preview import Resource
-from slipway.review.resources.grants import form, gained_and_lost, grants, place
-from slipway.review.resources.touched import Fate, Touched
+from slipway.review.touched import Fate, Touched
 from slipway.review.words import distinct, jobs, named, told_jobs
 
 _CONTENT = ("source", "content", "detectMd5hash")

@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.findings.finding import Grade
 from slipway.formatting import counted, join, span
-from slipway.review.resources.inputs import Difference, said
+from slipway.review.inputs import Difference, said
 
 _DAY = 86400
 Telling = tuple[str, str, Grade | None]

@@ -12,10 +12,10 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.announced import let_go
 from slipway.review.change import Change
+from slipway.review.inputs import differences
 from slipway.review.resources.bucket_fields import FIELDS, Telling
 from slipway.review.resources.fates import ROLES, Told, fate, followed, unguarded
-from slipway.review.resources.inputs import differences
-from slipway.review.resources.touched import BUCKET, Fate, Touched
+from slipway.review.touched import BUCKET, Fate, Touched
 
 _KINDS = {
     Fate.CREATED: "bucket-created",

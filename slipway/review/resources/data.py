@@ -14,11 +14,11 @@ from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.clusters.needs import name_of
+from slipway.review.grants import form, grants
+from slipway.review.inputs import differences
 from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.fates import ROLES, Told, fate, followed, title
-from slipway.review.resources.grants import form, grants
-from slipway.review.resources.inputs import differences
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten
+from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten
 from slipway.review.words import named
 
 _KINDS = {

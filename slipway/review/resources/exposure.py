@@ -9,10 +9,10 @@ from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.resources.grants import form, place, unreadable
-from slipway.review.resources.inputs import texts
-from slipway.review.resources.touched import Fate, Touched
+from slipway.review.grants import form, place, unreadable
+from slipway.review.inputs import texts
 from slipway.review.resources.undeclared import undeclared
+from slipway.review.touched import Fate, Touched
 from slipway.review.words import jobs, named
 
 # As access lists, predefined ACLs and role entities write it.

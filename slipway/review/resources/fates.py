@@ -9,9 +9,9 @@ from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.resources.inputs import Difference, differences, top
-from slipway.review.resources.touched import Fate, Touched
+from slipway.review.inputs import Difference, differences, top
 from slipway.review.resources.undeclared import GUARDS
+from slipway.review.touched import Fate, Touched
 from slipway.review.words import named
 
 

@@ -15,10 +15,10 @@ from slipway.formatting import counted
 from slipway.labels import USER_LABEL, label_value
 from slipway.review.announced import lapsed
 from slipway.review.change import Change
+from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
-from slipway.review.resources.grants import Grant, gained_and_lost
-from slipway.review.resources.touched import ACCOUNT, Fate
 from slipway.review.resources.trainers import acting, submits_as, trainers_alone
+from slipway.review.touched import ACCOUNT, Fate
 from slipway.review.words import distinct, jobs, named, told_jobs
 from slipway.stack.members import crowd
 

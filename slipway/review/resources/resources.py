@@ -14,12 +14,12 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
+from slipway.review.grants import form
+from slipway.review.inputs import differences, top, unseen
 from slipway.review.preview import SECRET
 from slipway.review.resources.fates import Told, fate, title, unguarded
-from slipway.review.resources.grants import form
-from slipway.review.resources.inputs import differences, top, unseen
-from slipway.review.resources.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched
 from slipway.review.resources.undeclared import HURTS, undeclared
+from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched
 from slipway.review.words import named
 
 _KINDS = {

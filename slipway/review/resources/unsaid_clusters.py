@@ -18,8 +18,8 @@ from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, dollars, hourly
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
-from slipway.review.resources.inputs import said
-from slipway.review.resources.touched import Fate, Touched
+from slipway.review.inputs import said
+from slipway.review.touched import Fate, Touched
 from slipway.review.words import machines, named, summed
 
 _MAKING = (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED)

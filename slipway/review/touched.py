@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from slipway.review.inputs import top
 from slipway.review.preview import UNKNOWN, Preview, Resource, Step
-from slipway.review.resources.inputs import top
 
 OURS = "slipway:"
 """Where the types of Slipway's own components begin."""

@@ -2,9 +2,9 @@
 
 import pytest
 
+from slipway.review.inputs import Difference, differences
 from slipway.review.preview import SECRET, UNKNOWN
-from slipway.review.resources.inputs import Difference, differences
-from slipway.review.resources.touched import Fate, Touched
+from slipway.review.touched import Fate, Touched
 from tests.slipway.review.builders import change, step
 from tests.slipway.review.recordings import recorded
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from slipway.facts import WORKSPACE
 from slipway.review.preview import SECRET, UNKNOWN, Resource
-from slipway.review.resources.touched import Touched
+from slipway.review.touched import Touched
 
 _IAM = re.compile(r"gcp:(?P<service>\w+)/\w+:(?P<what>\w*?)I(?:AM|am)(?P<form>Member|Binding|Policy)$")
 _NOT_ON = frozenset({"role", "member", "members", "condition", "policyData", "project", "location", "region", "zone"})
