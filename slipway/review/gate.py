@@ -136,14 +136,12 @@ def _was(grade: Grade | None) -> str:
 def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obstacle]:
     if now.money is None:
         return
-    sides = {"with nothing running": now.money.idle, "with every pool at its maximum": now.money.most}
-    known = approved.money
-    allowed = {
-        "with nothing running": known.idle.after if known else now.money.idle.before,
-        "with every pool at its maximum": known.most.after if known else now.money.most.before,
-    }
-    for when, amount in sides.items():
-        more = amount.after.known - allowed[when].known
+    told, known = now.money, approved.money
+    for when, amount, allowed in (
+        ("with nothing running", told.idle, known.idle.after if known else told.idle.before),
+        ("with every pool at its maximum", told.most, known.most.after if known else told.most.before),
+    ):
+        more = amount.after.known - allowed.known
         if more > tolerance:
-            than = f"{dollars(amount.after)}, where {dollars(allowed[when])} was approved"
+            than = f"{dollars(amount.after)}, where {dollars(allowed)} was approved"
             yield Obstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")

@@ -53,23 +53,18 @@ def _violations(facts: Facts | None) -> Mapping[tuple[str, str], Finding]:
 
 
 def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    weaker = KINDS["policy-weaker"].of
     kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
-    for key, setting in before.get(MANDATORY, {}).items():
-        if key not in kept:
-            becomes = "is advisory now" if key in told else "is dropped"
-            yield weaker(Subject("policy", key), f"mandatory rule `{key}` {becomes}", field=_FILE)
-        elif _asks_less(key, setting, kept[key]):
-            sentence = f"mandatory rule `{key}`: `{_shown(setting)}` → `{_shown(kept[key])}`"
-            yield weaker(Subject("policy", key), sentence, field=_FILE)
-    for key, setting in before.get(ADVISORY, {}).items():
-        if key not in kept and key not in told:
-            sentence = f"advisory rule `{key}` is dropped"
-        elif key not in kept and _asks_less(key, setting, told[key]):
-            sentence = f"advisory rule `{key}`: `{_shown(setting)}` → `{_shown(told[key])}`"
-        else:
-            continue
-        yield weaker(Subject("policy", key), sentence, grade=Grade.NOTE, field=_FILE)
+    for level, rules in ((MANDATORY, before.get(MANDATORY, {})), (ADVISORY, before.get(ADVISORY, {}))):
+        for key, setting in rules.items():
+            now = kept.get(key, told.get(key) if level == ADVISORY else None)
+            words = f": `{_shown(setting)}` → `{_shown(now)}`"
+            if now is None:
+                words = " is advisory now" if key in told else " is dropped"
+            elif (level == ADVISORY and key in kept) or not _asks_less(key, setting, now):
+                continue
+            grade = Grade.NOTE if level == ADVISORY else None
+            words = f"{level} rule `{key}`{words}"
+            yield KINDS["policy-weaker"].of(Subject("policy", key), words, grade=grade, field=_FILE)
 
 
 def _asks_less(key: str, before: Any, after: Any) -> bool:

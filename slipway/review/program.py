@@ -52,25 +52,22 @@ def _edited(files: Iterable[str]) -> Iterator[Finding]:
             judging.append(file)
         elif file.startswith(_PROGRAM) or _imported(file):
             program.append(file)
-    edited, workflow = KINDS["program-edited"].of, KINDS["workflow-edited"].of
-    if program:
-        guard = [file for file in program if file in _GUARDING]
-        also = "; the guard that asks for unfinished jobs before a deletion is among them" if guard else ""
-        yield edited(
-            Subject("program"),
-            "The program itself is edited",
-            more=f": {_listed(program)}{also}",
-            details=_lines(program),
-        )
-    if judging:
-        words = f"What judges changes like this one is edited: {_listed(judging)}; this review runs the base branch's"
-        yield edited(Subject("review and policy"), words, details=_lines(judging))
-    if packages:
-        words = f"Packages that the program runs with are edited: {_listed(packages)}"
-        yield edited(Subject("requirements"), words, details=_lines(packages))
-    if deploying:
-        words = f"What previews, approves or deploys is edited: {_listed(deploying)}"
-        yield workflow(Subject("workflows"), words, details=_lines(deploying))
+    guard = "; the guard that asks for unfinished jobs before a deletion is among them"
+    also = guard if any(file in _GUARDING for file in program) else ""
+    for kind, subject, words, listed, more in (
+        ("program-edited", "program", "The program itself is edited", program, also),
+        (
+            "program-edited",
+            "review and policy",
+            "What judges changes like this one is edited",
+            judging,
+            "; this review runs the base branch's",
+        ),
+        ("program-edited", "requirements", "Packages that the program runs with are edited", packages, ""),
+        ("workflow-edited", "workflows", "What previews, approves or deploys is edited", deploying, ""),
+    ):
+        if listed:
+            yield KINDS[kind].of(Subject(subject), words, more=f": {_listed(listed)}{more}", details=_lines(listed))
 
 
 def _imported(file: str) -> bool:

@@ -102,53 +102,49 @@ def _in_region(live: Live, region: str, home: str) -> Live:
 
 
 def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
-    was = ground.before.get(line.key)
+    was, old, asked = ground.before.get(line.key), ground.old(line), may_get(ground.change, line)
     if not line.short or (was and was.short >= line.short and was.drawn == line.drawn):
         return
-    old = ground.old(line)
-    overlap = old >= line.short
-    enforced, asked = ground.after.mode != "warn", may_get(ground.change, line)
-    refused = "the deployment is refused" if enforced else "the deployment goes on, and may fail"
-    if waits := asked >= line.short + (line.limit or 0):
+    overlap, waits = old >= line.short, asked >= line.short + (line.limit or 0)
+    refused = "the deployment is refused" if ground.after.mode != "warn" else "the deployment goes on, and may fail"
+    kind, words = "quota-short-now", f"What is created is short by {line.short:,} {words_of(line)}"
+    if overlap:
+        words = f"Both generations at once need {line.short:,} more {words_of(line)} than there are"
+        kind = "quota-short-in-overlap"
+    if waits:
         refused = f"no cluster is made before a limit of {asked:,} is granted"
-    why = f"both generations at once need {line.short:,} more {words_of(line)} than there are"
-    created = f"what is created is short by {line.short:,} {words_of(line)}"
-    season = waits and drawn_by_season(ground.change, line.metric)
-    kind = "season-awaits-quota" if season else "quota-short-in-overlap" if overlap else "quota-short-now"
+        kind = "season-awaits-quota" if drawn_by_season(ground.change, line.metric) else kind
     yield KINDS[kind].of(
         Subject("quota", line.key),
-        f"{_capital(why if overlap else created)}{of_limit(line.limit)}",
+        f"{words}{of_limit(line.limit)}",
         more=f": {refused}; {_increase(ground, line)}",
-        details=(
-            *_drawn(line),
-            *((f"the old generation draws {old:,} until it is gone",) if overlap else ()),
-        ),
+        details=(*_drawn(line), *((f"the old generation draws {old:,} until it is gone",) if overlap else ())),
         grade=Grade.WARNING if waits else Grade.BLOCKING,
     )
 
 
 def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
+    """Others alone are in the way of pools at their maximum, when old generations are gone."""
     was, others = ground.before.get(line.key), ground.others(line)
     if line.limit is None or line.limit == UNLIMITED:
         return
-    room = max(line.limit - others, 0)
+    subject, pools, room = Subject("quota", line.key), _capital(_pools(line)), max(line.limit - others, 0)
     lacks, lacked = max(line.ceiling - room, 0), max(was.ceiling - room, 0) if was else 0
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
-        their = "its" if len(line.drawn) == 1 else "their"
         drawn = f"{line.ceiling:,} {words_of(line)} at most"
         had = f"{room:,} can be had{of_limit(line.limit)}{f', {others:,} used by others' if others else ''}"
         yield KINDS["quota-short-at-most"].of(
-            Subject("quota", line.key),
-            f"{_capital(_pools(line))} can't grow to {their} maximum",
+            subject,
+            f"{pools} can't grow to {'its' if len(line.drawn) == 1 else 'their'} maximum",
             more=f": {_in_machines(ground, line, room)}{drawn}, {had}: short by {lacks:,}"
             f"{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, line)}",
             details=_drawn(line),
             grade=Grade.BLOCKING if refused else None,
         )
     elif lacked and not lacks:
-        words = f"{_capital(_pools(line))} can grow to the maximum: {line.ceiling:,} of {room:,} {words_of(line)}"
-        yield KINDS["quota-eased"].of(Subject("quota", line.key), words)
+        words = f"{pools} can grow to the maximum: {line.ceiling:,} of {room:,} {words_of(line)}"
+        yield KINDS["quota-eased"].of(subject, words)
 
 
 def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:

@@ -80,11 +80,11 @@ def _wholesale(one: Touched) -> Iterator[Finding]:
         or (one.old is not None and one.was.get("role") == inputs.get("role"))
     ):
         return
+    role, grade = str(inputs.get("role", "")), None
+    what, subject = f"`{role}` on {on}", Subject("others", "with", f"{role} on {on}")
     if on_form.whole == "Policy":
-        words = f"All access to {on} is set as a whole: whoever is not listed loses it, which the engine does not show"
-        yield KINDS["access-gone"].of(Subject("others on", on), words, grade=Grade.BLOCKING)
-    else:
-        role = str(inputs.get("role", ""))
-        words = f"`{role}` on {on} is set as a whole: whoever else has it loses it, which the engine does not show"
-        worst = Grade.BLOCKING if not name and role in SUBMITTER_ROLES.values() else None
-        yield KINDS["access-gone"].of(Subject("others", "with", f"{role} on {on}"), words, grade=worst)
+        what, subject, grade = f"All access to {on}", Subject("others on", on), Grade.BLOCKING
+    elif not name and role in SUBMITTER_ROLES.values():
+        grade = Grade.BLOCKING
+    words = f"{what} is set as a whole: whoever is not listed loses it, which the engine does not show"
+    yield KINDS["access-gone"].of(subject, words, grade=grade)

@@ -70,13 +70,12 @@ def _usual(grant: Grant) -> bool:
 def _code(change: Change) -> Iterator[Finding]:
     if change.before is None or change.after is None or change.before.code == change.after.code:
         return
+    kind, words = "code-forbidden", "Submitters may not run code of their own any more"
+    more = ": `slipway submit --code` is refused"
     if change.after.code:
+        kind, words = "code-allowed", "Submitters may run code of their own"
         more = ", which nobody reviewed, on templates that allow it"
-        words = "Submitters may run code of their own"
-        yield KINDS["code-allowed"].of(Subject("workspace", "code"), words, more=more, field=_CODE)
-    else:
-        words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
-        yield KINDS["code-forbidden"].of(Subject("workspace", "code"), words, more=more, field=_CODE)
+    yield KINDS[kind].of(Subject("workspace", "code"), words, more=more, field=_CODE)
 
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -158,26 +157,27 @@ def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: I
 
 
 def _other(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> Iterator[Finding]:
-    subject, details = Subject("member", member), (*_lines("gets", net.gained), *_lines("loses", net.lost))
+    subject, who = Subject("member", member), _who(member)
+    lines = (*(f"gets {one.words}" for one in net.gained), *(f"loses {one.words}" for one in net.lost))
+    details = lines if len(lines) > 1 else ()
+    loses = f"loses {named(one.words for one in net.lost)}" if net.lost else ""
     if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.
     elif net.gained:
         kind, grade = _kind_of(member, net.gained)
-        also = f" and loses {named(one.words for one in net.lost)}" if net.lost else ""
-        words = f"{_who(member)} gets {named(one.words for one in net.gained)}{also}"
-        yield KINDS[kind].of(subject, words, details=details if len(details) > 1 else (), grade=grade)
+        words = f"{who} gets {named(one.words for one in net.gained)}{f' and {loses}' if loses else ''}"
+        yield KINDS[kind].of(subject, words, details=details, grade=grade)
+    elif net.lost and member in before and member in after and _TO_SUBMIT & {one.role for one in net.lost}:
+        words = f"{who} {loses}: still listed as a submitter, and can't submit any more"
+        yield KINDS["submitter-gone"].of(subject, words, details=jobs(_jobs_of(member, change), change.now))
+    elif net.lost and all(
+        one.ours and lapsed(change, member.partition(":")[2], one.role, one.place) for one in net.lost
+    ):
+        words = f"{who} {loses}, kept until now for jobs that have ended"
+        yield KINDS["access-lapsed"].of(subject, words, details=details)
     elif net.lost:
-        loses = f"{_who(member)} loses {named(one.words for one in net.lost)}"
-        if member in before and member in after and _TO_SUBMIT & {one.role for one in net.lost}:
-            words = f"{loses}: still listed as a submitter, and can't submit any more"
-            yield KINDS["submitter-gone"].of(subject, words, details=jobs(_jobs_of(member, change), change.now))
-            return
-        if all(one.ours and lapsed(change, member.partition(":")[2], one.role, one.place) for one in net.lost):
-            words = f"{loses}, kept until now for jobs that have ended"
-            yield KINDS["access-lapsed"].of(subject, words, details=details if len(details) > 1 else ())
-            return
         grade = Grade.NOTE if member in _EVERYBODY else None
-        yield KINDS["access-gone"].of(subject, loses, details=details if len(details) > 1 else (), grade=grade)
+        yield KINDS["access-gone"].of(subject, f"{who} {loses}", details=details, grade=grade)
 
 
 def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:
@@ -199,10 +199,6 @@ def _who(member: str) -> str:
         return f"An account that this deployment makes (`{member.removeprefix(UNKNOWN).strip()}`)"
     who = crowd(member)
     return f"`{member}` ({who})" if who else f"`{member}`"
-
-
-def _lines(does: str, some: Iterable[Grant]) -> tuple[str, ...]:
-    return tuple(f"{does} {one.words}" for one in some)
 
 
 def _is_one(member: str) -> bool:

@@ -145,23 +145,20 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
     own = _secrets(after.catalog, new.account, only=template.name)
     more = _secrets(after.catalog, new.account) - own - _secrets(before.catalog, old.account)
     words = f"`{template.name}` runs as {new.words}, `{new.account}`, it was {old.words}, `{old.account}`"
-    told = []
-    if lost:
-        told.append(f"{named(map(_quoted, lost))} can't submit it any more")
-    if gained:
-        told.append(f"{named(map(_quoted, gained))} may submit it now")
-    if more:
-        told.append(f"its code may read {named(map(_quoted, sorted(more)))} as well")
-    details = [
-        *_lines("can't submit it any more", lost),
-        *_lines("may submit it now", gained),
-        *(f"reads secret `{one}`, which `{new.account}` must be allowed to" for one in sorted(own)),
-        *(f"may read secret `{one}`, as other templates of {new.words} do" for one in sorted(more)),
-    ]
+    told = (
+        f"{named(map(_quoted, lost))} can't submit it any more" if lost else "",
+        f"{named(map(_quoted, gained))} may submit it now" if gained else "",
+        f"its code may read {named(map(_quoted, sorted(more)))} as well" if more else "",
+    )
     yield KINDS["trainer-changed"].of(
         Subject("template", template.name, "trainer"),
-        "; ".join([words, *told]),
-        details=details,
+        "; ".join(filter(None, (words, *told))),
+        details=(
+            *_lines("can't submit it any more", lost),
+            *_lines("may submit it now", gained),
+            *(f"reads secret `{one}`, which `{new.account}` must be allowed to" for one in sorted(own)),
+            *(f"may read secret `{one}`, as other templates of {new.words} do" for one in sorted(more)),
+        ),
         grade=Grade.BLOCKING if lost else None,
         field="trainer",
     )
