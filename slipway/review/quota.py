@@ -17,7 +17,7 @@ from slipway.quota.usage import Usage, usage
 from slipway.review.announced import drawn_by_season
 from slipway.review.change import Change
 from slipway.review.quota_requests import asked_for, may_get, of_limit, requests_in_words, words_of
-from slipway.review.words import named
+from slipway.review.words import capital, named
 
 _OFFERS = " offers"
 
@@ -128,7 +128,7 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     was, others = ground.before.get(line.key), ground.others(line)
     if line.limit is None or line.limit == UNLIMITED:
         return
-    subject, pools, room = Subject("quota", line.key), _capital(_pools(line)), max(line.limit - others, 0)
+    subject, pools, room = Subject("quota", line.key), capital(_pools(line)), max(line.limit - others, 0)
     lacks, lacked = max(line.ceiling - room, 0), max(was.ceiling - room, 0) if was else 0
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
@@ -227,7 +227,3 @@ def _drawn(line: QuotaLine) -> Iterator[str]:
     """At most, the largest first."""
     for who, amount in sorted(line.drawn.items(), key=lambda one: (-one[1], one[0])):
         yield f"`{who}`: {amount:,} {words_of(line)} at most"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -101,3 +101,13 @@ def named(words: Iterable[str]) -> str:
     more = len(listed) - MOST_NAMED
     # One more would be as short by its name.
     return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)
+
+
+def capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def several(lines: Iterable[str]) -> tuple[str, ...]:
+    """Details of a sentence that has them all where they are one."""
+    listed = tuple(lines)
+    return listed if len(listed) > 1 else ()

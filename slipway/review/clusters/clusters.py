@@ -16,7 +16,7 @@ from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.deletions import before_creates
 from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions
-from slipway.review.words import Edit, have_ended, jobs, machines, named, summed
+from slipway.review.words import Edit, have_ended, jobs, machines, named, several, summed
 
 _KEY = "slipway:persistentResources"
 
@@ -155,7 +155,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         one.name,
         f"`{one.name}` becomes a new generation",
         more=f": {named(map(str, one.edits))} can't change in place; {takes}",
-        details=map(str, one.edits) if len(one.edits) > 1 else (),
+        details=several(map(str, one.edits)),
         edits=one.edits,
         cost=price(new),
     )
@@ -172,7 +172,7 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         f"`{one.name}` is replaced in place",
         more=f", because {named(map(str, one.edits))} can't be changed on a living cluster: `{old.id}` is deleted "
         f"first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
-        details=(*(map(str, one.edits) if len(one.edits) > 1 else ()), *listed),
+        details=(*several(map(str, one.edits)), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         edits=one.edits,
         cost=price(old),

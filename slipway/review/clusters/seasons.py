@@ -42,10 +42,9 @@ def seasons(change: Change) -> Iterator[Finding]:
             yield from _changed(old, new, coming.get(name, ()))
             yield from _waits(old, new)
         elif isinstance(new, DormantCluster):
-            follows = "".join(f"; {words}" for words in _follows(new.season)) if new.comes else ""
-            words = (
-                f"`{name}` is declared, and not made yet: {new.words}; {dollars(price(new))} idle from then on{follows}"
-            )
+            costs = f"{dollars(price(new))} idle from then on"
+            follows = (new.words, costs, *(_follows(new.season) if new.comes else ()))
+            words = f"`{name}` is declared, and not made yet: {'; '.join(follows)}"
             yield _told(name, words, Grade.NOTE, "from")
         elif new is not None and (later := list(_follows(new.season))):
             key = "until" if new.season.ends else "idleLimit"
@@ -87,10 +86,8 @@ def _not_ready(change: Change) -> Iterator[Finding]:
 def _ready(change: Change) -> Mapping[str, Readiness]:
     if change.new is None or change.after is None:
         return {}
-    quota, home = change.after.quota, change.new.region
-    return prepared(
-        change.actions, change.live, home, change.now, strict=quota.strict, asked=dict(quota.requests or {})
-    )
+    quota, asked = change.after.quota, dict(change.after.quota.requests or {})
+    return prepared(change.actions, change.live, change.new.region, change.now, strict=quota.strict, asked=asked)
 
 
 def _ready_before(change: Change) -> Mapping[str, Readiness]:
@@ -171,8 +168,7 @@ def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
     alternative of the other."""
     was, becomes = old.as_alternative(new.alternative), new.as_alternative(old.alternative)
     yield from edits(was, becomes)
-    listed = was.region == becomes.region and alike(becomes.instead, was.instead)
-    if not listed:
+    if was.region != becomes.region or not alike(becomes.instead, was.instead):
         yield Edit("alternatives", _listed(old), _listed(new))
 
 

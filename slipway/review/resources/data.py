@@ -19,7 +19,7 @@ from slipway.review.inputs import differences
 from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.resources.fates import ROLES, Told, fate, followed, title
 from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten
-from slipway.review.words import named
+from slipway.review.words import named, several
 
 _KINDS = {
     Fate.CREATED: "account-created",
@@ -101,7 +101,7 @@ def _drift(one: Touched) -> Iterator[Finding]:
         words = f"Somebody overwrote the catalog {what} by hand, and this deployment publishes it anew"
     else:
         return
-    yield KINDS["drift"].of(Subject(title(one), one.physical), words, details=_several(details), grade=grade)
+    yield KINDS["drift"].of(Subject(title(one), one.physical), words, details=several(details), grade=grade)
 
 
 def _of_catalog(one: Touched) -> bool:
@@ -132,8 +132,4 @@ def _drift_of_access(change: Change) -> Iterator[Finding]:
                     found.setdefault(grant.member, []).append(grant.words)
     for member, words in found.items():
         sentence = f"Somebody took {named(words)} from `{member}` by hand, and this deployment gives it back"
-        yield KINDS["drift"].of(Subject("member", member), sentence, details=_several(words))
-
-
-def _several(lines: list[str]) -> list[str]:
-    return lines if len(lines) > 1 else []
+        yield KINDS["drift"].of(Subject("member", member), sentence, details=several(words))

@@ -19,7 +19,7 @@ from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.trainers import acting, submits_as, trainers_alone
 from slipway.review.touched import ACCOUNT, Fate
-from slipway.review.words import distinct, jobs, named, told_jobs
+from slipway.review.words import distinct, jobs, named, several, told_jobs
 from slipway.stack.members import crowd
 
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
@@ -116,10 +116,8 @@ def _nets(change: Change) -> Mapping[str, _Net]:
     gained, lost = gained_and_lost(change.touched)
     if change.preview is None and change.before and change.after:
         before, after = (dict.fromkeys(_of_facts(one)) for one in (change.before, change.after))
-        gained, lost = (
-            tuple(one for one in after if one not in before),
-            tuple(one for one in before if one not in after),
-        )
+        gained = tuple(one for one in after if one not in before)
+        lost = tuple(one for one in before if one not in after)
     found: dict[str, _Net] = {}
     for grant in lost:
         found.setdefault(grant.member, _Net()).lost.append(grant)
@@ -159,7 +157,7 @@ def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: I
 def _other(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> Iterator[Finding]:
     subject, who = Subject("member", member), _who(member)
     lines = (*(f"gets {one.words}" for one in net.gained), *(f"loses {one.words}" for one in net.lost))
-    details = lines if len(lines) > 1 else ()
+    details = several(lines)
     loses = f"loses {named(one.words for one in net.lost)}" if net.lost else ""
     if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.

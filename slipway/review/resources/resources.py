@@ -20,7 +20,7 @@ from slipway.review.preview import SECRET
 from slipway.review.resources.fates import Told, fate, title, unguarded
 from slipway.review.resources.undeclared import HURTS, undeclared
 from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, OURS, Fate, Touched
-from slipway.review.words import named
+from slipway.review.words import named, several
 
 _KINDS = {
     Fate.CREATED: "resource-created",
@@ -79,7 +79,7 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
     elif any(HURTS.search(each.path) for each in edited):
         grade = Grade.BLOCKING
     if why or lines:
-        yield KINDS["resource-changed"].of(subject, words, details=lines if len(lines) > 1 else (), grade=grade)
+        yield KINDS["resource-changed"].of(subject, words, details=several(lines), grade=grade)
 
 
 def _means_something(one: Touched, path: str) -> bool:

@@ -16,7 +16,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.change import Change
 from slipway.review.usual import job_spec, secret_in
-from slipway.review.words import named
+from slipway.review.words import capital, named
 
 _SUBMITTERS = "slipway:workspace.submitters"
 
@@ -87,16 +87,15 @@ def _added(one: _Trainer, catalog: Catalog) -> Finding:
     runs_as = f"account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
     return KINDS["trainer-added"].of(
         Subject("trainer", one.name),
-        f"{_capital(one.words)} comes, {runs_as}: {who}",
+        f"{capital(one.words)} comes, {runs_as}: {who}",
         details=_lines("may act as it", one.submitters),
         field=f"slipway:trainers.{one.name}",
     )
 
 
 def _gone(old: _Trainer) -> Finding:
-    words = f"{_capital(old.words)} is not there any more: nothing new runs as `{old.account}`"
-    if old.submitters:
-        words += f", and {named(map(_quoted, old.submitters))} may not act as it"
+    who = f", and {named(map(_quoted, old.submitters))} may not act as it" if old.submitters else ""
+    words = f"{capital(old.words)} is not there any more: nothing new runs as `{old.account}`{who}"
     return KINDS["trainer-gone"].of(
         Subject("trainer", old.name),
         words,
@@ -179,10 +178,6 @@ def _lines(does: str, members: Collection[str]) -> tuple[str, ...]:
 
 def _quoted(word: str) -> str:
     return f"`{word}`"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def submits_as(names: Collection[str]) -> str:

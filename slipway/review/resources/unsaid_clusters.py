@@ -20,7 +20,7 @@ from slipway.review.change import Change
 from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.inputs import said
 from slipway.review.touched import Fate, Touched
-from slipway.review.words import machines, named, summed
+from slipway.review.words import machines, named, several, summed
 
 _MAKING = (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED)
 
@@ -30,7 +30,10 @@ def unsaid_clusters(change: Change) -> Iterator[Finding]:
         if not one.type.startswith(CLUSTER_TYPE):
             continue
         if one.fate is Fate.FORGOTTEN or (one.goes and not one.destroyed):
-            yield _forgotten(one)
+            words = (
+                f"`{one.physical}` stays in the cloud with its machines, paid as before, and nothing tends it any more"
+            )
+            yield KINDS["resource-forgotten"].of(Subject("cluster", one.physical), words, grade=Grade.BLOCKING)
         if one.fate in _MAKING:
             yield from _made(one, change)
         elif one.fate is Fate.CHANGED:
@@ -52,7 +55,7 @@ def _made(one: Touched, change: Change) -> Iterator[Finding]:
         yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words)
     elif found := tuple(_differences(one, cluster, after.catalog)):
         words = f"`{id_}` is made otherwise than the program says: {named(found)}"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, details=found if len(found) > 1 else ())
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, details=several(found))
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
@@ -96,8 +99,3 @@ def _kept_otherwise(one: Touched) -> Iterator[Finding]:
     if does:
         words = f"`{one.physical}` {join(does)} from now on; no stack file says so"
         yield KINDS["cluster-protection"].of(Subject("cluster", one.physical), words)
-
-
-def _forgotten(one: Touched) -> Finding:
-    words = f"`{one.physical}` stays in the cloud with its machines, paid as before, and nothing tends it any more"
-    return KINDS["resource-forgotten"].of(Subject("cluster", one.physical), words, grade=Grade.BLOCKING)

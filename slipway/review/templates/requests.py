@@ -17,9 +17,16 @@ from slipway.catalog.model import Catalog, Offer
 from slipway.catalog.placeholders import placeholder
 from slipway.formatting import join, span
 from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.review.templates.roles import renamed_roles, repeats, with_roles
 from slipway.review.templates.secret_values import looks_secret, shown
-from slipway.review.templates.shared_names import Leaf, in_words, shared_names, trainers_in_words
+from slipway.review.templates.shared_names import (
+    Leaf,
+    in_words,
+    renamed_roles,
+    repeats,
+    shared_names,
+    trainers_in_words,
+    with_roles,
+)
 
 _SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 _ARGUMENTS = ("args", "command")

@@ -1,7 +1,8 @@
-"""What the templates of a stack share, in the same words before and after: accounts, buckets, a template's own code."""
+"""Requests before and after in the same words: roles that are called otherwise, and names that all templates share."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.model import Catalog, Offer
@@ -10,7 +11,39 @@ from slipway.labels import TEMPLATE_LABEL
 
 Leaf = str | tuple[str, ...]
 """A value of a request; a list of texts is one, whole."""
+_PATH = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 _TRAINER = "the trainer"
+
+
+def renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
+    """New names by old ones. By place, where there are as many as before."""
+    if len(old.roles) != len(new.roles):
+        return {}
+    pairs = zip(old.roles, new.roles, strict=True)
+    return {one: other for one, other in pairs if one not in new.roles and other not in old.roles}
+
+
+def with_roles(leaves: Mapping[str, Leaf], renamed: Mapping[str, str]) -> Mapping[str, Leaf]:
+    return {_under(path, renamed): leaf for path, leaf in leaves.items()}
+
+
+def repeats(path: str, leaves: Mapping[str, Leaf], others: Mapping[str, Leaf]) -> bool:
+    """Tell whether it is of a role that only `leaves` have, and another one there has the same. Machines are always
+    told."""
+    found = _PATH.fullmatch(path)
+    if found is None or found["rest"] == "machines" or found["role"] in _roles(others):
+        return False
+    beside = (f"pools/{role}/{found['rest']}" for role in _roles(leaves) if role != found["role"])
+    return any(leaves.get(one) == leaves.get(path) for one in beside)
+
+
+def _under(path: str, renamed: Mapping[str, str]) -> str:
+    found = _PATH.fullmatch(path)
+    return f"pools/{renamed[found['role']]}/{found['rest']}" if found and found["role"] in renamed else path
+
+
+def _roles(leaves: Mapping[str, Leaf]) -> frozenset[str]:
+    return frozenset(found["role"] for path in leaves if (found := _PATH.fullmatch(path)))
 
 
 def shared_names(catalog: Catalog, offer: Offer) -> Mapping[str, str]:
