@@ -17,7 +17,7 @@ from components.quota_check import QuotaCheck
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.deployment.deployment import Deployment
-from slipway.generations.action import What, Why
+from slipway.generations.action import What
 
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 
@@ -52,7 +52,7 @@ def declare(
     if deployment.catalog.other_regions:
         OtherRegions(deployment.catalog.other_regions)
     creations = plan.of(What.CREATE)
-    became, open_ = deployment, any(one.instead or one.why is Why.SEASON for one in creations)
+    became, open_ = deployment, bool(plan.seasons) or any(one.instead for one in creations)
     # What it says is of the clusters that come. What it asks for comes before them.
     quota = None if open_ and not preview and not deployment.report.requests else _quota_check(deployment)
     workspace = Workspace(

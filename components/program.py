@@ -77,16 +77,15 @@ def _up(checkout: Path) -> None:
     proven = prove_stack(stack, checkout / "templates")
     with ThreadPoolExecutor(1) as background:
         deciding = background.submit(copy_context().run, _decide, run, stack, proven.metrics, now)
-        from components.up import Up
+        from components.up import up
 
-        up = Up.built(run, proven, grace, use)
-        live, plan = deciding.result()
-    up.declare(live, plan, right_time(now, live.time), hooks)
+        up(run, proven, grace, use, hooks, deciding.result)
 
 
-def _decide(run: Run, stack: Stack, metrics: frozenset[str], now: datetime) -> tuple[Live, Plan]:
+def _decide(run: Run, stack: Stack, metrics: frozenset[str], now: datetime) -> tuple[Live, Plan, datetime]:
     say, warn = pulumi.log.info, pulumi.log.warn
-    return read_and_plan(stack, os.environ, run.preview, now, say, warn, metrics=metrics, known=run.state)
+    live, plan = read_and_plan(stack, os.environ, run.preview, now, say, warn, metrics=metrics, known=run.state)
+    return live, plan, right_time(now, live.time)
 
 
 def _refuse_move(run: Run, stack: Stack) -> None:

@@ -46,12 +46,11 @@ def creator(
     awaited: Mapping[str, int],
     offers: Offers,
     grace: GracePeriod,
-    seasons: Collection[str] = (),
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
     """A function that makes clusters of the plan, by id, once all else is offered and what nobody needs is gone; each
     when the limits that it needs of what is `awaited` are there, by metric, and what it replaces in place is gone. It
-    returns the ids of those that run: of the ones asked for, or of their alternatives. One of the `seasons` may be
-    missing.
+    returns the ids of those that run: of the ones asked for, or of their alternatives. One that its season brings may
+    be missing.
 
     `place` is stack, project and region. Raises ConfigError.
     """
@@ -88,7 +87,7 @@ def creator(
         catalog.publish()
         remove_ahead(_living(plan, Why.IDLE), cloud, grace)
         try:
-            made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, seasons)
+            made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, plan.seasons)
         except SlipwayError as error:
             if error.found:
                 told(error.found)

@@ -3,7 +3,7 @@ is made. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
@@ -68,15 +68,15 @@ def warnings(found: Mapping[str, tuple[MayBecome, ...]]) -> Iterator[str]:
             yield from (f"{what} is not for template {template}: {why}" for template, why in one.unfit.items())
 
 
-def as_made(plan: Plan, made: Mapping[str, str], seasons: Collection[str] = ()) -> Plan:
-    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made. One of the
-    `seasons` that does not is dormant, for want of machines."""
+def as_made(plan: Plan, made: Mapping[str, str], *, last: bool = False) -> Plan:
+    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made. At `last`
+    one that its season brings and that does not run is dormant, for want of machines."""
 
     def settled(one: CurrentCluster) -> CurrentCluster:
         other = next((other for other in one.alternatives if made.get(one.id) == other.id), None)
         return replace(other, import_=True, state="RUNNING") if other else one
 
-    missing = [one for one in plan.current if one.id in seasons and one.id not in made]
+    missing = [one for one in plan.current if last and one.id in plan.seasons and one.id not in made]
     waits = (DormantCluster(one.spec, one.id, "season", lacks={MACHINES: ""}) for one in missing)
     return plan.with_clusters((settled(one) for one in plan.current if one not in missing), (*plan.dormant, *waits))
 

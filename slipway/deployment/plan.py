@@ -58,6 +58,11 @@ class Plan:
         return tuple(one.dormant for one in self.of(What.REST) if one.dormant)
 
     @property
+    def seasons(self) -> frozenset[str]:
+        """Ids of those that are made because their seasons have begun."""
+        return frozenset(one.id for one in self.of(What.CREATE) if one.why is Why.SEASON)
+
+    @property
     def retiring(self) -> tuple[Action, ...]:
         return self.of(What.RETIRE)
 

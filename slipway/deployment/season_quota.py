@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, Waits
 from slipway.formatting import join
-from slipway.generations.action import DELETE, Action, What, Why
+from slipway.generations.action import DELETE, Action, What
 from slipway.live import Live, Unknown
 from slipway.quota.assessment import assess
 from slipway.quota.report import Line, QuotaReport
@@ -91,7 +91,7 @@ def _coming(actions: Iterable[Action]) -> tuple[CurrentCluster, ...]:
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
     """By the name of each cluster that a season brings and that does not fit, in their order, what quota is missing for
     it."""
-    come = [one.current for one in decided.of(What.CREATE) if one.current and one.why is Why.SEASON]
+    come = [one for one in decided.current if one.id in decided.seasons]
     if not come or stack.quota.mode == "warn":
         return {}
     then = live.without(decided.first)
