@@ -28,10 +28,9 @@ class Catalog(pulumi.ComponentResource):
         bucket: pulumi.Input[str],
         after: Sequence[pulumi.Resource],
         hooks: pulumi.ResourceHookBinding | None = None,
-        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`after` are the resources that must exist before people may read of them."""
-        super().__init__("slipway:components:Catalog", name, dict(facts), opts)
+        super().__init__("slipway:components:Catalog", name, dict(facts))
         self.object = storage.BucketObject(
             "catalog",
             bucket=bucket,

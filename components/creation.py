@@ -15,8 +15,8 @@ from datetime import datetime
 
 import pulumi
 
+from components.engine import in_thread
 from components.gcp import storage
-from components.thread import in_thread
 
 HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it

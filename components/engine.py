@@ -1,11 +1,16 @@
 """What the engine tells before anything is declared: the stack's configuration, checked like the file that it mostly
-comes from, and its state."""
+comes from, and its state; and a thread for what its hooks wait for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pulumi
 from pulumi.runtime.config import get_config_env
@@ -18,6 +23,7 @@ from slipway.stack.stack import NO_FILE, Stack, from_config
 from slipway.stack.yaml_file import load
 from slipway.state import State, read
 
+Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 _DIY = "organization"  # what backends without organizations say; the older ones of them know bare names alone
 
@@ -95,3 +101,18 @@ def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
 
     backend = look(checkout, environ, connect(environ).storage, pulumi.get_stack(), identity="")
     return State() if not isinstance(backend, str) and backend.state == State() else known()
+
+
+async def in_thread(work: Callable[[], Result]) -> Result:
+    """Blocking work, while hooks and resources go on. Its thread ends with the program, whatever it waits for."""
+    done: Future[Result] = Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except Exception as problem:
+            done.set_exception(problem)
+
+    threading.Thread(target=copy_context().run, args=(run,), name="hook", daemon=True).start()
+    return await asyncio.wrap_future(done)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pulumi
 
-from components.thread import in_thread
+from components.engine import in_thread
 from slipway.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.errors import SlipwayError
 from slipway.live import Unknown, Use
@@ -33,8 +33,7 @@ _ACCOUNT = "gcp:serviceaccount/account:Account"
 _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 
 UseOf = Callable[[str | None], Use | Unknown]
-"""Who needs a cluster (its full name), an account (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), an account
-and a bucket with a space between, or with None anything of the stack."""
+"""`slipway.deployment.deletion_guard.guarded_use`"""
 
 Left = Callable[[str], float]
 """How many more seconds a cluster, an account or a bucket, by its bare name, must stay unoffered before it may be
@@ -70,15 +69,6 @@ def guard(
             await in_thread(lambda: hold(subject, use_of, left, once))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
-
-
-def refusal_of_destruction(use_of: UseOf) -> str:
-    """Why a destruction of the whole stack would be refused; empty when it may begin."""
-    try:
-        check(None, use_of)
-    except RuntimeError as refusal:
-        return str(refusal)
-    return ""
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:

@@ -25,10 +25,9 @@ class JobTemplate(pulumi.ComponentResource):
         facts: Mapping[str, Any],
         packages: Mapping[Path, SourcePackage],
         bucket: pulumi.Input[str],
-        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`packages` by their files, none for an image; `bucket` is the catalog's, as an output to wait for."""
-        super().__init__("slipway:components:JobTemplate", name, dict(facts), opts)
+        super().__init__("slipway:components:JobTemplate", name, dict(facts))
         for archive, package in packages.items():
             storage.BucketObject(
                 package.name.removesuffix(".tar.gz"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from components.engine import ADVICE, Run, configured, give_advice, known, left
-from components.guard import guard, refusal_of_destruction
+from components.guard import check, guard
 from components.trouble import explain_errors
 from slipway.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
@@ -116,8 +116,11 @@ def _take_down(checkout: Path) -> None:
     grace = GracePeriod.of(os.environ)
     use = guarded_use(os.environ, lambda: cleanup.where, run.name, run.state, spared)
     guard(use, grace.left, grace.replaced)
-    if run.preview and (refusal := refusal_of_destruction(use)):
-        pulumi.log.warn(refusal)
+    if run.preview:
+        try:
+            check(None, use)
+        except RuntimeError as refusal:
+            pulumi.log.warn(str(refusal))
     if isinstance(run.state, State) and (stays := outliving(run.state)):
         pulumi.log.info(stays)
 

@@ -29,10 +29,9 @@ class QuotaCheck(pulumi.ComponentResource):
         project: str = "",
         contact: str = "",
         justification: str = "",
-        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`contact` is an address, whom Google asks about the requests."""
-        super().__init__("slipway:components:QuotaCheck", name, dict(facts), opts)
+        super().__init__("slipway:components:QuotaCheck", name, dict(facts))
         self._parent, self._contact, self._justification = f"projects/{project}", contact, justification
         self.requests = [self._request(one) for one in requests]
         self.register_outputs({})

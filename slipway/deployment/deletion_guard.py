@@ -22,8 +22,7 @@ _NOTHING = State()
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
-    reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
-    return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
+    return _use(_reader(connection, project, region), {id_}, lambda job: job.persistent_resource_id == id_)
 
 
 def use_of_stack(
@@ -39,7 +38,7 @@ def use_of_stack(
 
     With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
     """
-    reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
+    reader = _reader(connection, project, region)
     listed = reader.clusters()
     if isinstance(listed, Unknown):
         return listed
@@ -47,6 +46,10 @@ def use_of_stack(
     if needed:
         return _use(reader, ids, lambda job: all(map(job.needs, needed)))
     return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
+
+
+def _reader(connection: Connection, project: str, region: str) -> Reader:
+    return Reader(connection, LiveScope(project, region), where=f" in {region}")
 
 
 def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:
@@ -58,15 +61,12 @@ def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -
     if isinstance(found, Unknown):
         return found
     listed = {job.persistent_resource_id for job in found}
-    unlisted, unready = list[str](), dict[str, str]()
-    for cluster in read:
-        if isinstance(cluster, Unknown):
-            return cluster
-        if cluster is not None and cluster.in_use and cluster.id not in listed:
-            unlisted.append(cluster.id)
-        if cluster is not None and cluster.state in _UNREADY:
-            unready[cluster.id] = cluster.state
-    return Use(tuple(job for job in found if concerns(job)), tuple(unlisted), unready, frozenset(ids))
+    there = all_or_unknown(one if isinstance(one, Unknown) else (one,) for one in read if one is not None)
+    if isinstance(there, Unknown):
+        return there
+    unlisted = tuple(one.id for one in there if one.in_use and one.id not in listed)
+    unready = {one.id: one.state for one in there if one.state in _UNREADY}
+    return Use(tuple(job for job in found if concerns(job)), unlisted, unready, frozenset(ids))
 
 
 def guarded_use(

@@ -181,20 +181,16 @@ def plan_deployment(
         )
         for name, template in proven.templates.items()
     }
-    retiring = (item.id for item in plan.retiring)
-    removed = {item.id: item.removed for item in plan.retiring if item.removed}
-    late = (overdue(item) for item in plan.retiring if item.overdue)
-    regions = (one for one in regions_of_old(plan, known) if one not in ("", stack.region))
     catalog = catalog_of(
         context,
         stack,
         plan.current,
-        retiring,
+        (item.id for item in plan.retiring),
         revision,
         entries,
         dormant=plan.dormant,
-        removed=removed,
-        other_regions=regions,
+        removed={item.id: item.removed for item in plan.retiring if item.removed},
+        other_regions=(one for one in regions_of_old(plan, known) if one not in ("", stack.region)),
     )
     left = former_regions(live, catalog.regions) or None
     catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
@@ -216,7 +212,7 @@ def plan_deployment(
             *warnings(instead),
             *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
             *(one.waits for one in plan.dormant if one.lacks),
-            *late,
+            *(overdue(item) for item in plan.retiring if item.overdue),
             *(str(one.error) for one in plan.refusals),
             *neighbours(stack.name, live),
             *lost(plan.workspace.lost),

@@ -18,7 +18,7 @@ from slipway.deployment.season_quota import wait_for_quota
 from slipway.deployment.snapshot import read, skipped
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
-from slipway.formatting import join
+from slipway.formatting import join, span
 from slipway.generations.dormant import ends_within
 from slipway.generations.protection import Refusal
 from slipway.labels import STACK_LABEL
@@ -29,6 +29,7 @@ from slipway.state import State, refuse_rename, renamed
 
 _NOTHING = State()
 _NONE: Waits = {}
+_EVERY_S, _WITHIN_S = 10.0, 2 * 3600.0
 
 
 def read_and_plan(
@@ -68,7 +69,7 @@ def read_and_plan(
     first = [live(now)]
     if wrong := wrong_clock(now, first[0].time):
         warn(wrong)
-        now = right_time(now, first[0].time)
+    now = right_time(now, first[0].time)
 
     def planned(found: Live, waits: Waits = _NONE) -> Plan:
         return plan(
@@ -103,17 +104,17 @@ def read_and_plan(
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
     """Raises PolicyError for what may not be done to clusters; a preview goes on where time alone helps."""
     held = [one for one in refusals if one.for_good] or ([] if preview else list(refusals))
-    if len(held) == 1:
-        raise held[0].error
-    if held:
+    if len(held) > 1:
         raise PolicyError(
             f"{len(held)} clusters may not be changed as asked, so nothing was changed",
             why="\n".join(one.why for one in held),
             fix="\n".join(dict.fromkeys(one.fix for one in held)),
         )
+    for one in held:
+        raise one.error
 
 
-def asked_for(stack: Stack) -> Mapping[str, str]:
+def asked_for(stack: Stack) -> dict[str, str]:
     """Buckets' names and trainers' addresses by their roles."""
     return {
         CATALOG: stack.workspace.catalog_bucket,
@@ -145,15 +146,14 @@ def _live(
             why="without knowing what lives, a deployment could delete what is in use",
             fix="unset SLIPWAY_LIVE",
         )
-    trainer = trainer_email(stack.workspace.trainer, stack.project)
-    others = (trainer_email(one.account, stack.project) for one in stack.trainers.values())
+    asked = asked_for(stack)
+    buckets = (asked.pop(CATALOG), asked.pop(WORK))
     wanted = LiveScope(
         project=stack.project,
         region=stack.region,
-        catalog_bucket=stack.workspace.catalog_bucket,
-        work_bucket=stack.workspace.work_bucket,
-        service_account=trainer,
-        trainers=tuple(dict.fromkeys((*others, *(one.name for one in known.accounts if one.name != trainer)))),
+        catalog_bucket=buckets[0],
+        buckets=buckets,
+        accounts=tuple(dict.fromkeys((*asked.values(), *(one.name for one in known.accounts)))),
         metrics=metrics,
         # Both read alike; the official type is imported where something is deployed, and no preview waits for that.
         read_quota=QuotaInfo.read if preview else quota_info,
@@ -189,12 +189,8 @@ def _taken(found: Live, stack: Stack, known: State) -> list[str]:
     bucket = stack.workspace.catalog_bucket
     if known.catalog_bucket and (found.beside is None or known.catalog_bucket == bucket):
         raise renamed(whose, stack.name)
-    problem = (
-        f"bucket gs://{bucket} has the catalog of stack {whose}: publishing there would send its submitters to the "
-        f"clusters of {stack.name}, and destroying {stack.name} would delete it; give {stack.name} another "
-        f"catalogBucket, or delete gs://{bucket}/catalog.json if stack {whose} no longer exists"
-    )
-    return [problem]
+    lent = f"bucket gs://{bucket} has the catalog of stack {whose}, whose submitters would get the one of {stack.name}"
+    return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if {whose} no longer exists"]
 
 
 def _lent(found: Live, stack: Stack, known: State) -> list[str]:
@@ -203,9 +199,8 @@ def _lent(found: Live, stack: Stack, known: State) -> list[str]:
         return []
     ours = {one.name for one in known.accounts}
     return [
-        f"account {address} is the trainer of stack {whose}: a destruction of {stack.name} would delete it, even "
-        f"while jobs of {whose} use it; give {stack.name} another trainer, or, if stack {whose} no longer exists, "
-        f'give the account another display name: gcloud iam service-accounts update {address} --display-name="trainer"'
+        f"account {address} is the trainer of stack {whose}, and would be deleted with {stack.name}; name another one, "
+        f"or, if {whose} no longer exists: gcloud iam service-accounts update {address} --display-name=trainer"
         for address, called in found.service_accounts.items()
         if address not in ours and (whose := trainer_owner(called)) not in ("", stack.name)
     ]
@@ -215,10 +210,6 @@ def _unread(part: object) -> list[str]:
     return [f"can't tell what exists already: {part}"] if isinstance(part, Unknown) else []
 
 
-EVERY_S = 10.0
-WITHIN_S = 2 * 3600.0
-
-
 def settle(
     read: Callable[[], Live],
     decide: Callable[[Live], Plan],
@@ -226,15 +217,13 @@ def settle(
     *,
     wait: bool,
     sleep: Callable[[float], None] = time.sleep,
-    every_s: float = EVERY_S,
-    within_s: float = WITHIN_S,
 ) -> tuple[Live, Plan]:
     """What lives and the plan for it; with `wait`, read again until no current cluster is provisioning.
 
-    Raises Timeout after `within_s` seconds.
+    Raises Timeout after two hours.
     """
     said = ""
-    for _ in poll(sleep, every_s, within=within_s):
+    for _ in poll(sleep, _EVERY_S, within=_WITHIN_S):
         live = read()
         plan = decide(live)
         names = join(one.id for one in plan.current if one.state == "PROVISIONING")
@@ -244,7 +233,7 @@ def settle(
             say(f"waiting for {names}: still being made since an earlier deployment")
             said = names
     raise Timeout(
-        f"{said} is still being made after {within_s / 3600:g} hours",
+        f"{said} is still being made after {span(_WITHIN_S)}",
         why="a cluster can't be used, changed or deleted while it is being made",
         fix="run pulumi up again later; slipway pools shows its state",
     )

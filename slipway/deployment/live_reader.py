@@ -62,8 +62,8 @@ class Recent:
 
 @dataclass(frozen=True)
 class LiveScope:
-    """Where to look. `service_account` and `trainers` are addresses, `catalog` the catalog object's name, `published`
-    the bucket that has it now, where that is another one than it will be in.
+    """Where to look, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog object's
+    name, `published` the bucket that has it now, where that is another one than it will be in.
 
     `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. `now` is this
     machine's time. Ended jobs are looked at where they were made within `ends_within` before, and the newest ones as
@@ -74,9 +74,8 @@ class LiveScope:
     project: str
     region: str
     catalog_bucket: str = ""
-    work_bucket: str = ""
-    service_account: str = ""
-    trainers: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
     catalog: str = NAME
     metrics: frozenset[str] = frozenset()
     read_quota: ReadQuota = QuotaInfo.read
@@ -86,15 +85,6 @@ class LiveScope:
     recent: Recent | None = None
     elsewhere: tuple[str, ...] = ()
     spared: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def buckets(self) -> tuple[str, ...]:
-        """Those to look at; none without a `work_bucket`."""
-        return (self.catalog_bucket, self.work_bucket) if self.work_bucket else ()
-
-    @property
-    def accounts(self) -> tuple[str, ...]:
-        return (self.service_account, *self.trainers) if self.service_account else ()
 
 
 class Reader:
@@ -125,38 +115,28 @@ class Reader:
         return other
 
     def clusters(self) -> tuple[PersistentResource, ...] | Unknown:
-        return self.asked(
-            f"aiplatform.googleapis.com persistentResources.list{self.where}",
-            _VERTEX,
-            self.vertex.persistent_resources,
-            (),
-        )
+        return self._of_vertex("persistentResources.list", self.vertex.persistent_resources, ())
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
         """One cluster by its own word; None when it is not there."""
-        api = f"aiplatform.googleapis.com persistentResources.get{self.where}"
-        return self.asked(api, _VERTEX, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
+        one = "persistentResources.get"
+        return self._of_vertex(one, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:
         """Those that have not ended."""
-        api = f"aiplatform.googleapis.com {kind.collection}.list{self.where}"
-        return self.asked(api, _VERTEX, lambda: tuple(self.vertex.active_jobs(kind)), ())
+        return self._of_vertex(f"{kind.collection}.list", lambda: tuple(self.vertex.active_jobs(kind)), ())
 
     def last_ends(self, since: datetime) -> Mapping[str, datetime] | Unknown:
-        """When the last job on each cluster ended, by the cluster's id, of the jobs made since then."""
-
-        def ended() -> Mapping[str, datetime]:
-            return last_ends(self.vertex.jobs_of_every_kind(f'create_time>"{moment_text(since)}"'))
-
-        return self.asked(f"aiplatform.googleapis.com {CUSTOM_JOB.collection}.list{self.where}", _VERTEX, ended, {})
+        """The end of the last job on each cluster, by the cluster's id, of the jobs made since then."""
+        made = f'create_time>"{moment_text(since)}"'
+        what = f"{CUSTOM_JOB.collection}.list"
+        return self._of_vertex(what, lambda: last_ends(self.vertex.jobs_of_every_kind(made)), {})
 
     def recent(self, kind: Kind, recent: Recent, window: int, now: datetime) -> tuple[VertexJob, ...] | Unknown:
         """The newest of one kind, of one part of the time before `now`."""
-
-        def listed() -> tuple[VertexJob, ...]:
-            return tuple(islice(self.vertex.jobs(kind, recent.filter(window, now)), recent.most))
-
-        return self.asked(f"aiplatform.googleapis.com {kind.collection}.list{self.where}", _VERTEX, listed, ())
+        made = recent.filter(window, now)
+        what = f"{kind.collection}.list"
+        return self._of_vertex(what, lambda: tuple(islice(self.vertex.jobs(kind, made), recent.most)), ())
 
     def limits(self, metrics: frozenset[str]) -> Mapping[str, QuotaLimit] | Unknown:
         quotas = self.connection.quotas(self.wanted.project)
@@ -174,6 +154,11 @@ class Reader:
             return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
         except CloudError as error:
             return unanswered(error, api, _QUOTAS, self.identity)
+
+    def _of_vertex(
+        self, method: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
+    ) -> Found | Unknown:
+        return self.asked(f"aiplatform.googleapis.com {method}{self.where}", _VERTEX, get, empty, may_lack=may_lack)
 
     def catalog(self) -> PublishedCatalog | Unknown | None:
         return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
@@ -193,12 +178,8 @@ class Reader:
 
     def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
         """What the service says of it, by its name; empty when it is not there."""
-
-        def existing() -> Mapping[str, Mapping[str, Any]]:
-            return {name: self.connection.storage.bucket(name)}
-
-        api = f"storage.googleapis.com buckets.get {name}"
-        return self.asked(api, _BUCKETS, existing, {}, may_lack=True)
+        api, storage = f"storage.googleapis.com buckets.get {name}", self.connection.storage
+        return self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, {}, may_lack=True)
 
     def service_account(self, address: str) -> Mapping[str, str] | Unknown:
         """Its display name by its address; empty when it is not there."""

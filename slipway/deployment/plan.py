@@ -18,7 +18,7 @@ from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.adoption import adopted, obstacles
 from slipway.generations.current_generation import as_deployed, current_generation, taken_ids, unlike
-from slipway.generations.dormant import DormantCluster, awaiting_quota, given_up, out_of_season, undecided
+from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
 from slipway.generations.old_generations import not_withdrawable
 from slipway.generations.protection import Refusal, protected, refusal
 from slipway.live import Live, Unknown
@@ -109,7 +109,7 @@ def plan(
         return fingerprint_of(stack, project, region, spec)
 
     others = [(spec, spec.adopted) for spec in declared if spec.adopted]
-    made = [spec for spec in declared if not spec.adopted]
+    made, before, asked = [spec for spec in declared if not spec.adopted], known or State(), workspace or {}
     dormant = [rests for spec in made if (rests := out_of_season(spec, identify(spec), now))]
     wanted = [spec for spec in made if all(spec is not one.spec for one in dormant)]
     if live.skipped:
@@ -118,31 +118,30 @@ def plan(
         return Plan(
             (*map(of_current, (*unread, *theirs)), *map(resting, dormant)),
             notes=("live clusters, jobs and quota were not read: what is asked for is shown as if nothing existed",),
-            workspace=plan_workspace(known or State(), workspace or {}, (), Why.UNREAD),
+            workspace=plan_workspace(before, asked, (), Why.UNREAD),
         )
     if isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
-        parts = {"clusters": live.clusters, "jobs": live.jobs}
-        why = (f"can't read the {what} from {part}" for what, part in parts.items() if isinstance(part, Unknown))
-        return Plan(problems=tuple(why))
+        parts = (live.clusters, live.jobs)
+        return Plan(problems=tuple(f"can't read what lives: {one}" for one in parts if isinstance(one, Unknown)))
 
     foreign = {adoption.id for _, adoption in others}
     clusters, ours = by_id(live, foreign, region, stack)
     own = [cluster for cluster in live.clusters if cluster.id not in foreign]
     problems = taken_ids(wanted, identify, own, ours, live.catalog)
     bases = [cluster_id(spec.name, identify(option)) for spec in made for option in spec.options]
-    kept, place = {one.name for one in known.clusters} if known else set(), f"{region} of {project}"
+    kept, place = {one.name for one in before.clusters}, f"{region} of {project}"
     for spec, adoption in others:
         problems += obstacles(spec, adoption, clusters, bases, stack=stack, place=place, kept=kept)
     current: list[CurrentCluster] = []
     for spec in wanted:
         one = current_generation(spec, identify, clusters, ours, live.catalog, region)
         if spec.name in waits and not one.import_:
-            dormant.append(awaiting_quota(spec, identify(spec), waits[spec.name]))
+            would_be = cluster_id(spec.name, identify(spec))
+            dormant.append(DormantCluster(spec, would_be, "season", lacks=waits[spec.name]))
             continue
         asleep = given_up(one, clusters, live, now)
         if isinstance(asleep, Unknown):
-            decides = f"the published catalog, which tells whether {spec.name} was given up,"
-            problems.append(f"can't read {decides} from {asleep}")
+            problems.append(f"can't read the published catalog, which tells whether {spec.name} was given up: {asleep}")
         elif asleep:
             dormant.append(replace(asleep, spec=spec))  # With its alternatives, also where it was one of them.
         else:
@@ -156,10 +155,10 @@ def plan(
     problems += [wrong for one in current if one.import_ and (wrong := unlike(one, clusters[one.id]))]
     current += (adopted(spec, adoption, clusters.get(adoption.id)) for spec, adoption in others)
     named = [(spec, "") if spec.adopted else as_deployed(spec, identify, ours, live.catalog) for spec in declared]
-    refused = tuple(protected(named, ours, live.catalog, (known or State()).protected))
+    refused = tuple(protected(named, ours, live.catalog, before.protected))
     actions = (*decide(current, dormant, live, stack=stack, region=region, now=now), *refused)
     problems += (
-        f"can't read the published catalog, which decides about idle cluster {one.id}, from {live.catalog}"
+        f"can't read the published catalog, which decides about idle cluster {one.id}: {live.catalog}"
         for one in actions
         if one.why is Why.UNREAD
     )
@@ -172,12 +171,12 @@ def plan(
         actions,
         refusals=(
             *(refusal(one, stack) for one in actions if one.what is What.REFUSE),
-            *exchanged(known or State(), workspace or {}, stack),
+            *exchanged(before, asked, stack),
         ),
         notes=(*_damaged(live.catalog), *undecided(current, live)),
         workspace=plan_workspace(
-            known or State(),
-            workspace or {},
+            before,
+            asked,
             live.jobs,
             Why.IN_USE if unlisted else None,
             live.by_hand,

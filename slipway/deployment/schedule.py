@@ -34,12 +34,6 @@ _BY_ITSELF = {
     "season-ends": "season ends",
     "idle-limit": "is given up",
 }
-_CAME: Mapping[Event, str] = {
-    "season-begins": "season began",
-    "season-ends": "season ended",
-    "idle-limit": "was to be given up",
-}
-"""Of what has a date, when that has come and nobody has deployed since."""
 
 
 @dataclass(frozen=True)
@@ -73,20 +67,14 @@ class Due:
         """`season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`"""
         if self.at is None:
             return f"{self.does}: {self.why}"
-        if self.at <= now:
-            return self._late(now, self.at)
-        when = f"{self.does} {moment_in_words(self.at)}, in {span((self.at - now).total_seconds())}"
-        if self.what == "season-begins":
-            return f"{when}: {self.why}"
+        late, begins = self.at <= now, self.what == "season-begins"
+        away = span(abs(self.at - now).total_seconds())
+        when = f"{self.does}, due {away} ago" if late else f"{self.does} {moment_in_words(self.at)}, in {away}"
+        if begins:
+            return f"{when}: {'made with the next deployment' if late else self.why}"
         cost = dollars(self.until(now) or Price(), per="")
-        return f"{when}: {dollars(self.per_hour)}, {cost} until then{f' ({self.why})' if self.why else ''}"
-
-    def _late(self, now: datetime, at: datetime) -> str:
-        came = f"{_CAME[self.what]} {span((now - at).total_seconds())} ago"
-        if self.what == "season-begins":
-            return f"{came}: made with the next deployment"
-        price = f"{came}: {dollars(self.per_hour)}, goes with the next deployment that finds no job on it"
-        return f"{price}{f' ({self.why})' if self.why else ''}"
+        then = "goes with the next deployment that finds no job on it" if late else f"{cost} until then"
+        return f"{when}: {dollars(self.per_hour)}, {then}{f' ({self.why})' if self.why else ''}"
 
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:

@@ -17,11 +17,6 @@ from slipway.formatting import join, nearest
 from slipway.labels import STACK_LABEL
 
 _USABLE = ("RUNNING", "UPDATING", "REBOOTING")
-_UNUSABLE: Mapping[str, str] = {
-    "ERROR": "failed and holds nothing",
-    "STOPPING": "is being deleted",
-    "PROVISIONING": "is still being made",
-}
 _ACCOUNTS = "serviceAccount.custom"
 _OUT = "name another, or take the entry out"
 
@@ -51,14 +46,13 @@ def obstacles(
     whose = cluster.labels.get(STACK_LABEL) if cluster else None
     if cluster is None:
         near = nearest(id_, clusters)
-        others = f"did you mean {near}?" if near else f"there {_listed(clusters)}"
+        others = f"did you mean {near}?" if near else f"there: {join(sorted(clusters)) or 'none'}"
         yield _at(spec, "id", f"there is no cluster {id_} in {place}; {others}; {_OUT}")
     elif whose == stack:
-        made = f"{id_} is a cluster that this stack made, as its labels say"
-        yield _at(spec, "id", f"{made}; leave `id` out: the entry by which it was made keeps it")
+        yield _at(spec, "id", f"this stack made {id_}; leave `id` out: the entry by which it was made keeps it")
     elif whose:
         words = f"{id_} belongs to stack {whose} ({STACK_LABEL}), which deletes it when it is done with it"
-        yield _at(spec, "id", f"{words}: two stacks can't have one cluster; submit to it by stack {whose}, or {_OUT}")
+        yield _at(spec, "id", f"{words}; submit to it by stack {whose}, or {_OUT}")
     elif id_ in kept:
         words = f"{id_} is in the state of this stack, so the engine would delete it as one of its own"
         out = "pulumi state delete URN makes the engine forget it (pulumi stack --show-urns tells the URN)"
@@ -69,8 +63,7 @@ def obstacles(
     elif cluster.state not in _USABLE:
         why = f" ({cluster.error})" if cluster.error else ""
         then = "pulumi up again when it runs" if cluster.state == "PROVISIONING" else _OUT
-        words = f"{_UNUSABLE.get(cluster.state, 'takes no jobs')} ({cluster.state})"
-        yield _at(spec, "id", f"{id_} {words}{why}: nobody could submit to it; {then}")
+        yield _at(spec, "id", f"{id_} is in {cluster.state}{why}, so nobody could submit to it; {then}")
     else:
         yield from differences(spec, cluster)
 
@@ -90,8 +83,3 @@ def _at(spec: ClusterSpec, key: str, words: str) -> str:
     """`stacks/Pulumi.dev.yaml:12  slipway:persistentResources.ray.id: …`, as findings of a stack file begin."""
     line = spec.adopted.line(key) if spec.adopted else ""
     return f"{f'{line}  ' if line else ''}slipway:persistentResources.{spec.name}.{key}: {words}"
-
-
-def _listed(clusters: Iterable[str]) -> str:
-    ids = sorted(clusters)
-    return f"{'is' if len(ids) == 1 else 'are'} {join(ids)}" if ids else "is none"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import count
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import PersistentResource
@@ -55,16 +56,12 @@ def current_generation(
         if item.state not in SPENT_STATES
     ]
     if usable:
-        place, best = min(
-            usable,
-            key=lambda one: (
-                _PREFERENCE.get(one[1].state, 9),
-                one[1].id != published,
-                one[0],
-                len(one[1].id),
-                one[1].id,
-            ),
-        )
+
+        def order(found: tuple[int, PersistentResource]) -> tuple[object, ...]:
+            place, one = found
+            return _PREFERENCE.get(one.state, 9), one.id != published, place, len(one.id), one.id
+
+        place, best = min(usable, key=order)
         option, fingerprint = options[place]
         return CurrentCluster(option, best.id, fingerprint, import_=True, state=best.state)
     first, *others = (
@@ -103,17 +100,12 @@ def taken_ids(
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
         f"cluster {cluster.id} has an id of this stack but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
-        f"somebody else made it, so it is left alone; {_way_out(published.lists(cluster.id))}"
+        "somebody else made it; delete it by hand"
+        # Submissions are sent to the id of one that is offered, and the engine may have it as one of its own.
+        f"{'' if published.lists(cluster.id) else ', or raise `generation` to get another id'}"
         for cluster in clusters
         if cluster.id not in ours and (published.lists(cluster.id) or any(is_id_of(cluster.id, base) for base in bases))
     ]
-
-
-def _way_out(offered: bool) -> str:
-    """`offered`, or it retires: the engine may have the id as one of its own, and would delete it for another."""
-    if offered:
-        return "delete it by hand: submissions are sent to its id, so another `generation` does not help"
-    return "delete it by hand, or raise `generation` to get another id"
 
 
 def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
@@ -127,14 +119,11 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
     if wrong is None:
         return ""
     return (
-        f"cluster {cluster.id} is not what its id stands for: it has {wrong.after or 'none'} as {wrong.key}, and the "
-        f"stack file asks for {wrong.before or 'none'}; somebody made or edited it by hand, so it is left alone; raise "
-        f"`generation` of {asked.name} to get another beside it, or delete it by hand"
+        f"cluster {cluster.id} was made or edited by hand: it has {wrong.after or 'none'} as {wrong.key}, and the "
+        f"stack file asks for {wrong.before or 'none'}; raise `generation` of {asked.name}, or delete it by hand"
     )
 
 
 def _free_id(name: str, fingerprint: str, clusters: Mapping[str, PersistentResource]) -> str:
-    n = 1
-    while cluster_id(name, fingerprint, n) in clusters:
-        n += 1
-    return cluster_id(name, fingerprint, n)
+    ids = (cluster_id(name, fingerprint, n) for n in count(1))
+    return next(id_ for id_ in ids if id_ not in clusters)

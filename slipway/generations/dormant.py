@@ -48,10 +48,8 @@ class DormantCluster:
     def waits(self) -> str:
         """The warning that it is not made for want of quota."""
         short = "; ".join(self.lacks.values())
-        return (
-            f"cluster {self.spec.name} is not made yet, though its season has begun: {short}; all else is deployed, "
-            "and each later deployment looks again\n  fix: end what draws it, or ask for more: slipway quota"
-        )
+        what = f"cluster {self.spec.name} is not made yet, though its season has begun: {short}"
+        return f"{what}; each deployment looks again\n  fix: end what draws it, or ask for more: slipway quota"
 
 
 def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
@@ -76,10 +74,6 @@ def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> 
         return None
     ended = season.ends if season.ends is not None and season.ends <= now else None
     return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", ended)
-
-
-def awaiting_quota(spec: ClusterSpec, fingerprint: str, lacks: Mapping[str, str]) -> DormantCluster:
-    return DormantCluster(spec, cluster_id(spec.name, fingerprint), "season", lacks=lacks)
 
 
 def given_up(

@@ -81,8 +81,8 @@ def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown |
     """What forbids to take clusters from a catalog that others still read and this version does not."""
     if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
         yield (
-            f"{join(ids)} is to be replaced in place, and another version published the catalog that offers it: put "
-            "the entry back, run pulumi up once with this version, and make the edit after that"
+            f"{join(ids)} is to be replaced in place, and another version published the catalog: put the entry back, "
+            "pulumi up once with this version, and make the edit after that"
         )
 
 

@@ -94,11 +94,10 @@ def refusal(action: Action, stack: str) -> Refusal:
     old, key = action.id, key_of(stack, action.cluster)
     if action.why is Why.PROTECTED:
         return Refusal(
-            f"cluster {action.cluster} is protected and stays as it is, so nothing was changed",
+            f"cluster {action.cluster} is protected, so nothing was changed",
             why=f"{key}: this edits {join(action.edited)}: that would end {old} (`replacement: protect`)",
             fix="put the entry back as it was\n"
-            "or change it on purpose, in two deployments: put the entry back with `replacement: rollover` (or in-place)"
-            " and nothing else edited, pulumi up; then make this edit",
+            "or, in two deployments: put it back with `replacement: rollover` and no other edit; then make this edit",
             for_good=True,
         )
     jobs, has = join(job.display_name for job in action.jobs), "has" if len(action.jobs) == 1 else "have"

@@ -1,8 +1,8 @@
-"""The rules that a policy may hold a stack to. What a stack file gives a rule is checked by its type there already."""
+"""The rules that a policy may hold a stack to. The stack file's types have checked already what it gives a rule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 
@@ -10,7 +10,7 @@ from slipway.capacity import SPOT
 from slipway.catalog.clusters import Pool
 from slipway.cluster import IN_PLACE
 from slipway.formatting import join
-from slipway.policy.rule import Breach, Rule, Subject, in_offers
+from slipway.policy.rule import Breach, Check, Rule, Subject, in_offers
 from slipway.prices import Bounds, Price, dollars
 from slipway.rules.rule import mapping, seconds
 from slipway.season import moment_in_words
@@ -69,26 +69,24 @@ def _bounds(pools: Iterable[Pool]) -> Bounds:
 
 
 def _idle_cost(subject: Subject, most: float) -> Iterator[Breach]:
-    when, floor = max(((when, cost.floor) for when, cost in _costs(subject)), key=lambda one: one[1].known)
-    if floor.known > Decimal(str(most)):
-        allowed = f"at most ${most:,.2f}/h is allowed; lower a pool's minimum"
-        yield "the stack", f"{dollars(floor)} when idle{when}, {allowed}"
+    when, price = max(((when, cost.floor) for when, cost in _costs(subject)), key=lambda one: one[1].known)
+    yield from _too_dear(price, most, f"{dollars(price)} when idle{when}", "minimum")
 
 
 def _most_cost(subject: Subject, most: float) -> Iterator[Breach]:
-    when, ceiling = max(((when, cost.ceiling) for when, cost in _costs(subject)), key=lambda one: one[1].known)
-    if ceiling.known > Decimal(str(most)):
-        allowed = f"at most ${most:,.2f}/h is allowed; lower a pool's maximum"
-        yield "the stack", f"up to {dollars(ceiling)}{when}, {allowed}"
+    when, price = max(((when, cost.ceiling) for when, cost in _costs(subject)), key=lambda one: one[1].known)
+    yield from _too_dear(price, most, f"up to {dollars(price)}{when}", "maximum")
 
 
-def _protection(subject: Subject, asked: bool) -> Iterator[Breach]:
+def _too_dear(price: Price, most: float, words: str, bound: str) -> Iterator[Breach]:
+    if price.known > Decimal(str(most)):
+        yield "the stack", f"{words}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
+
+
+def _protection(subject: Subject) -> Iterator[Breach]:
     for cluster in subject.clusters:
-        if asked and cluster.replacement == IN_PLACE:
-            yield (
-                f"cluster {cluster.name}",
-                "replacement in-place deletes it before its successor is there; use rollover",
-            )
+        if cluster.replacement == IN_PLACE:
+            yield f"cluster {cluster.name}", "in-place deletes it before its successor is there; use rollover"
 
 
 def _headroom(subject: Subject, percent: float) -> Iterator[Breach]:
@@ -107,29 +105,26 @@ def _labels(subject: Subject, required: Sequence[str]) -> Iterator[Breach]:
             yield f"cluster {cluster.name}", f"label {join(missing)} is missing"
 
 
-def _digests(subject: Subject, asked: bool) -> Iterator[Breach]:
+def _digests(subject: Subject) -> Iterator[Breach]:
     yield from in_offers(
         (template, offer, f"image {image} is not pinned by digest; write NAME@sha256:…")
         for template, offer, request in subject.requests
         for worker in request.workers
-        if asked
-        and (image := str(worker.code.get("imageUri") or worker.code.get("executorImageUri") or ""))
+        if (image := str(worker.code.get("imageUri") or worker.code.get("executorImageUri") or ""))
         and "@sha256:" not in image
     )
 
 
-def _own_account(subject: Subject, asked: bool) -> Iterator[Breach]:
+def _own_account(subject: Subject) -> Iterator[Breach]:
     trainer = subject.catalog.trainer
     yield from in_offers(
         (template, offer, f"runs as {trainer}, as all do; give the template a trainer or a service_account of its own")
         for template, offer, request in subject.requests
-        if asked and request.spec.get("serviceAccount", trainer) == trainer
+        if request.spec.get("serviceAccount", trainer) == trainer
     )
 
 
-def _cmek(subject: Subject, asked: bool) -> Iterator[Breach]:
-    if not asked:
-        return
+def _cmek(subject: Subject) -> Iterator[Breach]:
     yield from ((f"cluster {one.name}", "no encryption.kmsKey") for one in subject.clusters if not one.kms_key)
     yield from in_offers(
         (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
@@ -138,26 +133,23 @@ def _cmek(subject: Subject, asked: bool) -> Iterator[Breach]:
     )
 
 
-def _nothing_public(subject: Subject, asked: bool) -> Iterator[Breach]:
-    for member in subject.facts.people if asked else ():
+def _nothing_public(subject: Subject) -> Iterator[Breach]:
+    for member in subject.facts.people:
         if member in _EVERYBODY or crowd(member):
             yield f"submitter {member}", "that is everybody; name people or a group"
 
 
-def _roles(subject: Subject, asked: bool) -> Iterator[Breach]:
-    for member, roles in subject.facts.submitters.items() if asked else ():
+def _roles(subject: Subject) -> Iterator[Breach]:
+    for member, roles in subject.facts.submitters.items():
         above = [role for role in roles.values() if role.removeprefix("roles/") not in _ROLES]
         if above:
             yield f"submitter {member}", f"{join(above)} is more than submitting needs"
 
 
-def _checkpoints(subject: Subject, asked: bool) -> Iterator[Breach]:
-    for template in subject.templates if asked else ():
+def _checkpoints(subject: Subject) -> Iterator[Breach]:
+    for template in subject.templates:
         if not template.checkpoints and any(offer.capacity_type == SPOT for offer in template.offers):
-            yield (
-                f"template {template.name}",
-                "is offered on Spot machines, which may go at any moment, and does not say checkpoints=True",
-            )
+            yield f"template {template.name}", "is offered on Spot machines and does not say checkpoints=True"
 
 
 def _timeout(subject: Subject, hours: float) -> Iterator[Breach]:
@@ -168,9 +160,14 @@ def _timeout(subject: Subject, hours: float) -> Iterator[Breach]:
     )
 
 
-def _no_code(subject: Subject, asked: bool) -> Iterator[Breach]:
-    if asked and subject.facts.code:
+def _no_code(subject: Subject) -> Iterator[Breach]:
+    if subject.facts.code:
         yield "slipway:workspace.code is true", "people may run what nobody has reviewed; leave it out"
+
+
+def _asked(check: Callable[[Subject], Iterable[Breach]]) -> Check:
+    """A rule that the stack file asks for by true."""
+    return lambda subject, asked: check(subject) if asked else ()
 
 
 RULES = (
@@ -178,16 +175,20 @@ RULES = (
     Rule("machines", "Pools and jobs have machines of these types (patterns as of file names).", _machines),
     Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost),
     Rule("mostCost", "With every pool at its maximum the stack costs at most so many USD an hour.", _most_cost),
-    Rule("protection", "No cluster is deleted before its successor is there.", _protection),
+    Rule("protection", "No cluster is deleted before its successor is there.", _asked(_protection)),
     Rule("quotaHeadroom", "At their maximum, pools leave so many per cent of what they take free.", _headroom),
     Rule("labels", "Each cluster has these labels.", _labels),
-    Rule("imagesByDigest", "Container and executor images are pinned by digest.", _digests),
-    Rule("ownServiceAccount", "Each template runs as an account of its own, not as everybody's trainer.", _own_account),
-    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _cmek),
-    Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _nothing_public),
-    Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _roles),
-    Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _checkpoints),
+    Rule("imagesByDigest", "Container and executor images are pinned by digest.", _asked(_digests)),
+    Rule(
+        "ownServiceAccount",
+        "Each template runs as an account of its own, not as everybody's trainer.",
+        _asked(_own_account),
+    ),
+    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _asked(_cmek)),
+    Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _asked(_nothing_public)),
+    Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _asked(_roles)),
+    Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _asked(_checkpoints)),
     Rule("longestTimeout", "A job is ended after at most so many hours.", _timeout),
-    Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _no_code),
+    Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _asked(_no_code)),
 )
 BY_KEY: dict[str, Rule] = {rule.key: rule for rule in RULES}

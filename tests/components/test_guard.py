@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
-from components.guard import check, ends_stack, guard, hold, refusal_of_destruction
+from components.guard import check, ends_stack, guard, hold
 from components.persistent_resource import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import CurrentCluster
@@ -29,104 +30,37 @@ def test_an_idle_cluster_may_go() -> None:
     check(CLUSTER, answers(Use()))
 
 
-def test_a_cluster_with_a_job_stays() -> None:
-    with pytest.raises(RuntimeError) as refusal:
-        check(CLUSTER, answers(Use((job("tune"),))))
-    assert str(refusal.value).splitlines() == [
-        "cluster cpu-1a2b3c4 is not deleted: 1 job has not ended",
-        "  why: tune: deleting the cluster would cancel what runs on it",
-        "  fix: slipway jobs wait tune, or slipway jobs cancel tune; then again",
-    ]
-
-
-def test_a_stack_with_jobs_stays_whole() -> None:
-    with pytest.raises(RuntimeError) as refusal:
-        check(None, answers(Use((job("tune"), job("digits")))))
-    assert str(refusal.value).startswith("the stack is not deleted: 2 jobs have not ended")
-    assert "tune on cpu-1a2b3c4, digits on cpu-1a2b3c4" in str(refusal.value)
-
-
-def test_each_sort_of_job_has_its_own_reason_and_each_job_its_commands() -> None:
-    on_its_own = replace(job("elastic"), persistent_resource_id="")
-    odd = replace(job("projects/1/customJobs/42"), display_name="my job", persistent_resource_id="")
-    use = Use((on_its_own, job("tune"), odd), clusters=frozenset({"cpu-1a2b3c4"}))
-    with pytest.raises(RuntimeError) as refusal:
-        check(None, answers(use))
-    cancels = "deleting the cluster would cancel what runs on it"
-    takes_away = "they run elsewhere, and taking the stack down would take away what they need"
-    assert str(refusal.value).splitlines() == [
-        "the stack is not deleted: 3 jobs have not ended",
-        f"  why: tune on cpu-1a2b3c4: {cancels}; elastic, my job: {takes_away}",
-        "  fix: slipway jobs wait elastic, or slipway jobs cancel elastic",
-        "       slipway jobs wait tune, or slipway jobs cancel tune",
-        "       slipway jobs wait 42, or slipway jobs cancel 42; then again",
-    ]
-
-
-def test_very_many_jobs_are_not_all_listed() -> None:
-    with pytest.raises(RuntimeError) as refusal:
-        check(CLUSTER, answers(Use(tuple(job(f"run-{n}") for n in range(1, 31)))))
-    *_, last, more = str(refusal.value).splitlines()
-    assert last == "       slipway jobs wait run-20, or slipway jobs cancel run-20"
-    assert more == "       and so on for 10 more: slipway jobs list; then again"
-
-
-def test_jobs_on_a_cluster_of_somebody_elses_need_the_stack_and_not_its_clusters() -> None:  # N13
-    busy = Use((replace(job("tune"), persistent_resource_id="team-a"),), clusters=frozenset({"cpu-1a2b3c4"}))
-    with pytest.raises(RuntimeError) as refusal:
-        check(None, answers(busy))
-    assert "tune on team-a: they run elsewhere, and taking the stack down would take away" in str(refusal.value)
-    with pytest.raises(RuntimeError, match="deleting the cluster would cancel"):
-        check(None, answers(replace(busy, clusters=frozenset({"team-a"}))))
-
-
-def test_a_preview_of_a_destruction_foretells_its_refusal() -> None:
-    assert refusal_of_destruction(answers(Use())) == ""
-    assert refusal_of_destruction(answers(Use((job("tune"),)))).startswith(
-        "the stack is not deleted: 1 job has not ended"
-    )
-
-
-@pytest.mark.parametrize(("cluster", "what"), [(CLUSTER, "cluster cpu-1a2b3c4"), (None, "the stack")])
-def test_machines_in_use_are_a_job_that_no_list_shows_yet(cluster: str | None, what: str) -> None:
-    with pytest.raises(RuntimeError) as refusal:
-        check(cluster, answers(Use((), ("cpu-1a2b3c4",))))
-    assert str(refusal.value).splitlines() == [
-        f"{what} is not deleted: machines are in use by a job that the lists do not show yet",
-        "  why: the service says so of cpu-1a2b3c4; deleting the cluster would cancel what runs on it",
-        "  fix: wait until slipway pools shows no machine in use, then again",
-    ]
-
-
-def test_not_knowing_is_no_permission() -> None:
-    with pytest.raises(RuntimeError) as refusal:
-        check(CLUSTER, answers(Unknown("denied", "customJobs.list", "roles/aiplatform.viewer")))
-    assert "can't tell whether jobs run on it" in str(refusal.value)
-    assert "roles/aiplatform.viewer" in str(refusal.value)
-
-
 ACCOUNT = "serviceAccount:trainer@acme-dev.iam.gserviceaccount.com"
+ON_ITS_OWN = replace(job("elastic"), persistent_resource_id="")
+ODD = replace(job("projects/1/customJobs/42"), display_name="my job", persistent_resource_id="")
+OURS = frozenset({"cpu-1a2b3c4"})
+ELSEWHERE = Use((replace(job("tune"), persistent_resource_id="team-a"),), clusters=OURS)  # N13
+REFUSED: dict[str, tuple[str | None, Use | Unknown]] = {
+    "a cluster with a job": (CLUSTER, Use((job("tune"),))),
+    "a stack with jobs": (None, Use((job("tune"), job("digits")))),
+    "jobs of each sort": (None, Use((ON_ITS_OWN, job("tune"), ODD), clusters=OURS)),
+    "very many jobs": (CLUSTER, Use(tuple(job(f"run-{n}") for n in range(1, 31)))),
+    "a job on a cluster of somebody else's": (None, ELSEWHERE),
+    "the same on a cluster of the stack": (None, replace(ELSEWHERE, clusters=frozenset({"team-a"}))),
+    "a job that no list shows yet": (CLUSTER, Use((), ("cpu-1a2b3c4",))),
+    "the same, of a stack": (None, Use((), ("cpu-1a2b3c4",))),
+    "jobs that can't be read": (CLUSTER, Unknown("denied", "customJobs.list", "roles/aiplatform.viewer")),
+    "an account": (ACCOUNT, Use((job("tune"),))),
+    "a bucket": ("gs://acme-catalog", Use((job("tune"),))),
+    "a grant": (f"{ACCOUNT} gs://acme-catalog", Use((job("tune"),))),
+}
 
 
-@pytest.mark.parametrize(
-    ("subject", "what"),
-    [
-        (ACCOUNT, "account trainer@acme-dev.iam.gserviceaccount.com"),
-        ("gs://acme-catalog", "bucket gs://acme-catalog"),
-        (
-            f"{ACCOUNT} gs://acme-catalog",
-            "the grant of trainer@acme-dev.iam.gserviceaccount.com on gs://acme-catalog",
-        ),
-    ],
-)
-def test_what_a_job_needs_stays(subject: str, what: str) -> None:
+def refusal_of(subject: str | None, use: Use | Unknown) -> str:
     with pytest.raises(RuntimeError) as refusal:
-        check(subject, answers(Use((job("tune"),))))
-    assert str(refusal.value).splitlines() == [
-        f"{what} is not deleted: 1 job has not ended",
-        "  why: tune: deleting it would take away what they need",
-        "  fix: slipway jobs wait tune, or slipway jobs cancel tune; then again",
-    ]
+        check(subject, answers(use))
+    return str(refusal.value)
+
+
+def test_what_jobs_need_stays_and_the_refusal_says_why_and_how_to_end_them(snapshot: SnapshotAssertion) -> None:
+    """Machines in use are a job too, and not knowing is no permission."""
+    page = "\n\n".join(f"# {name}\n{refusal_of(*asked)}" for name, asked in REFUSED.items())
+    assert page == snapshot
 
 
 @pytest.mark.parametrize(
@@ -177,10 +111,7 @@ def test_a_cluster_waits_until_it_was_not_offered_for_a_while_and_all_is_asked_a
     assert waiting.slept == pytest.approx(118.2)
     assert waiting.asked == 13, "once before, and after every look"
     (said,) = waiting.said
-    assert said == (
-        "cluster cpu-1a2b3c4 is deleted in 2 min: a job that was sent while it was still offered may not be listed yet "
-        "(SLIPWAY_GRACE sets the time)"
-    )
+    assert "cpu-1a2b3c4 is deleted in 2 min" in said and "SLIPWAY_GRACE" in said
 
 
 def test_a_cluster_whose_time_is_over_waits_for_nothing() -> None:
@@ -220,15 +151,14 @@ def test_a_cluster_that_is_being_deleted_already_is_waited_for() -> None:  # N1
     waiting = Unready("STOPPING", 5, wait=120)
     waiting.hold()
     assert (waiting.asked, waiting.slept) == (6, 50)
-    assert waiting.said[0] == "cluster cpu-1a2b3c4 is being deleted already: waiting until it is gone"
-    assert set(waiting.said) == {waiting.said[0]}
+    assert set(waiting.said) == {waiting.said[0]} and "is being deleted already" in waiting.said[0]
 
 
 def test_a_cluster_that_is_being_rebooted_is_waited_for_and_then_held_as_any_other() -> None:  # N1
     waiting = Unready("REBOOTING", 2, wait=30)
     waiting.hold()
     assert waiting.slept == 30, "the time in which it was not offered goes on"
-    assert waiting.said[0] == "cluster cpu-1a2b3c4 is being rebooted: waiting until it can be deleted"
+    assert "is being rebooted" in waiting.said[0]
 
 
 def test_a_deletion_that_hangs_is_left_to_the_cloud_to_explain() -> None:

@@ -29,7 +29,12 @@ SPEC = {
 CLUSTER = "projects/acme/locations/us-central1/persistentResources/cpu-1a2b3c4"
 METRICS = frozenset(f"custom_model_training_{drawn}" for drawn in ("cpus", "a3_cpus", "c2_cpus", "nvidia_h100_gpus"))
 WANTED = LiveScope(
-    "acme", "us-central1", "acme-catalog", "acme-work", "trainer@acme.iam.gserviceaccount.com", metrics=METRICS
+    "acme",
+    "us-central1",
+    "acme-catalog",
+    ("acme-catalog", "acme-work"),
+    ("trainer@acme.iam.gserviceaccount.com",),
+    metrics=METRICS,
 )
 PATHS = {
     "clusters": "/vertex/projects/acme/locations/us-central1/persistentResources",

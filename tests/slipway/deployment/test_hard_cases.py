@@ -58,7 +58,7 @@ def test_two_stacks_never_have_one_cluster() -> None:  # D6 N1
     assert fingerprint_of("dev", PROJECT, REGION, one) != fingerprint_of(STACK, PROJECT, REGION, one)
     theirs = replace(alive(one), labels={**alive(one).labels, "slipway-stack": "dev"})
     decided = planned((one,), live(theirs))
-    assert f"cluster {theirs.id} has an id of this stack but not its labels" in decided.problems[0]
+    assert f"cluster {theirs.id} has an id of this stack" in decided.problems[0]
     assert decided.current == () and deleted(decided) == ()
 
 
@@ -70,8 +70,7 @@ def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_ret
     for published in (PublishedCatalog({"cpu": edited.id}), PublishedCatalog({}, (edited.id,))):
         for asked in ((one,), (other,), ()):
             decided = planned(asked, live(edited, catalog=published))
-            assert edited.id in decided.problems[0] and "delete it by hand: " in decided.problems[0]
-            assert "another `generation` does not help" in decided.problems[0]
+            assert edited.id in decided.problems[0] and decided.problems[0].endswith("delete it by hand")
             assert decided.current == () and deleted(decided) == () and decided.retiring == ()
 
 

@@ -76,11 +76,8 @@ def test_an_identity_without_the_role_is_told_which_api_and_which_role(
     monkeypatch.setattr("slipway.deployment.live_plan.read", lambda *_, **__: (live, []))
     with pytest.raises(ResourceError) as error:
         read_and_plan(STACK, {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, preview, NOW, silent, silent)
-    assert error.value.what == "what to deploy can't be decided, so nothing was changed"
-    assert error.value.why == (
-        "can't read the clusters from aiplatform.googleapis.com persistentResources.list as ada: "
-        "Permission 'aiplatform.persistentResources.list' denied; it needs roles/aiplatform.viewer"
-    )
+    assert "persistentResources.list as ada: Permission" in error.value.why
+    assert error.value.why.endswith("it needs roles/aiplatform.viewer")
 
 
 @pytest.mark.parametrize(("preview", "reader"), [(False, quota_info), (True, QuotaInfo.read)])
@@ -225,11 +222,8 @@ class Story:
     def decide(self, _: Live) -> Plan:
         return self.plans.pop(0) if len(self.plans) > 1 else self.plans[0]
 
-    def run(self, *, wait: bool, within_s: float = 100) -> Plan:
-        _, plan = settle(
-            self.read, self.decide, self.said.append, wait=wait, sleep=self.slept.append, every_s=10, within_s=within_s
-        )
-        return plan
+    def run(self, *, wait: bool) -> Plan:
+        return settle(self.read, self.decide, self.said.append, wait=wait, sleep=self.slept.append)[1]
 
 
 def test_nothing_to_wait_for() -> None:
@@ -254,4 +248,4 @@ def test_preview_shows_the_plan_as_it_is() -> None:
 
 def test_it_does_not_wait_for_ever() -> None:
     with pytest.raises(Timeout, match="cpu-1a2b3c4 is still being made"):
-        Story(WAITING).run(wait=True, within_s=30)
+        Story(WAITING).run(wait=True)

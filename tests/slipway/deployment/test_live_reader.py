@@ -265,7 +265,7 @@ def test_a_request_that_can_not_be_read_is_unknown(connection: Connection, servi
 def test_the_published_catalog_and_what_exists_already(connection: Connection, service: Service) -> None:
     service["catalog"] = CATALOG
     service["catalog bucket"] = {"name": "acme-catalog"}
-    service["account"] = {"email": WANTED.service_account, "displayName": "Slipway trainer (prod)"}
+    service["account"] = {"email": WANTED.accounts[0], "displayName": "Slipway trainer (prod)"}
     found = live(connection)
     assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
     assert found.buckets == found.by_hand == frozenset({"acme-catalog"})
@@ -286,13 +286,13 @@ def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13
 
 def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, service: Service) -> None:
     """One that can't be read leaves nobody sure of any."""
-    service["account"] = {"email": WANTED.service_account, "displayName": "Slipway trainer (prod)"}
+    service["account"] = {"email": WANTED.accounts[0], "displayName": "Slipway trainer (prod)"}
     evals, tuning = (f"{name}@acme.iam.gserviceaccount.com" for name in ("evals", "tuning"))
     path = "/iam/projects/acme/serviceAccounts/"
     service.answers |= {f"{path}{evals}": (200, {"email": evals}), f"{path}{tuning}": (404, {})}
-    wanted = replace(WANTED, trainers=(evals, tuning))
+    wanted = replace(WANTED, accounts=(*WANTED.accounts, evals, tuning))
     found, _ = read(connection, wanted, off_is_empty=False)
-    assert found.service_accounts == {WANTED.service_account: "Slipway trainer (prod)", evals: ""}
+    assert found.service_accounts == {WANTED.accounts[0]: "Slipway trainer (prod)", evals: ""}
     service.answers[f"{path}{tuning}"] = (403, {"error": {"code": 403, "message": "no"}})
     assert isinstance(read(connection, wanted, off_is_empty=False)[0].service_accounts, Unknown)
 

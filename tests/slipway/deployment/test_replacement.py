@@ -168,7 +168,7 @@ def test_no_edit_reaches_a_protected_cluster_not_even_with_its_protection_droppe
         decided = planned((EDITS[key],), live(ALIVE, jobs=jobs, catalog=catalog_with(PROTECTED)))
         with pytest.raises(PolicyError) as refused:
             refuse(decided.refusals, preview=preview)
-        assert refused.value.what == "cluster cpu is protected and stays as it is, so nothing was changed"
+        assert "cluster cpu is protected" in refused.value.what
         assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu: " in refused.value.why
         assert key in refused.value.why and ALIVE.id in refused.value.why
         assert "in two deployments" in str(refused.value.fix)
@@ -204,9 +204,9 @@ def test_a_stack_with_a_protected_cluster_is_not_taken_down() -> None:  # B3
     """By the word of its file, or of what it deployed last: then dropping it is a deployment of its own."""
     for file, catalog in (((PROTECTED,), None), ((OLD,), catalog_with(PROTECTED)), ((), catalog_with(PROTECTED))):
         refusal = undeletable(file, catalog, STACK)
-        assert refusal is not None and refusal.what == "the stack is not taken down: cluster cpu is protected"
+        assert refusal is not None and "cluster cpu is protected" in refusal.what
         assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu: " in refusal.why
-        assert "pulumi up, and take the stack down after that" in refusal.fix
+        assert "`replacement: rollover`" in refusal.fix
     for read in (catalog_with(OLD), UNREAD, None):
         assert undeletable((OLD,), read, STACK) is None, "what can't be read stands in nobody's way"
 

@@ -69,11 +69,11 @@ def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
 def test_a_date_that_has_come_is_in_the_past() -> None:
     """For who looks at what was published before: `in 0 s: $1.17/h, $0.00 until then` was said."""
     for what, told in (
-        ("season-begins", "season began 1 min ago: made with the next deployment"),
-        ("season-ends", "season ended 1 min ago: $0.46/h, goes with the next deployment that finds no job on it"),
+        ("season-begins", "season begins, due 1 min ago: made with the next deployment"),
+        ("season-ends", "season ends, due 1 min ago: $0.46/h, goes with the next deployment that finds no job on it"),
         (
             "idle-limit",
-            "was to be given up 1 min ago: $0.46/h, goes with the next deployment that finds no job on it (idle)",
+            "is given up, due 1 min ago: $0.46/h, goes with the next deployment that finds no job on it (idle)",
         ),
     ):
         why = "idle" if what == "idle-limit" else ""

@@ -134,12 +134,12 @@ def test_what_is_named_in_full_is_what_is_named_in_short() -> None:
     ("lives", "words"),
     [
         (replace(LIVES, name="team-b"), f"no cluster team-a in {REGION} of {PROJECT}; did you mean team-b?"),
-        (replace(LIVES, name="x"), f"no cluster team-a in {REGION} of {PROJECT}; there is x; name another"),
-        (replace(LIVES, state="ERROR", error="no machines"), "team-a failed and holds nothing (ERROR) (no machines)"),
-        (replace(LIVES, state="STOPPING"), "team-a is being deleted (STOPPING)"),
-        (replace(LIVES, state="PROVISIONING"), "still being made (PROVISIONING): nobody could submit to it; pulumi up"),
+        (replace(LIVES, name="x"), f"no cluster team-a in {REGION} of {PROJECT}; there: x; name another"),
+        (replace(LIVES, state="ERROR", error="no machines"), "team-a is in ERROR (no machines)"),
+        (replace(LIVES, state="STOPPING"), "team-a is in STOPPING"),
+        (replace(LIVES, state="PROVISIONING"), "in PROVISIONING, so nobody could submit to it; pulumi up"),
         (replace(LIVES, labels={STACK_LABEL: "dev"}), "team-a belongs to stack dev (slipway-stack)"),
-        (replace(LIVES, labels={STACK_LABEL: STACK}), "team-a is a cluster that this stack made"),
+        (replace(LIVES, labels={STACK_LABEL: STACK}), "this stack made team-a"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_adopted_says_why_at_the_line_of_its_id(lives: PersistentResource, words: str) -> None:

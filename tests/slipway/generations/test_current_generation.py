@@ -99,7 +99,7 @@ def test_a_cluster_whose_machines_are_not_those_of_its_id_is_told_and_left_alone
     odd = replace(AS_SECOND, name=FIRST, labels=cluster(FIRST, HASHES[0]).labels)
     decided = planned((PLAIN,), live(odd))
     (problem,) = decided.problems
-    assert f"cluster {FIRST} is not what its id stands for: it has n1-highmem-8 as pools.workers.machine" in problem
+    assert FIRST in problem and "n1-highmem-8 as pools.workers.machine" in problem
     assert "asks for n1-standard-8" in problem and "raise `generation` of cpu" in problem
     renamed = replace(odd, pools=(replace(odd.pools[0], id="others"),))
     assert "n1-highmem-8 as pools.others" in planned((PLAIN,), live(renamed)).problems[0]

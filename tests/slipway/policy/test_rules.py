@@ -116,7 +116,7 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
         with_cluster(pools={"workers": replace(WORKERS, max=11)}),
         "the stack: up to $5.50/h, at most $5.00/h is allowed",
     ),
-    ("protection", True, with_cluster(replacement="in-place"), "cluster cpu: replacement in-place"),
+    ("protection", True, with_cluster(replacement="in-place"), "cluster cpu: in-place"),
     (
         "quotaHeadroom",
         25,
@@ -250,7 +250,7 @@ def with_resting(*clusters: DormantCluster, **now: Any) -> Facts:
         ("regions", ["us-central1"], {"region": "us-east4"}, "cluster gpu: us-east4"),
         ("labels", ["team"], {"labels": {}}, "cluster gpu: label team is missing"),
         ("cmek", True, {"kms_key": ""}, "cluster gpu: no encryption.kmsKey"),
-        ("protection", True, {"replacement": "in-place"}, "cluster gpu: replacement in-place"),
+        ("protection", True, {"replacement": "in-place"}, "cluster gpu: in-place"),
     ],
 )
 def test_a_cluster_whose_season_is_to_begin_keeps_the_rules_from_its_review_on(
