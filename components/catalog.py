@@ -1,8 +1,9 @@
-"""Catalog: the one JSON object that everybody who submits reads."""
+"""Catalog: the one JSON object that everybody who submits reads, and the templates that it names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -10,6 +11,7 @@ import pulumi
 from components.gcp import storage
 from slipway.catalog import model
 from slipway.catalog.document import write
+from slipway.packages.source_package import SourcePackage
 
 
 class Catalog(pulumi.ComponentResource):
@@ -48,3 +50,31 @@ class Catalog(pulumi.ComponentResource):
             ),
         )
         self.register_outputs({"object": self.object.name})
+
+
+class JobTemplate(pulumi.ComponentResource):
+    """Uploads a template's packages under their contents' hashes.
+
+    A package stays in the bucket when the template changes or goes: queued and restarting jobs still install it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        facts: Mapping[str, Any],
+        packages: Mapping[Path, SourcePackage],
+        bucket: pulumi.Input[str],
+    ) -> None:
+        """`packages` by their files, none for an image; `bucket` is the catalog's, as an output to wait for."""
+        super().__init__("slipway:components:JobTemplate", name, dict(facts))
+        for archive, package in packages.items():
+            storage.BucketObject(
+                package.name.removesuffix(".tar.gz"),
+                bucket=bucket,
+                name=package.path,
+                source=pulumi.FileAsset(str(archive)),
+                content_type="application/gzip",
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            )
+        self.register_outputs({"package": facts["package"]})

@@ -9,9 +9,8 @@ from typing import Any
 
 import pulumi
 
-from components.catalog import Catalog
+from components.catalog import Catalog, JobTemplate
 from components.creation import Creation, Make
-from components.job_template import JobTemplate
 from components.persistent_resource import AdoptedResource, OtherRegions, PersistentResource, RetiringResource
 from components.quota_check import QuotaCheck
 from components.workspace import Workspace

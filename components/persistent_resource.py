@@ -51,24 +51,10 @@ class PersistentResource(pulumi.ComponentResource):
         # One body for the hook and the provider: else it would plan to replace what it takes over.
         body = current.request(pulumi.get_stack())
         inputs = {re.sub(r"(?=[A-Z])", "_", key).lower(): value for key, value in body.items()}
-        self.resource = vertex.AiPersistentResource(
-            id,
-            name=id,
-            project=project,
-            location=location,
-            **inputs,
-            deletion_policy=spec.deletion_policy,
-            opts=pulumi.ResourceOptions.merge(
-                pulumi.ResourceOptions(
-                    parent=self,
-                    import_=full if current.import_ else None,
-                    ignore_changes=_MOVES,
-                    custom_timeouts=_TIMEOUTS,
-                    hooks=hooks,
-                ),
-                creation.taken_over(id, full) if creation and not current.import_ else None,
-            ),
-        )
+        options = pulumi.ResourceOptions(import_=full if current.import_ else None, ignore_changes=_MOVES, hooks=hooks)
+        if creation and not current.import_:
+            options = pulumi.ResourceOptions.merge(options, creation.taken_over(id, full))
+        self.resource = _declared(self, full, options, deletion_policy=spec.deletion_policy, **inputs)
         # The state tells it where the published catalog is lost.
         kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
         self.register_outputs({"id": self.resource.name, **kept, **_elsewhere(location, region)})
@@ -95,20 +81,9 @@ class RetiringResource(pulumi.ComponentResource):
         location = cluster.region or region
         pools: list[Any] = [pool.request() for pool in cluster.spec.pools]
         super().__init__(TYPE, cluster.id, dict(facts), opts)
-        self.resource = vertex.AiPersistentResource(
-            cluster.id,
-            name=cluster.id,
-            project=project,
-            location=location,
-            resource_pools=pools,
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                import_=resource_id(project, location, cluster.id),
-                ignore_changes=["*"],
-                custom_timeouts=_TIMEOUTS,
-                hooks=hooks,
-            ),
-        )
+        full = resource_id(project, location, cluster.id)
+        options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=hooks)
+        self.resource = _declared(self, full, options, resource_pools=pools)
         self.register_outputs({"id": self.resource.name, **_elsewhere(location, region)})
 
 
@@ -141,6 +116,15 @@ class OtherRegions(pulumi.ComponentResource):
 def resource_id(project: str, region: str, id: str) -> str:
     """The provider's id of a cluster."""
     return f"projects/{project}/locations/{region}/persistentResources/{id}"
+
+
+def _declared(
+    parent: pulumi.Resource, full: str, options: pulumi.ResourceOptions, **inputs: Any
+) -> vertex.AiPersistentResource:
+    _, project, _, location, _, id = full.split("/")
+    every = pulumi.ResourceOptions(parent=parent, custom_timeouts=_TIMEOUTS)
+    merged = pulumi.ResourceOptions.merge(every, options)
+    return vertex.AiPersistentResource(id, name=id, project=project, location=location, opts=merged, **inputs)
 
 
 def _elsewhere(location: str, region: str) -> dict[str, str]:

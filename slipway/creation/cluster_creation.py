@@ -15,8 +15,15 @@ from math import inf
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.cloud.vertex import Vertex
-from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
-from slipway.creation.creation_trouble import FAILED, NEXT_RUN, AgainError, given_up
+from slipway.creation.creation_context import (
+    FAILED,
+    NEXT_RUN,
+    AgainError,
+    CreationContext,
+    CreationPolicy,
+    NewCluster,
+    given_up,
+)
 from slipway.errors import ResourceError, SlipwayError, Timeout
 from slipway.formatting import join, span
 from slipway.polling import poll

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from slipway.cloud.quotas import Quotas
 from slipway.deployment.quota_limits import limits
 from slipway.errors import PolicyError
 from slipway.formatting import join, span
-from slipway.live import Live, QuotaLimit
+from slipway.live import Live
 from slipway.polling import poll
 from slipway.quota.increases import requested
 from slipway.quota.metrics import request_command
@@ -30,19 +31,14 @@ class _Missing:
     asked: Requested | None
 
     @property
-    def undecided(self) -> bool:
-        """Also while what was granted is not in force yet."""
-        return self.asked is not None and (self.asked.state == "pending" or self._granted)
-
-    @property
-    def raised_next(self) -> bool:
-        """Granted, and less than is needed: somebody else's request, which this deployment took over as it was."""
-        return self.asked is not None and self.asked.state == "granted" and not self._granted
-
-    @property
-    def _granted(self) -> bool:
+    def outlook(self) -> Literal["undecided", "too little", "refused"]:
+        """Undecided also while what was granted is not in force yet; too little, where it took over a request of
+        somebody else's as it was."""
         asked = self.asked
-        return asked is not None and asked.state == "granted" and not more(self.enough, asked.asked or 0)
+        if asked is None or asked.state not in ("pending", "granted"):
+            return "refused"
+        enough = asked.state == "pending" or not more(self.enough, asked.asked or 0)
+        return "undecided" if enough else "too little"
 
 
 def await_grant(
@@ -66,7 +62,7 @@ def await_grant(
         missing = _missing(quotas, region, awaited)
         if not missing:
             return
-        if not all(one.undecided for one in missing):
+        if any(one.outlook != "undecided" for one in missing):
             break
         if not spent:
             say(f"waiting up to {span(within_s)} for quota: {join(one.metric for one in missing)}")
@@ -80,21 +76,19 @@ def _missing(quotas: Quotas, region: str, awaited: Mapping[str, int]) -> list[_M
         return []
     asked = {one.quota_id: one for one in quotas.preferences(region)}
     live = Live(clusters=(), jobs=(), limits=now, catalog=None, preferences=asked)
-    return [_of(live, found, awaited[metric]) for metric, found in sorted(short.items())]
-
-
-def _of(live: Live, found: QuotaLimit, enough: int) -> _Missing:
-    return _Missing(found.metric, enough, found.limit, requested(live, found.metric, enough))
+    return [
+        _Missing(metric, awaited[metric], found.limit, requested(live, metric, awaited[metric]))
+        for metric, found in sorted(short.items())
+    ]
 
 
 def _refusal(missing: list[_Missing], region: str, clusters: Collection[str]) -> PolicyError:
-    fixes = []
-    if any(one.undecided for one in missing):
+    outlooks, fixes = {one.outlook: one for one in missing}, []
+    if "undecided" in outlooks:
         fixes.append("run pulumi up again once it is granted, which slipway quota shows")
-    if any(one.raised_next for one in missing):
+    if "too little" in outlooks:
         fixes.append("run pulumi up again, which asks for more: it has taken over what somebody else asked for")
-    if refused := [one for one in missing if not one.undecided and not one.raised_next]:
-        one = refused[0]
+    if one := outlooks.get("refused"):
         fixes.append(f"lower `replicas` in the stack file, or ask again: {request_command(one.metric, one.enough)}")
     return PolicyError(
         f"quota does not suffice yet, so {join(sorted(clusters))} {'is' if len(clusters) == 1 else 'are'} not made",

@@ -14,7 +14,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.polling import poll
-from slipway.unfinished_jobs import ways_out
+from slipway.unfinished_jobs import UNLISTED, ways_out
 
 _CAN = frozenset({"RUNNING", "ERROR"})
 _BUSY = frozenset({"REBOOTING"})
@@ -27,25 +27,19 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
     if going_on(cluster):
         return
     on = [job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended]
+    fix = "wait until slipway pools shows it running and no machine in use"
     if on:
-        several = len(on) > 1
-        raise ResourceError(
-            f"cluster {name} has {'jobs that have' if several else 'a job that has'} not ended, so it is not rebooted",
-            why=f"on {cluster.id}: {join(f'{job.typed} ({_state(job)})' for job in on)}",
-            fix=ways_out(on, "then reboot it"),
+        why, fix = (
+            f"on {cluster.id}: {join(f'{job.typed} ({_state(job)})' for job in on)}",
+            ways_out(on, "then reboot it"),
         )
-    if cluster.in_use:
-        raise ResourceError(
-            f"cluster {name} is in use, so it is not rebooted",
-            why=f"machines of {cluster.id} are in use by a job that the lists do not show yet",
-            fix="look again in a minute: slipway pools",
-        )
-    if cluster.state not in _CAN:
-        raise ResourceError(
-            f"cluster {name} can't be rebooted now",
-            why=f"{cluster.id} is {cluster.state}, and only one in RUNNING or ERROR can be",
-            fix="wait until it runs: slipway pools",
-        )
+    elif cluster.in_use:
+        why = f"{cluster.id}: {UNLISTED}"
+    elif cluster.state not in _CAN:
+        why = f"{cluster.id} is {cluster.state}, and only one in RUNNING or ERROR can be"
+    else:
+        return
+    raise ResourceError(f"cluster {name} is not rebooted now", why=why, fix=fix)
 
 
 def going_on(cluster: PersistentResource) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import Plan
-from slipway.deployment.workspace_plan import CATALOG, WORK, RetiringWorkspaceResource, others_accounts
+from slipway.deployment.workspace_plan import CATALOG, WORK, others_accounts
 from slipway.formatting import join, span
 from slipway.generations.action import Action
 from slipway.labels import STACK_LABEL, USER_LABEL
@@ -17,11 +17,21 @@ from slipway.state import State, is_adopted_bucket
 
 def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
     """What becomes of accounts and buckets that are not asked for any more, and what to type about it."""
-    for resource in plan.workspace.retiring:
-        yield _retiring_resource(resource, now)
-        yield from _new_catalog(resource, catalog)
-    for resource in plan.workspace.released:
-        yield from (*_released(resource), *_new_catalog(resource, catalog))
+    old = (*plan.workspace.retiring, *plan.workspace.released)
+    for one in plan.workspace.retiring:
+        jobs = join(_job(job, now) for job in one.jobs)
+        ended = f"when {jobs} {'has' if len(one.jobs) == 1 else 'have'} ended"
+        when = ended if jobs else f"with a later deployment ({one.why.words})"
+        yield f"{one.words} retires {when}"
+    for one in plan.workspace.released:
+        becomes = "will be deleted, as no job needs it"
+        if one.adopted:
+            becomes = "is kept as it is, as it was adopted"
+        elif one.role == WORK:
+            becomes = f"stays, with people's results, and is not this stack's any more\n{_removal(one.name)}"
+        yield f"{one.words} is not asked for any more: it {becomes}"
+    if any(one.role == CATALOG for one in old):  # People remember its address.
+        yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 
 def overdue(retiring: Action) -> str:
@@ -61,35 +71,8 @@ def outliving(known: State) -> str:
     return "\n".join((*results, *kept, *(f"{what} stays: it was there before the stack" for what in others)))
 
 
-def _retiring_resource(resource: RetiringWorkspaceResource, now: datetime) -> str:
-    if not resource.jobs:
-        return f"{resource.words} retires with a later deployment ({resource.why.words})"
-    need = (
-        "the job that needs it has" if len(resource.jobs) == 1 else f"the {len(resource.jobs)} jobs that need it have"
-    )
-    return f"{resource.words} retires when {need} ended: {join(_job(job, now) for job in resource.jobs)}"
-
-
-def _released(resource: RetiringWorkspaceResource) -> Iterator[str]:
-    if resource.adopted:
-        yield f"{resource.words} is not asked for any more: it is kept as it is, as it was adopted"
-        return
-    if resource.role != WORK:
-        yield f"{resource.words} is not asked for any more and no job needs it: it will be deleted"
-        return
-    stays = "it stays, with people's results, and no longer belongs to this stack"
-    yield f"{resource.words} is not asked for any more: {stays}"
-    yield _removal(resource.name)
-
-
 def _removal(bucket: str) -> str:
     return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
-
-
-def _new_catalog(resource: RetiringWorkspaceResource, catalog: str) -> Iterator[str]:
-    """People remember the catalog's address, and lose the old one with this deployment."""
-    if resource.role == CATALOG:
-        yield f"  the catalog is in gs://{catalog}: whoever submits types slipway use gs://{catalog}"
 
 
 def _job(job: VertexJob, now: datetime) -> str:

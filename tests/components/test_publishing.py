@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from pulumi.runtime.rpc import unwrap_rpc_secret
 
-from components.catalog import Catalog
-from components.job_template import JobTemplate
+from components.catalog import Catalog, JobTemplate
 from slipway.catalog import model
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import read

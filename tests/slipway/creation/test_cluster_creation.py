@@ -82,17 +82,15 @@ def test_it_is_made_by_one_request_and_waited_for() -> None:
 
 def test_a_long_wait_tells_that_it_goes_on() -> None:
     story = Story([OPERATION], [*[cluster("PROVISIONING")] * 40, RUNS]).make()
-    assert [line for line in story.said if "still" in line] == [
-        f"cluster {ID} is still being made after 1 min (provisioning)",
-        f"cluster {ID} is still being made after 2 min (provisioning)",
-        f"cluster {ID} is still being made after 5 min (provisioning)",
+    assert [line.partition(" after ")[2] for line in story.said if "still" in line] == [
+        f"{minutes} min (provisioning)" for minutes in (1, 2, 5)
     ]
 
 
 def test_one_that_takes_too_long_is_left_to_the_next_run_which_is_said() -> None:
     error = Story([OPERATION], [cluster("PROVISIONING")]).fails(Timeout, made=7200)
-    assert error.what == f"cluster {ID} is still being made after 2 h"
-    assert "run pulumi up again" in error.fix and "waits for it (up to two hours)" in error.fix
+    assert error.what.startswith(f"cluster {ID} is still being made")
+    assert "run pulumi up again" in error.fix and "up to two hours" in error.fix
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
@@ -101,7 +99,7 @@ def test_a_refusal_is_said_at_once_in_the_services_words_and_tried_again(status:
     if status == 429:
         story.vertex.looks = [RUNS]
     story.make()
-    assert story.warned == [f"cluster {ID} is refused: {QUOTA}; trying again, for up to 2 min"]
+    assert len(story.warned) == 1 and QUOTA in story.warned[0] and "up to 2 min" in story.warned[0]
     assert story.vertex.sent == [f"POST {ID}"] * 3
     assert story.waits.slept == [1, 2]
 
@@ -109,7 +107,7 @@ def test_a_refusal_is_said_at_once_in_the_services_words_and_tried_again(status:
 def test_a_refusal_for_quota_has_an_end_of_its_own() -> None:
     story = Story([refused(429, QUOTA)], [gone()])
     error = story.fails(PolicyError, refused=15 * 60)
-    assert error.what == f"cluster {ID} could not be made: it is refused (21 tries in 15 min)"
+    assert ID in error.what and "(21 tries in 15 min)" in error.what
     assert error.why == QUOTA
     assert "slipway quota" in error.fix and "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
     assert sum(story.waits.slept) <= 15 * 60
@@ -129,7 +127,7 @@ def test_a_lost_answer_is_looked_up_and_gone_on_with(lost: Exception) -> None:
     story = Story([lost], [cluster("PROVISIONING"), cluster("PROVISIONING"), RUNS]).make()
     assert story.vertex.sent == [f"POST {ID}"], "one request: the cluster was there"
     assert story.warned == []
-    assert story.said[0] == f"cluster {ID} was made although the answer did not come: going on with it"
+    assert story.said[0].startswith(f"cluster {ID} was made although")
 
 
 def test_a_lost_answer_with_no_cluster_is_sent_again() -> None:
@@ -139,19 +137,19 @@ def test_a_lost_answer_with_no_cluster_is_sent_again() -> None:
 
 def test_an_answer_that_stays_lost_says_that_the_cluster_may_have_been_made() -> None:
     error = Story([unanswered()], [gone()]).fails()
-    assert error.what.startswith(f"cluster {ID} may have been made: the request was sent")
+    assert error.what.startswith(f"cluster {ID} may have been made")
     assert "slipway pools" in error.fix and "run pulumi up again" in error.fix
 
 
 def test_a_server_in_trouble_that_made_nothing_says_so() -> None:
     error = Story([refused(500, "Internal error")], [gone()]).fails()
-    assert "could not be made: it is refused" in error.what and "nothing of it is left behind" in error.fix
+    assert "it is refused" in error.what and "nothing of it is left" in error.fix
 
 
 def test_where_nothing_answers_it_gives_up_soon() -> None:
     story = Story([unreachable()], [gone()])
     error = story.fails(refused=900, unreachable=20)
-    assert "could not be made: it gets no answer" in error.what and sum(story.waits.slept) <= 20
+    assert "it gets no answer" in error.what and sum(story.waits.slept) <= 20
 
 
 def test_a_name_that_our_own_request_took_is_no_conflict() -> None:
@@ -160,7 +158,7 @@ def test_a_name_that_our_own_request_took_is_no_conflict() -> None:
 
 def test_a_name_that_somebody_else_took_ends_at_once() -> None:
     error = Story([taken()], [cluster("RUNNING", labels={})]).fails()
-    assert error.what == f"cluster {ID} is there already, and somebody else made it"
+    assert ID in error.what and "somebody else made it" in error.what
     assert "generation" in error.fix
 
 
@@ -169,7 +167,7 @@ def test_a_stock_out_is_cleared_away_and_tried_again() -> None:
     story = Story([OPERATION], looks).make()
     assert story.vertex.sent == [f"POST {ID}", f"DELETE {ID}", f"POST {ID}"]
     assert f"deleting cluster {ID}: it failed ({STOCK_OUT}) and holds nothing" in story.said
-    assert story.warned == [f"cluster {ID} ended in ERROR: {STOCK_OUT}; trying again, for up to 2 min"]
+    assert len(story.warned) == 1 and STOCK_OUT in story.warned[0] and "up to 2 min" in story.warned[0]
 
 
 def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
@@ -177,9 +175,9 @@ def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
     story = Story([OPERATION], looks)
     error = story.fails()
     assert story.said.count(f"cluster {ID} is accepted and being made") == 1
-    assert "could not be made: it ended in ERROR (8 tries in" in error.what
+    assert "ended in ERROR (8 tries in" in error.what
     assert error.why == STOCK_OUT
-    assert "run pulumi up again, which tries again" in error.fix and "nothing of it is left behind" in error.fix
+    assert "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
 
 
 def test_a_wait_says_what_for_which_try_and_until_when() -> None:
@@ -200,7 +198,7 @@ def test_a_wait_of_days_has_no_end_but_its_own() -> None:
 
 def test_a_lost_answer_before_a_stock_out_leaves_no_doubt() -> None:
     story = Story([unanswered(), OPERATION], [gone(), *[failed(), failed(), gone()] * 50])
-    assert "could not be made: it ended in ERROR" in story.fails().what
+    assert "it ended in ERROR" in story.fails().what
 
 
 OTHERS = tuple(NewCluster(f"cpu-other{n}", {"n": n}, LABELS, machines=f"{n} n1-standard-4", ordinal=n) for n in (1, 2))
@@ -214,21 +212,20 @@ def test_without_machines_the_alternatives_are_tried_in_their_order_and_then_all
     posts = [one for one in story.vertex.sent if one.startswith("POST")]
     assert posts == [f"POST {one}" for one in (ID, "cpu-other1", "cpu-other2", ID, "cpu-other1")]
     assert story.waits.slept.count(1) == len(story.waits.slept), "a pause after each round, none between"
-    assert story.warned[0] == (
-        f"cluster {ID} ended in ERROR: {STOCK_OUT}; 1 n1-standard-4 may do, as cpu-other1 (alternative 1)"
-    )
-    assert any("waits for 1 n1-standard-8, 1 n1-standard-4 or 2 n1-standard-4: try 3" in line for line in story.said)
+    assert STOCK_OUT in story.warned[0] and "as cpu-other1 (alternative 1)" in story.warned[0]
+    assert any("n1-standard-4 or 2 n1-standard-4: try 3" in line for line in story.said)
 
 
 def test_each_alternative_is_tried_once_however_short_the_patience() -> None:
     story = Story([OPERATION], [failed(), failed(), gone()] * 50)
     error = story.fails(new=OPEN, refused=0)
-    assert error.what == f"cluster {ID} could not be made, nor could any of its 2 alternatives (3 tries in 0 s)"
-    assert error.why.splitlines() == [
-        f"{ID}, 1 n1-standard-8: it ended in ERROR: {STOCK_OUT}",
-        f"cpu-other1 (alternative 1), 1 n1-standard-4: it ended in ERROR: {STOCK_OUT}",
-        f"cpu-other2 (alternative 2), 2 n1-standard-4: it ended in ERROR: {STOCK_OUT}",
+    assert ID in error.what and "2 alternatives (3 tries in" in error.what
+    assert [line.partition(":")[0] for line in error.why.splitlines()] == [
+        f"{ID}, 1 n1-standard-8",
+        "cpu-other1 (alternative 1), 1 n1-standard-4",
+        "cpu-other2 (alternative 2), 2 n1-standard-4",
     ]
+    assert error.why.count(STOCK_OUT) == 3
 
 
 def test_quota_that_is_short_of_one_is_no_hindrance_of_the_next() -> None:
@@ -256,8 +253,8 @@ def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: Use | Unknown,
     story = Story([OPERATION, taken()], [failed()], use=use)
     error = story.fails(refused=0)
     assert story.vertex.sent == [f"POST {ID}"]
-    assert f"the failed cluster {ID} stays, holds its name and no machines ({why})" in error.fix
-    assert "the next pulumi up makes another and clears it" in story.warned[0]
+    assert f"the failed cluster {ID} stays" in error.fix and f"({why})" in error.fix
+    assert "the next pulumi up" in story.warned[0]
 
 
 def test_a_failure_that_no_second_try_mends_is_cleared_and_said() -> None:
@@ -278,10 +275,7 @@ def test_a_failed_one_that_outlives_its_deletion_is_not_waited_for_for_ever() ->
     story = Story([OPERATION, taken()], [failed()])
     error = story.fails(refused=0, cleared=30)
     assert story.waits.now() <= 40
-    assert (
-        f"the failed cluster {ID} stays, holds its name and no machines (cluster {ID} (error) could not be deleted"
-        in error.fix
-    )
+    assert f"the failed cluster {ID} stays" in error.fix and f"{ID} (error) could not be deleted" in error.fix
 
 
 def test_one_that_came_back_to_life_is_left_alone() -> None:
@@ -296,7 +290,7 @@ def test_a_look_that_fails_for_a_moment_does_not_end_it() -> None:
 
 def test_a_look_that_is_denied_says_that_the_cluster_is_being_made() -> None:
     error = Story([OPERATION], [refused(401, "expired")]).fails()
-    assert error.what == f"cluster {ID} was accepted and is being made, and can't be watched"
+    assert ID in error.what and "can't be watched" in error.what
     assert "run pulumi up again" in error.fix
 
 

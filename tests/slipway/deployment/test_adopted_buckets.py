@@ -9,11 +9,13 @@ def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
     bad = {"retentionPolicy": {"retentionPeriod": "86400"}, "iamConfiguration": {"publicAccessPrevention": "inherited"}}
     every = lacks(bad, catalog=True)
     (said,) = kept_settings(["acme"], {"acme": every, "other": every})
-    assert said.startswith("bucket gs://acme was there before the stack and keeps its settings: ")
-    assert said.endswith(
-        "\n  fix: gcloud storage buckets update gs://acme --uniform-bucket-level-access --public-access-prevention "
-        "--versioning --clear-retention-period"
-    )
+    assert said.startswith("bucket gs://acme was there before")
+    assert [word for word in said.split() if word.startswith("--")] == [
+        "--uniform-bucket-level-access",
+        "--public-access-prevention",
+        "--versioning",
+        "--clear-retention-period",
+    ]
 
 
 def test_versions_matter_to_a_catalog_alone_and_a_good_bucket_is_not_spoken_of() -> None:

@@ -129,7 +129,7 @@ def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
     dormant = {one.spec.name: published_dormant(one, REGION) for one in planned((OVER,), live(), NOW).dormant}
     after = over(catalog, dormant)
     assert set(after.clusters) == {"a"} and after.retiring == (id_of(A1), id_of(X))
-    assert after.dormant["x"].words == "cluster x is out of season since 2026-11-21 08:00 UTC"
+    assert "since 2026-11-21 08:00 UTC" in after.dormant["x"].words
     assert over(after, dormant) == after, "a deployment that was killed does it again"
     adopted = replace(catalog, clusters={"x": replace(catalog.clusters["x"], adopted=True)})
     assert over(adopted, dormant) == adopted, "somebody else made it"
@@ -168,7 +168,7 @@ def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
     seen = replace(live(alive, catalog=catalog), limits=limits)
     decided = at(NOW, seen)
     words = deployed(decided, seen)
-    assert f"{first.id} is idle and goes with this deployment, before term-b-" in words
+    assert f"{first.id} is idle" in words and "before term-b-" in words
     with pytest.raises(PolicyError, match="quota does not suffice"):
         late = (replace(one, what=What.DELETE_LAST) if one.what in DELETE else one for one in decided.actions)
         deployed(replace(decided, actions=tuple(late)), seen)

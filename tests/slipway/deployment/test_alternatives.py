@@ -48,8 +48,8 @@ def deployed(of: Plan) -> Deployment:
 def test_preview_says_what_may_come_at_what_price_for_whom_and_whether_quota_suffices() -> None:
     found = deployed(decided())
     (lacking, unfit) = [one for one in found.warnings if "alternative 1" in one]
-    assert unfit.startswith("cluster cpu as its alternative 1 is not for template dask-digits: workers needs")
-    assert lacking.startswith("cluster cpu as its alternative 1 would be refused: quota custom_model_training_cpus")
+    assert "alternative 1 is not for template" in unfit and "dask-digits: workers needs" in unfit
+    assert "alternative 1 would be refused" in lacking and "custom_model_training_cpus" in lacking
     assert found.report.errors == ()
     published = found.catalog.clusters["cpu"]
     assert published.alternatives is not None and published.alternative is None
@@ -68,10 +68,10 @@ def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> No
     assert cluster.pools["workers"].machine.type == "n1-standard-16"
     offer = next(one for one in found.catalog.templates["dask-digits"].offers if one.capacity_type == "pool")
     assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
-    assert offer.why == "fits cluster cpu only as asked for first, which it is not for now"
+    assert "only as asked for first" in offer.why
     (line,) = told(before, after, PROVEN.templates.values(), STACK.region)
-    assert line.startswith(f"cluster cpu was made in another way: {other} as its alternative 1, $")
-    assert "not offered on it: dask-digits; it stays until the stack file says otherwise" in line
+    assert f"{other} as its alternative 1, $" in line
+    assert "not offered on it: dask-digits" in line
     assert tuple(told(before, before, (), STACK.region)) == ()
 
 

@@ -92,8 +92,5 @@ def test_it_may_be_nothing(text: str) -> None:
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ConfigError) as error:
         GracePeriod.of({"SLIPWAY_GRACE": text})
-    assert str(error.value).splitlines() == [
-        f"SLIPWAY_GRACE: invalid duration '{text}'",
-        "  why: it is how long a cluster must be out of the catalog before it is deleted",
-        "  fix: export SLIPWAY_GRACE=2m (0 waits for nothing), or unset it",
-    ]
+    assert error.value.what == f"SLIPWAY_GRACE: invalid duration '{text}'"
+    assert "SLIPWAY_GRACE=2m" in error.value.fix

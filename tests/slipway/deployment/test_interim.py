@@ -60,7 +60,7 @@ def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:
     found = during(story)
     assert found.commit == "4a0d3f2" and found.clusters["cpu"].retire_within == 7 * 86400
     assert set(found.clusters) == {"cpu"} and pools(found) == {"cpu": True, "late": False}
-    assert found.dormant["late"].words == "cluster late is not there yet: pulumi up offers it when it runs"
+    assert "late is not there yet" in found.dormant["late"].words
     assert pools(during(story, "late")) == {"cpu": True, "late": True}
 
 

@@ -169,7 +169,7 @@ def test_another_stacks_trainer_is_not_adopted(
         return
     with pytest.raises(ResourceError) as error:
         read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
-    assert f"account {address} is the trainer of stack prod" in error.value.why
+    assert address in error.value.why and "trainer of stack prod" in error.value.why
 
 
 def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
@@ -178,9 +178,7 @@ def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:
     environ = {**NOBODY, "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
     with pytest.raises(ResourceError) as error:
         read_and_plan(STACK, environ, True, NOW, silent, silent, known=known)
-    assert error.value.why.splitlines()[-1] == (
-        "can't tell what the stack has already, from the engine: no such function; it needs a newer Pulumi"
-    )
+    assert "engine: no such function" in error.value.why
     live, _ = read_and_plan(STACK, {"SLIPWAY_LIVE": "skip"}, True, NOW, silent, silent, known=known)
     assert live.skipped
 
@@ -237,7 +235,7 @@ def test_it_reads_and_plans_again_until_the_cluster_is_made() -> None:
     story = Story(WAITING, WAITING, ready)
     assert story.run(wait=True) == ready
     assert (story.reads, story.slept) == (3, [10, 10])
-    assert story.said == ["waiting for cpu-1a2b3c4: still being made since an earlier deployment"]
+    assert len(story.said) == 1 and "waiting for cpu-1a2b3c4" in story.said[0]
 
 
 def test_preview_shows_the_plan_as_it_is() -> None:

@@ -188,16 +188,12 @@ def test_the_training_limits_of_the_region(connection: Connection, service: Serv
         ]
     }
     found, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
+    cpus, a3, h100 = (f"custom_model_training_{name}" for name in ("cpus", "a3_cpus", "nvidia_h100_gpus"))
+    history = "no increase: too little usage history"
     assert found.limits == {
-        "custom_model_training_cpus": QuotaLimit(
-            "custom_model_training_cpus", "us-central1", 2200, "increase can be requested"
-        ),
-        "custom_model_training_a3_cpus": QuotaLimit(
-            "custom_model_training_a3_cpus", "us-central1", -1, "no increase can be requested"
-        ),
-        "custom_model_training_nvidia_h100_gpus": QuotaLimit(
-            "custom_model_training_nvidia_h100_gpus", "us-central1", 0, "no increase: too little usage history"
-        ),
+        cpus: QuotaLimit(cpus, "us-central1", 2200, "increase can be requested"),
+        a3: QuotaLimit(a3, "us-central1", -1, "no increase can be requested"),
+        h100: QuotaLimit(h100, "us-central1", 0, history),
     }
 
 

@@ -223,7 +223,7 @@ def test_one_that_is_being_made_is_waited_for(vertex: Vertex) -> None:
 def test_one_that_is_never_ready_ends_the_wait(vertex: Vertex, state: str) -> None:
     vertex.states = [state]
     error = vertex.fails(Timeout)
-    assert f"cluster {ID} ({state.lower()}) could not be deleted within" in error.what
+    assert f"cluster {ID} ({state.lower()})" in error.what
     assert vertex.asked == 0
     assert 60 <= vertex.slept < 80
 
@@ -293,7 +293,7 @@ def test_nobody_is_sent_to_one_while_its_last_jobs_are_waited_for(vertex: Vertex
     assert (now.clusters, now.retiring) == ({}, (ID,))
     (offer,) = now.templates["lora"].offers
     assert (offer.available, offer.cluster) == (False, "")
-    assert offer.why == "its cluster is being deleted, as stack prod is taken down"
+    assert "stack prod is taken down" in offer.why
     assert vertex.offered and published.clusters["cpu"].id == ID
 
 

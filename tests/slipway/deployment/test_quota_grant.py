@@ -87,7 +87,7 @@ def test_a_grant_within_seconds_is_waited_for_until_it_is_in_force(cloud: Cloud)
     cloud.asked(16, 8, reconciling=True)
     cloud.later = [lambda: cloud.asked(16, 16), lambda: cloud.limit(16)]
     cloud.wait()
-    assert cloud.said == [f"waiting up to 10 s for quota: {H100}"]
+    assert len(cloud.said) == 1 and "10 s" in cloud.said[0] and H100 in cloud.said[0]
     assert cloud.now == 4
 
 
@@ -97,9 +97,9 @@ def test_a_request_that_stays_pending_is_told_with_what_to_do_then(cloud: Cloud)
     with pytest.raises(PolicyError) as error:
         cloud.wait()
     assert cloud.now == 10
-    assert error.value.what == "quota does not suffice yet, so h100-1a2b3c4 is not made"
-    assert error.value.why == f"quota {H100} in us-central1: needs 16, limit 8; asked for 16: pending"
-    assert error.value.fix == "run pulumi up again once it is granted, which slipway quota shows"
+    assert "h100-1a2b3c4 is not made" in error.value.what
+    assert H100 in error.value.why and "needs 16, limit 8" in error.value.why and "pending" in error.value.why
+    assert "once it is granted" in error.value.fix
 
 
 @pytest.mark.parametrize(("granted", "told"), [(8, "8 granted"), (0, "nothing granted")])
@@ -109,7 +109,7 @@ def test_one_that_was_decided_is_not_waited_for(cloud: Cloud, granted: int, told
     with pytest.raises(PolicyError) as error:
         cloud.wait(a=None, b=None)
     assert cloud.now == 0
-    assert error.value.what.endswith("so a and b are not made")
+    assert error.value.what.endswith("a and b are not made")
     assert f"asked for 16: {told} (machines are scarce)" in error.value.why
     assert f"slipway quota --request {H100}=16" in error.value.fix
 
@@ -120,4 +120,4 @@ def test_one_that_was_taken_over_is_raised_by_the_next_deployment(cloud: Cloud) 
     with pytest.raises(PolicyError) as error:
         cloud.wait()
     assert cloud.now == 0
-    assert error.value.fix.startswith("run pulumi up again, which asks for more")
+    assert "which asks for more" in error.value.fix

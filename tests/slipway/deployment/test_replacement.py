@@ -74,7 +74,7 @@ def test_one_in_use_is_not_replaced_and_up_says_so_while_preview_goes_on(old, jo
     refuse(decided.refusals, preview=True)
     with pytest.raises(PolicyError) as refused:
         refuse(decided.refusals, preview=False)
-    assert f"cluster {old.id} is not replaced in place now, so nothing was changed" in refused.value.what
+    assert f"{old.id} is not replaced in place" in refused.value.what
     assert why in refused.value.why
     assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu.replacement" in refused.value.why
     assert "`replacement: rollover`" in str(refused.value.fix)
@@ -132,7 +132,7 @@ def test_quota_counts_without_what_goes_first() -> None:  # D2
 
 def test_a_catalog_that_others_read_and_this_version_does_not_forbids_it() -> None:  # N1
     (problem,) = planned((NEW,), live(ALIVE, catalog=PublishedCatalog({"cpu": ALIVE.id}))).problems
-    assert f"{ALIVE.id} is to be replaced in place, and another version published the catalog" in problem
+    assert ALIVE.id in problem and "another version published the catalog" in problem
     assert not list(not_withdrawable((ALIVE.id,), None)) and not list(not_withdrawable((), PublishedCatalog()))
     assert "can't read the published catalog" in planned((NEW,), live(ALIVE, catalog=UNREAD)).problems[0]
 
@@ -142,10 +142,7 @@ def test_what_is_withdrawn_is_not_offered_and_comes_back_as_it_was() -> None:
     assert whole is not None
     without_it = withdrawn(whole, {ALIVE.id}, NOW)
     assert set(without_it.clusters) == {"gpu"} and without_it.dormant["cpu"].id == ALIVE.id
-    assert without_it.dormant["cpu"].words == (
-        "cluster cpu is being replaced in place since 2026-11-21 09:00 UTC; pulumi up offers it again when its "
-        "successor runs"
-    )
+    assert "in place since 2026-11-21 09:00 UTC" in without_it.dormant["cpu"].words
     assert replacing(without_it) == {"cpu"} and not replacing(whole)
     again = before_withdrawal(begun(without_it, "3f9c2e1"))
     assert again.clusters == whole.clusters and not again.dormant and again.under_way is None
@@ -178,7 +175,7 @@ def test_a_protected_cluster_is_not_removed_or_renamed() -> None:  # B3
     for declared in ((), (replace(PROTECTED, name="other", display_name=""),)):
         decided = planned(declared, live(ALIVE, catalog=catalog_with(PROTECTED)))
         (refusal,) = decided.refusals
-        assert refusal.for_good and "the entry itself, which is gone" in refusal.why
+        assert refusal.for_good and "which is gone" in refusal.why
     two = catalog_with(PROTECTED, replace(spec("gpu"), replacement="protect"))
     with pytest.raises(PolicyError, match="2 clusters may not be changed"):
         refuse(planned((), live(ALIVE, catalog=two)).refusals, preview=True)

@@ -89,10 +89,8 @@ def test_buckets_do_not_change_their_roles() -> None:
     """The engine deletes what a bucket was after it has become what it is."""
     asked = {**WANTED, "catalog": "acme-work", "work": "acme-catalog"}
     refusals = plan((), live(), stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=asked).refusals
-    assert [one.what.partition(",")[0] for one in refusals] == [
-        "bucket gs://acme-work is the stack's work bucket and can't become its catalog bucket",
-        "bucket gs://acme-catalog is the stack's catalog bucket and can't become its work bucket",
-    ]
+    assert ["gs://acme-work" in refusals[0].what, "gs://acme-catalog" in refusals[1].what] == [True, True]
+    assert ["catalogBucket" in refusals[0].fix, "workBucket" in refusals[1].fix] == [True, True]
     assert all(one.for_good for one in refusals) and f"Pulumi.{STACK}.yaml" in refusals[0].why
     renamed = {**WANTED, "work": "acme-results"}
     assert not plan((), live(), stack=STACK, project=PROJECT, region=REGION, known=KNOWN, workspace=renamed).refusals

@@ -57,7 +57,7 @@ def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None: 
         digests = [fingerprint_of("prod", "acme", REGION, each) for each in (one, found)]
         assert digests[0] == digests[1]
     assert fingerprint_of("prod", "acme", REGION, far) != fingerprint_of("prod", "acme", REGION, spec)
-    assert far.called == "as its alternative 1 in europe-west4" and spec.other_regions == ("europe-west4",)
+    assert far.place_in_order == "alternative 1 in europe-west4" and spec.other_regions == ("europe-west4",)
     at_home = published(CurrentCluster(spec, "x-1111111", "1111111", import_=True), REGION)
     there = published(CurrentCluster(far, "x-2222222", "2222222", import_=True), REGION)
     assert there.pools["fixed"].price_per_hour != at_home.pools["fixed"].price_per_hour
