@@ -137,7 +137,7 @@ def test_doctor_warns_and_where_the_answer_is_still_to_come_only_notes_it() -> N
     made = story()
     made.up()
 
-    def told() -> object:
+    def told() -> tuple[Grade, str]:
         report = judge(made.whole, made.seen(), made.now)
         one = found(published=seen_as_published(made.whole), clusters=(), jobs=(), quota=report)["season-awaits-quota"]
         return one.grade, one.fix
