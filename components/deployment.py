@@ -1,4 +1,4 @@
-"""All resources of a deployment, in the order in which they depend on each other."""
+"""Resources of a deployment, in the order in which they depend on each other."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _rest(
     hooks: pulumi.ResourceHookBinding,
     packages: Path,
 ) -> Mapping[str, pulumi.Input[Any]]:
-    """All that depends on which clusters there are. Returns the stack's outputs."""
+    """Declare what depends on which clusters there are. Returns the stack's outputs."""
     stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
     project, region = stack.project, stack.region
     # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.

@@ -1,4 +1,4 @@
-"""What the engine tells before anything is declared: the stack's configuration, checked like the file that it mostly
+"""Answers of the engine before anything is declared: the stack's configuration, checked like the file that it mostly
 comes from, and its state; and a thread for what its hooks wait for."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the engine: where, for which stack, and what its state has. Nothing is refused yet."""
+    """A run of the engine: where, for which stack, and what its state has. Nothing is refused yet."""
 
     checkout: Path
     name: str
@@ -48,7 +48,7 @@ class Run:
 
     @property
     def deployed(self) -> bool:
-        """Whether an earlier run came as far as a catalog."""
+        """Tell whether an earlier run came as far as a catalog."""
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 

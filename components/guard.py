@@ -40,7 +40,7 @@ Left = Callable[[str], float]
 deleted."""
 
 Moved = Callable[[str], bool]
-"""Whether this deployment has another bucket to publish in, or another account, than the one of this name."""
+"""Tell whether this deployment has another bucket to publish in, or another account, than the one of this name."""
 
 
 def guard(
@@ -72,13 +72,14 @@ def guard(
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
-    """Whether the catalog, its bucket or the account goes, and none takes its place."""
+    """Tell whether the catalog, its bucket or the account goes, and none takes its place."""
     key = _KEPT.get(type_)
     return key is not None and not moved(str(known.get(key)))
 
 
 def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> str | None:
-    """What would be taken from jobs. A grant is as good as the account that has it, on the bucket that it is for."""
+    """The thing that would be taken from jobs. A grant is as good as the account that has it, on the bucket that it is
+    for."""
     if type_ == _CLUSTER:
         return id_
     if type_ == _BUCKET:
@@ -98,7 +99,7 @@ def hold(
     say: Callable[[str], None],
     pause: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Comes back when the deletion may begin. Raises what `check` raises, as soon as it does."""
+    """Return when the deletion may begin. Raises what `check` raises, as soon as it does."""
     use, state, waited, what = check(subject, use_of), "", 0.0, _words(subject)
     while subject is not None and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
@@ -116,7 +117,7 @@ def hold(
 
 
 def check(subject: str | None, use_of: UseOf) -> Use:
-    """What lives of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when one
+    """The use of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when one
     does or when that can't be told."""
 
     def losses(use: Use) -> str:

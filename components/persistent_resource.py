@@ -104,7 +104,7 @@ class AdoptedResource(pulumi.ComponentResource):
 
 
 class OtherRegions(pulumi.ComponentResource):
-    """Where clusters of the stack are, or may come to be, besides its own region: told to the state before any is asked
+    """Regions besides its own where clusters of the stack are, or may come to be: told to the state before any is asked
     for there. So one is found that a killed deployment asked for, when the stack file names its region no more."""
 
     def __init__(self, regions: Iterable[str]) -> None:
@@ -128,5 +128,5 @@ def _declared(
 
 
 def _elsewhere(location: str, region: str) -> dict[str, str]:
-    """What tells the state that the cluster is not in its stack's region, and why that is no move of the stack."""
+    """Outputs that tell the state that the cluster is not in its stack's region, which is no move of the stack."""
     return {"region": location} if location != region else {}

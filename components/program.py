@@ -126,7 +126,7 @@ def _take_down(checkout: Path) -> None:
 
 
 def _orphan_cleanup(run: Run, file: Stack | None) -> OrphanCleanup:
-    """For clusters that the stack made and the engine does not know."""
+    """The cleanup of clusters that the stack made and the engine does not know."""
     from slipway.deployment.orphan_cleanup import OrphanCleanup  # which no usual run needs
 
     return OrphanCleanup(

@@ -37,7 +37,7 @@ class QuotaCheck(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _request(self, request: QuotaRequest) -> pulumi.Resource:
-        """By the metric's name, whatever its preference is called: somebody else may have made that."""
+        """Declare it by the metric's name, whatever its preference is called: somebody else may have made that."""
         id_ = f"{self._parent}/locations/global/quotaPreferences/{request.id}"
         made: pulumi.Resource = cloudquota.SQuotaPreference(
             request.metric,

@@ -166,7 +166,7 @@ class Workspace(pulumi.ComponentResource):
         )
 
     def _as_it_is(self, logical: str, bucket: str, *, keep: bool) -> storage.Bucket:
-        """One that retires, or that somebody else made: it is in the state, and nothing of it is changed."""
+        """A bucket that retires, or that somebody else made: nothing of it is changed."""
         return storage.Bucket(
             logical,
             name=bucket,
@@ -182,7 +182,7 @@ class Workspace(pulumi.ComponentResource):
         )
 
     def _by_hand(self, email: str) -> bool:
-        """Whether an account is there that somebody else made: its display name tells, which is never changed."""
+        """Tell whether an account is there that somebody else made: its display name tells, which is never changed."""
         return email in self._accounts and not trainer_owner(self._accounts[email])
 
     def _grant_trainer(

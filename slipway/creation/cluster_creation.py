@@ -58,7 +58,7 @@ class ClusterCreation:
 
     @property
     def vertex(self) -> Vertex:
-        """Where that is made."""
+        """The service in the cluster's region."""
         return self.cloud.vertex.at(self.cluster.region) if self.cluster.region else self.cloud.vertex
 
     def run(self) -> str:
@@ -77,7 +77,8 @@ class ClusterCreation:
                 self._go_on(trouble)
 
     def _go_on(self, trouble: AgainError) -> None:
-        """With the next alternative at once, or after a pause with the first option. Raises when the time is over."""
+        """Go on with the next alternative at once, or with the first option after a pause. Raises when the time is
+        over."""
         self.troubles[self.place] = trouble
         spent = self.cloud.now() - self.began
         left, following = self._bound(trouble) - spent, self.place + 1
@@ -153,7 +154,7 @@ class ClusterCreation:
         ) from error
 
     def _look(self) -> PersistentResource | None:
-        """None where there is no such cluster; what can't be read is tried again later."""
+        """The cluster, or None where there is none; what can't be read is tried again later."""
         try:
             return self.vertex.persistent_resource(self.cluster.id)
         except NotFound:

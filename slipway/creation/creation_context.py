@@ -1,5 +1,5 @@
-"""What making a cluster needs: what is to be made, of the world, and patience; how others are removed for it, and the
-last words when it is not tried any more."""
+"""Needs of a creation: the cluster to be made, the world, patience; how others are removed for it, and the last words
+when it is not tried any more."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class CreationPolicy:
 
 @dataclass(frozen=True)
 class CreationContext:
-    """What making a cluster needs of the world. `use` tells what is on a cluster, by its full name.
+    """The world of a creation. `use` tells what is on a cluster, by its full name.
 
     `clock` is for people.
     """
@@ -86,7 +86,7 @@ class CreationContext:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
-        """Of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""
+        """The removal of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""
 
         def must_be_idle(names: Sequence[str]) -> None:
             for name in names:

@@ -62,7 +62,7 @@ def creator(
     of_all = awaited.keys() - frozenset().union(*needs.values())
 
     def told(found: tuple[Finding, ...] = ()) -> None:
-        """For `slipway notices`: what there were no machines for; none, where all clusters run."""
+        """Write for `slipway notices` what there were no machines for; none, where all clusters run."""
         if file := environ.get(FINDINGS):
             write_atomically(Path(file), json.dumps(document.write(stack, ["stock-out"], found)))
 
@@ -186,7 +186,7 @@ def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewClus
 
 
 def _meanwhile(name: str, plan: Plan) -> str:
-    """What submitters have until it is made."""
+    """The cluster that submitters have until it is made, in words."""
     gone = [one.id for one in plan.of(What.DELETE_FIRST) if one.cluster == name and one.why is Why.IN_PLACE]
     stay = sorted(one.id for one in plan.of(What.RETIRE, What.DELETE_LAST) if one.cluster == name)
     then = f"; until then {join(stay)} {'stays' if len(stay) == 1 else 'stay'} as before" if stay else ""
@@ -195,7 +195,7 @@ def _meanwhile(name: str, plan: Plan) -> str:
 
 
 def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, ...]:
-    """What goes before anything is made; of all names without one."""
+    """Clusters that go before anything is made; of all names without one."""
     first = (one for one in plan.of(What.DELETE_FIRST) if one.why is why and name in ("", one.cluster))
     return tuple(one.living for one in first if one.living)
 

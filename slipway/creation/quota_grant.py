@@ -1,4 +1,4 @@
-"""What a deployment asked for must be granted before its clusters are made. Google may take seconds, or days."""
+"""The grant of quota that clusters wait for before they are made. Google may take seconds, or days."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One deployment: the commit it is made from, what is decided about clusters, and how that is told."""
+"""A deployment: its commit, the decisions about clusters, and how these are told and carried out."""

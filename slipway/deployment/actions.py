@@ -24,8 +24,9 @@ Clusters = Mapping[str, PersistentResource]
 
 
 def by_id(live: Live, adopted: Container[str], region: str, stack: str) -> tuple[Clusters, Clusters]:
-    """All that live, and those that the stack made. Somebody may have made one by hand in another region, of the same
-    request: then that at home is the stack's. What is adopted is at home, and another region may have one of its id."""
+    """Clusters that live, and those of them that the stack made. Somebody may have made one by hand in another region,
+    of the same request: then that at home is the stack's. What is adopted is at home, and another region may have one
+    of its id."""
     there = () if isinstance(live.clusters, Unknown) else live.clusters
     ordered = sorted(there, key=lambda one: one.region in ("", region))
     living = {one.id: one for one in ordered if one.id not in adopted or one.region in ("", region)}
@@ -88,7 +89,7 @@ def decide(
 
 
 def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: datetime) -> tuple[Action, ...]:
-    """What the deployment that publishes `catalog` does where `deployed` is what was published before. Where what lives
+    """Actions of the deployment that publishes `catalog` where `deployed` was published before. Where what lives
     could not be read, nothing is said of what is not asked for any more."""
     there = {} if isinstance(live.clusters, Unknown) else {one.id: one for one in live.clusters}
     current = [
@@ -126,7 +127,7 @@ def _asked(one: CurrentCluster, cluster: PersistentResource | None, published: P
 
 
 def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
-    """Whether the entry is deployed as it is: then nobody but time brings what was dormant."""
+    """Tell whether the entry is deployed as it is: then nobody but time brings what was dormant."""
     was = (whole.clusters.get(one.spec.name) or whole.dormant.get(one.spec.name)) if whole else None
     if whole is None or was is None:
         return Why.ASKED

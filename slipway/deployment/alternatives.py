@@ -1,5 +1,4 @@
-"""What a deployment may make in place of a cluster that can't be had: what that costs and lacks, and the plan when it
-is made. Pure."""
+"""Alternatives of a cluster that can't be had: their costs, what they lack, and the plan when one is made. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ class MayBecome:
 def may_become(
     plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]
 ) -> Mapping[str, tuple[MayBecome, ...]]:
-    """By name, of the clusters that are to be made and have alternatives: those, in order."""
+    """Alternatives of the clusters that are to be made, by name and in order."""
     known, found = tuple(templates), {}
     for one in plan.current:
         if one.alternatives:
@@ -54,7 +53,7 @@ def may_become(
 
 
 def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Iterator[str]:
-    """What it lacks is no error: what is asked for first may be had, and so may what comes after it."""
+    """Quota that it lacks, which is no error: the others may be had."""
     current = tuple(other if one.spec.name == other.spec.name else one for one in plan.current)
     report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
     yield from (one.sentence for one in report.findings if one.grade is Grade.BLOCKING)
@@ -88,7 +87,7 @@ def chosen(declared: Iterable[ClusterSpec], plan: Plan) -> tuple[ClusterSpec, ..
 
 
 def absent(declared: Iterable[ClusterSpec], there: Iterable[ClusterSpec]) -> tuple[ClusterSpec, ...]:
-    """What the clusters could be instead of what they are."""
+    """Alternatives that the clusters are not."""
     now = {one.name: (one.pools, one.region) for one in there}
     return tuple(
         option for spec in declared for option in spec.options if (option.pools, option.region) != now[spec.name]
@@ -96,7 +95,7 @@ def absent(declared: Iterable[ClusterSpec], there: Iterable[ClusterSpec]) -> tup
 
 
 def told(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
-    """What to say of each cluster that was made as an alternative. `before`: what was asked for first."""
+    """A sentence for each cluster that was made as an alternative. `before`: what was asked for first."""
     known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
     for one in after.current:
         if one.spec.alternative and not first[one.spec.name].alternative:

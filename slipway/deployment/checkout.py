@@ -1,4 +1,4 @@
-"""Which reviewed commit a deployment is made from, so that every job can be traced to it."""
+"""The reviewed commit that a deployment is made from, to which every job can be traced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"})
 
 
 def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
-    """What git says of the checkout, if it tracks it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a
+    """The checkout's commit as git tells it. `SLIPWAY_COMMIT` is believed only where there is no git to ask: a
     tarball, an image.
 
     Raises ConfigError for a `SLIPWAY_COMMIT` that is not a commit, or not the checkout's.
@@ -67,13 +67,13 @@ def _given(environ: Mapping[str, str]) -> str:
 
 
 def _ignored(checkout: Path) -> bool:
-    """Whether git ignores something that is published all the same, but for what Python and tools leave there."""
+    """Tell whether git ignores something that is published all the same, but for what Python and tools leave there."""
     listed, _ = _git(checkout, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *_PUBLISHED)
     return any(is_packed(PurePosixPath(name)) for name in listed.split("\0") if name)
 
 
 def _git(checkout: Path, *arguments: str) -> tuple[str, str]:
-    """What git answers, and why it refuses to. Both are empty where there is no git, or no checkout of its own."""
+    """Git's answer, and its refusal. Both are empty where there is no git, or no checkout of its own."""
     command = ["git", "--no-optional-locks", "-C", str(checkout), *arguments]
     # A git hook sets variables that would make git look at another checkout than this one.
     plain = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}

@@ -1,4 +1,4 @@
-"""What a deletion would end, asked for at the last moment."""
+"""Jobs that a deletion would end, asked for at the last moment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING = State()
 
 
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
-    """What is on a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
+    """Use of a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
     return _use(_reader(connection, project, region), {id_}, lambda job: job.persistent_resource_id == id_)
 
@@ -33,8 +33,7 @@ def use_of_stack(
     names: Collection[str] = (),
     needed: Collection[str] = (),
 ) -> Use | Unknown:
-    """What is on all clusters that bear the stack's label, and what needs one of its accounts (addresses) and buckets
-    (names).
+    """Use of all clusters that bear the stack's label, and of its accounts (addresses) and buckets (`names`).
 
     With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
     """
@@ -76,7 +75,7 @@ def guarded_use(
     known: State | Unknown = _NOTHING,
     spared: frozenset[str] = frozenset(),
 ) -> Callable[[str | None], Use | Unknown]:
-    """What the guard asks before a deletion: who needs a cluster (its full name), an account
+    """The question that the guard asks before a deletion: who needs a cluster (its full name), an account
     (`serviceAccount:ADDRESS`), a bucket (`gs://NAME`), an account and a bucket with a space between, or
     with None anything of the stack.
 

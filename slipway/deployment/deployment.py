@@ -71,7 +71,7 @@ def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
 
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
-    """Those on the clusters as they are, which may be alternatives of what was proven first, or their predecessors."""
+    """Placements on the clusters as they are: alternatives of what was proven first, or their predecessors."""
     stack, there = proven.stack, chosen(proven.stack.clusters, plan)
     if [(one.pools, one.region) for one in there] == [(one.pools, one.region) for one in stack.clusters]:
         return proven.placements
@@ -92,7 +92,7 @@ def _draws(
 
 @dataclass(frozen=True)
 class Deployment:
-    """What components declare, and the `warnings` that people read before.
+    """Everything that components declare, and the `warnings` that people read before.
 
     `writers`: trainers whose jobs write metrics, as `metric_writers` gives them. `violations`: of the stack's own
     policy.
@@ -224,7 +224,7 @@ def plan_deployment(
 
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
-    """What components publish. `catalog` is what everybody else reads."""
+    """Facts that components publish."""
     kept = (*map(_kept, plan.retiring), *map(_kept, plan.workspace.retiring))
     return Facts(
         catalog=catalog,
@@ -252,7 +252,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
 
 
 def _line(line: Line) -> QuotaLine:
-    """Without what it draws now: an autoscaler moves that, and what it does is no change of the stack."""
+    """The line without its use now, which an autoscaler moves."""
     return QuotaLine(line.key, line.state, line.short, dict(line.drawn), line.ceiling, line.limit)
 
 

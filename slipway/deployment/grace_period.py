@@ -1,4 +1,4 @@
-"""How long a cluster must be out of the catalog before it may be deleted.
+"""The time for which a cluster must be out of the catalog before it may be deleted.
 
 A job that somebody sent by the catalog may be accepted, not placed yet and in no list yet: nothing shows it. So time
 has to pass between the moment from which nobody is sent to a cluster and the last question whether it is idle.
@@ -31,7 +31,7 @@ class GracePeriod:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> GracePeriod:
-        """As the environment sets it. Raises ConfigError for an invalid duration."""
+        """Read it from the environment. Raises ConfigError for an invalid duration."""
         text = environ.get(VARIABLE, "").strip()
         if not text:
             return cls(USUAL_S)
@@ -47,14 +47,14 @@ class GracePeriod:
             ) from error
 
     def began_with(self, catalog: PublishedCatalog | Unknown | None, *keeps: str) -> None:
-        """What was published when this deployment began: what it left out has been left out for as long. `keeps`: the
-        bucket where this deployment publishes, and its accounts."""
+        """Note what was published when this deployment began: what it left out has been left out for as long. `keeps`:
+        the bucket where this deployment publishes, and its accounts."""
         self._keeps = frozenset(keeps)
         if isinstance(catalog, PublishedCatalog) and catalog.age is not None and not catalog.damage:
             self._published, self._published_at = catalog, self._clock() - catalog.age.total_seconds()
 
     def replaced(self, name: str) -> bool:
-        """Whether this deployment has another bucket to publish in, or another account, than this one."""
+        """Tell whether this deployment has another bucket to publish in, or another account, than this one."""
         return bool(self._keeps) and name not in self._keeps
 
     def withdraw(self, names: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ class GracePeriod:
             self._withdrawn.pop(name, None)
 
     def left(self, name: str) -> float:
-        """How long to wait for a cluster, an account or a bucket yet, 0 when its time is over.
+        """Seconds to wait for a cluster, an account or a bucket yet, 0 when its time is over.
 
         What was withdrawn by itself counts from then. All else counts from the first question about any of it in this
         deployment. That comes after the new catalog was published; in a destruction after the catalog was deleted,

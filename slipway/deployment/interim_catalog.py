@@ -38,7 +38,7 @@ CatalogOf = Callable[[Mapping[str, str]], Catalog]
 
 
 def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
-    """What is offered when some of the clusters to be made run. `catalog_of` gives what is published of a plan. Pure.
+    """The catalog when some of the clusters to be made run. `catalog_of` gives what is published of a plan. Pure.
 
     What waits for clusters that are being made is as it is published: their predecessors, and templates that would
     lose these.
@@ -88,16 +88,16 @@ def _there(plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], m
 
 
 def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
-    """Whether a template would not be offered any more on one of these clusters."""
+    """Tell whether a template would not be offered any more on one of these clusters."""
     was, is_ = ({offer.cluster for offer in one.offers if offer.available} for one in (before, now))
     return bool((was - is_) & set(clusters))
 
 
 @dataclass(frozen=True)
 class Offers:
-    """What is published: `before`, as the deployment began, in `bucket`; `interim`, while clusters are being made;
-    `final`, by the engine. `packages` are what the interim's templates need. Without `revision` no commit is under way.
-    `withdrawn` gives a catalog without clusters of some ids, as of a time."""
+    """Catalogs that are published: `before`, as the deployment began, in `bucket`; `interim`, while clusters are being
+    made; `final`, by the engine. `packages` are what the interim's templates need. Without `revision` no commit is
+    under way. `withdrawn` gives a catalog without clusters of some ids, as of a time."""
 
     before: Catalog | None
     interim: CatalogOf
@@ -121,7 +121,7 @@ class InterimCatalog:
         self._lock = threading.Lock()
 
     def publish(self, made: Mapping[str, str] = {}) -> None:
-        """What there is to submit to, now that these clusters run too."""
+        """Publish the catalog, now that these clusters run too."""
         with self._lock:
             self._made |= made
             self._publish()

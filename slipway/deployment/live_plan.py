@@ -1,4 +1,4 @@
-"""What lives and what to declare because of it: the shell between the live reader and the pure plan."""
+"""The shell between the live reader and the pure plan."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _live(
 
 
 def regions_beside(stack: Stack, known: State) -> tuple[str, ...]:
-    """Where clusters of the stack may come to be, or are, besides its own region."""
+    """Regions besides its own where clusters of the stack are or may come to be."""
     return tuple(dict.fromkeys((*stack.other_regions, *known.regions_beside(stack.region))))
 
 
@@ -178,8 +178,8 @@ def _published_in(found: Live, stack: Stack) -> tuple[str, ...]:
 
 
 def _taken(found: Live, stack: Stack, known: State) -> list[str]:
-    """Whether the catalog bucket that is asked for is another stack's. Raises ConfigError where the catalog that this
-    one published bears another's name."""
+    """Tell whether the catalog bucket that is asked for is another stack's. Raises ConfigError where the catalog that
+    this one published bears another's name."""
     there = found.catalog if found.beside is None else found.beside
     if isinstance(found.beside, Unknown):
         return _unread(found.beside)
@@ -194,7 +194,7 @@ def _taken(found: Live, stack: Stack, known: State) -> list[str]:
 
 
 def _lent(found: Live, stack: Stack, known: State) -> list[str]:
-    """Whether the trainer account that is asked for is another stack's."""
+    """Tell whether the trainer account that is asked for is another stack's."""
     if isinstance(found.service_accounts, Unknown):
         return []
     ours = {one.name for one in known.accounts}
@@ -218,7 +218,7 @@ def settle(
     wait: bool,
     sleep: Callable[[float], None] = time.sleep,
 ) -> tuple[Live, Plan]:
-    """What lives and the plan for it; with `wait`, read again until no current cluster is provisioning.
+    """Read what lives and plan; with `wait`, again until no current cluster is provisioning.
 
     Raises Timeout after two hours.
     """

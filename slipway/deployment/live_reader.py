@@ -1,4 +1,4 @@
-"""One question for each part of what lives. What can't be read is `Unknown` with a reason, never empty.
+"""Questions for each part of what lives. What can't be read is `Unknown` with a reason, never empty.
 
 Only an API that is switched off counts as empty, and only where the caller says so (in preview): nothing can live
 behind it. A new project begins like that.
@@ -62,8 +62,8 @@ class Recent:
 
 @dataclass(frozen=True)
 class LiveScope:
-    """Where to look, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog object's
-    name, `published` the bucket that has it now, where that is another one than it will be in.
+    """The place to look in, also for `buckets` and `accounts` by their names and addresses. `catalog` is the catalog
+    object's name, `published` the bucket that has it now, where that is another one than it will be in.
 
     `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. `now` is this
     machine's time. Ended jobs are looked at where they were made within `ends_within` before, and the newest ones as
@@ -88,7 +88,7 @@ class LiveScope:
 
 
 class Reader:
-    """One method per list, each of which may run in a thread of its own. `where`: the region that is named in words
+    """A method per list, each of which may run in a thread of its own. `where`: the region that is named in words
     where something can't be read."""
 
     def __init__(
@@ -118,12 +118,12 @@ class Reader:
         return self._of_vertex("persistentResources.list", self.vertex.persistent_resources, ())
 
     def cluster(self, id_: str) -> PersistentResource | Unknown | None:
-        """One cluster by its own word; None when it is not there."""
+        """A cluster by its own word; None when it is not there."""
         one = "persistentResources.get"
         return self._of_vertex(one, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
     def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:
-        """Those that have not ended."""
+        """Jobs that have not ended."""
         return self._of_vertex(f"{kind.collection}.list", lambda: tuple(self.vertex.active_jobs(kind)), ())
 
     def last_ends(self, since: datetime) -> Mapping[str, datetime] | Unknown:
@@ -148,7 +148,7 @@ class Reader:
         )
 
     def preferences(self) -> Mapping[str, QuotaPreference] | Unknown:
-        """By the id of the quota. Where the API is switched off that is said of its limits already."""
+        """Preferences by the id of the quota. Where the API is switched off that is said of its limits already."""
         quotas, api = self.connection.quotas(self.wanted.project), "cloudquotas.googleapis.com quotaPreferences.list"
         try:
             return {one.quota_id: one for one in quotas.preferences(self.wanted.region)}
@@ -164,7 +164,7 @@ class Reader:
         return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
 
     def catalog_beside(self) -> PublishedCatalog | Unknown | None:
-        """What is published in the bucket that is asked for, where the stack publishes in another one yet."""
+        """The catalog in the bucket that is asked for, where the stack publishes in another one yet."""
         wanted = self.wanted
         return self._catalog(wanted.catalog_bucket) if wanted.published not in ("", wanted.catalog_bucket) else None
 
@@ -177,7 +177,7 @@ class Reader:
         return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
 
     def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
-        """What the service says of it, by its name; empty when it is not there."""
+        """The service's description by its name; empty when it is not there."""
         api, storage = f"storage.googleapis.com buckets.get {name}", self.connection.storage
         return self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, {}, may_lack=True)
 
@@ -195,7 +195,7 @@ class Reader:
     def asked(
         self, api: str, role: str, get: Callable[[], Found], empty: Found, *, may_lack: bool = False
     ) -> Found | Unknown:
-        """What an API gives. With `may_lack`, what is not there is empty; a list is never taken to be so.
+        """An API's answer. With `may_lack`, what is not there is empty; a list is never taken to be so.
 
         `role` is what whoever asks lacks where that is refused, "" for the one that the refusal names."""
         try:
@@ -216,7 +216,7 @@ def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown
 
 
 def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found] | Unknown:
-    """What is there, by its name; where one can't be read, nobody knows."""
+    """Merge parts by name; where one can't be read, nobody knows."""
     found: dict[str, Found] = {}
     for part in parts:
         if isinstance(part, Unknown):
@@ -226,7 +226,7 @@ def merged(parts: Iterable[Mapping[str, Found] | Unknown]) -> Mapping[str, Found
 
 
 def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, ...] | Unknown:
-    """What several lists have together: where one can't be read, nobody knows."""
+    """Join lists; where one can't be read, nobody knows."""
     found: list[Found] = []
     for part in parts:
         if isinstance(part, Unknown):

@@ -81,7 +81,7 @@ class OrphanCleanup:
         self._readers = {self.where[0]: self._here, **{place: self._reader(*place) for place in self.where[1:]}}
 
     def _reader(self, project: str, region: str) -> Reader:
-        """Of a place besides the stack's own, which it names where something can't be read."""
+        """A reader of a place besides the stack's own, which it names where something can't be read."""
         return Reader(self._connection, LiveScope(project, region), self._here.identity, where=f" in {region}")
 
     def run(self, *, preview: bool, within_s: float = WITHIN_S) -> frozenset[str]:
@@ -148,8 +148,8 @@ class OrphanCleanup:
                 self.where = (*self.where, place)
 
     def _clusters(self) -> Clusters | Unknown:
-        """All that are listed, and those which a deployment of the stack file made too short ago to be listed; with
-        their places as the state has them, in their names."""
+        """Clusters that are listed, and those that the stack file tells and that were made too short ago for that.
+        Their names have the places that the state has."""
         found: dict[str, PersistentResource] = {}
         for place, reader in self._readers.items():
             listed = reader.clusters()

@@ -31,7 +31,7 @@ _NONE: Waits = {}
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, cluster by cluster, in the order of telling. With `problems` nothing may be declared: they are to be
+    """Actions, cluster by cluster, in the order of telling. With `problems` nothing may be declared: they are to be
     shown, and the run stops. `workspace` are the accounts and buckets. `notes` are for the person's eyes. `refusals`
     say what may not be done: with some, `up` changes nothing."""
 
@@ -49,12 +49,12 @@ class Plan:
 
     @property
     def current(self) -> tuple[CurrentCluster, ...]:
-        """Those that are declared as the stack file asks for them."""
+        """Clusters that are declared as the stack file asks for them."""
         return tuple(one.current for one in self.actions if one.current)
 
     @property
     def dormant(self) -> tuple[DormantCluster, ...]:
-        """Those that the stack file names and that are not declared for now."""
+        """Clusters that the stack file names and that are not declared for now."""
         return tuple(one.dormant for one in self.of(What.REST) if one.dormant)
 
     @property
@@ -98,7 +98,7 @@ def plan(
     workspace: Mapping[str, str] | None = None,
     waits: Waits = _NONE,
 ) -> Plan:
-    """What becomes of each cluster that is asked for or that lives. Pure: the same arguments give the same plan.
+    """Decide about each cluster that is asked for or that lives. Pure: the same arguments give the same plan.
 
     `known` is what the engine knows, `workspace` what is asked for by role: buckets' names and the trainer's address.
     A cluster is ours when its labels say stack, name and hash, and its id is one that these give. Without `now` every
@@ -196,7 +196,7 @@ def former_regions(live: Live, now: Collection[str]) -> tuple[str, ...]:
 
 
 def regions_of_old(plan: Plan, known: State | Unknown) -> Iterator[str]:
-    """Where clusters are, after this deployment, that are not asked for: those that retire, and those that should go
+    """Regions of clusters that are not asked for after this deployment: of those that retire, and those that should go
     and that the engine does not know, as its state was lost. The next deployment finds these there and takes them over.
     """
     engine = set() if isinstance(known, Unknown) else {one.name for one in known.clusters}

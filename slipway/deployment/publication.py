@@ -1,4 +1,4 @@
-"""What a deployment publishes: the catalog of its clusters and templates, and what the templates' placements draw."""
+"""The catalog that a deployment publishes, and the quota that its templates' placements draw."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Held = TypeVar("Held")
 def compile_context(
     stack: Stack, revision: Revision, current: Iterable[CurrentCluster], dormant: Iterable[DormantCluster] = ()
 ) -> CompileContext:
-    """What the stack gives to every template."""
+    """The stack's part in every template."""
     workspace = stack.workspace
     return CompileContext(
         stack=stack.name,
@@ -63,7 +63,7 @@ def readable(catalog: model.Catalog) -> model.Catalog:
 
 
 def rehearse(template: JobTemplate, stack: Stack) -> None:
-    """What would be published of one template, as far as the stack file tells: for who checks it without the engine.
+    """Publish a template to nobody, as far as the stack file tells: for a check without the engine.
 
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
@@ -122,7 +122,7 @@ def asleep(placements: tuple[Placement, ...], dormant: Iterable[DormantCluster])
 
 
 def draws(template: JobTemplate, placements: tuple[Placement, ...]) -> tuple[OfferDraw, ...]:
-    """What each draws beside the pools at the usual replicas, for the quota verdict; by the placements' labels."""
+    """Quota that each placement draws beside the pools at the usual replicas, by its label."""
     once: dict[str, Placement] = {}
     for placement in placements:
         once.setdefault(placement.label, placement)
@@ -180,7 +180,7 @@ def template_entry(
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
-    """Who forbids --code, empty when nobody does."""
+    """The reason why --code is forbidden, empty when it is not."""
     if not template.code_flag:
         return f"template {template.name} does not allow it; its file would say code_flag=True"
     if not context.code_allowed:
@@ -245,7 +245,7 @@ def _roles(workers: tuple[WorkerPool, ...]) -> tuple[str, ...]:
 
 
 def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> tuple[Held, ...]:
-    """One value for each place in the request, `gap` where a worker pool is skipped."""
+    """A value for each place in the request, `gap` where a worker pool is skipped."""
     at = dict(zip(places(workers), values, strict=True))
     return tuple(at.get(place, gap) for place in range(max(at) + 1))
 

@@ -43,7 +43,7 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
 
 
 def going_on(cluster: PersistentResource) -> bool:
-    """Whether a reboot that was asked for before is not over: it is waited for, and none asked for beside it."""
+    """Tell whether a reboot that was asked for before is not over: it is waited for, and none asked for beside it."""
     return cluster.state in _BUSY
 
 

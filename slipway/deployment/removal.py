@@ -108,7 +108,7 @@ class Removal:
             )
 
     def _settled(self) -> dict[str, PersistentResource]:
-        """Those that are there, by name, when none is being made or deleted any more."""
+        """Clusters that are there, by name, when none is being made or deleted any more."""
         busy: list[PersistentResource] = []
         said = ""
         for _ in poll(self.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.now):
@@ -126,7 +126,7 @@ class Removal:
         )
 
     def _look(self, name: str) -> PersistentResource | None:
-        """None when it is gone, which is said once."""
+        """The cluster, or None when it is gone, which is said once."""
         try:
             return self.vertex(name).persistent_resource(name)
         except NotFound:

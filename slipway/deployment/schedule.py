@@ -1,7 +1,4 @@
-"""What deployments do by themselves, now and later: what goes, retires, is made or given up, and the cost until then.
-
-Pure: the plan of a deployment, and what it was made from.
-"""
+"""Events that deployments bring by themselves, now and later, and the cost until then. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ _BY_ITSELF = {
 
 @dataclass(frozen=True)
 class Due:
-    """What becomes of a cluster that people call `name`. `at` is None where nobody knows when it is due, and past only
+    """An event of a cluster that people call `name`. `at` is None where nobody knows when it is due, and past only
     for who looks at what was published before that. `now`: the next deployment does it. `per_hour` is what the cluster
     costs until then. `readiness`: of a season that is to begin, whether there is quota for it. `why` is for people."""
 
@@ -78,7 +75,7 @@ class Due:
 
 
 def schedule(plan: Plan, live: Live, region: str, now: datetime) -> tuple[Due, ...]:
-    """What the next deployment does comes first, then what waits for jobs, then the rest by its date."""
+    """Events in order: of the next deployment, then those that wait for jobs, then the rest by date."""
     ready = prepared(plan.actions, live, region, now)
     found = [due for action in plan.actions for due in _due(action, live, region, now, ready)]
     order = {True: 0, False: 1}
@@ -118,8 +115,7 @@ def _due(action: Action, live: Live, region: str, now: datetime, ready: Mapping[
 def dates(
     current: CurrentCluster, cluster: PersistentResource | None, live: Live, region: str, now: datetime
 ) -> Iterator[Due]:
-    """When a cluster's season ends, and when it will have idled for too long, unless its season ends by then anyway.
-    `cluster` is the living one."""
+    """The end of a cluster's season, and of its `idleLimit` if that is earlier. `cluster` is the living one."""
     name, season = current.spec.name, current.spec.season
     price = costs(cluster, region) if cluster else total((current.spec,), region).floor
     if season.ends:

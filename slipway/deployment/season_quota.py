@@ -50,8 +50,8 @@ def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Wai
 def with_seasons(
     asked: Iterable[QuotaRequest], plan: Plan, now: datetime, at: Callable[[tuple[CurrentCluster, ...]], QuotaReport]
 ) -> tuple[QuotaRequest, ...]:
-    """What is `asked` for, and what the clusters lack that come with their seasons, each beside those that are wanted
-    then. `at` reports on these clusters, and none of the stack's others."""
+    """Requests that are `asked` for, and those that the clusters lack that come with their seasons, each beside those
+    that are wanted then. `at` reports on these clusters, and none of the stack's others."""
     found = {one.metric: one for one in asked}
     for report in by_season(plan.current, _coming(plan.actions), now, at).values():
         for one in report.requests:
@@ -69,8 +69,8 @@ def prepared(
     strict: bool = False,
     asked: Mapping[str, int] | None = None,
 ) -> Mapping[str, Readiness]:
-    """By name, of the clusters whose seasons are to come, whether there is quota for them then. `asked`: the limits
-    that the stack asks for, by metric."""
+    """Readiness of the clusters whose seasons are to come, by name. `asked`: the limits that the stack asks for, by
+    metric."""
     return readiness(
         [one.current for one in actions if one.current],
         _coming(actions),
@@ -89,8 +89,8 @@ def _coming(actions: Iterable[Action]) -> tuple[CurrentCluster, ...]:
 
 
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
-    """By the name of each cluster that a season brings and that does not fit, in their order, what quota is missing for
-    it."""
+    """Quota that is missing, in words by metric, by the name of each cluster that a season brings and that does not
+    fit."""
     come = [one for one in decided.current if one.id in decided.seasons]
     if not come or stack.quota.mode == "warn":
         return {}

@@ -1,4 +1,4 @@
-"""What lives in a stack's regions, read at once for all that decide or tell: program, review, doctor, schedule."""
+"""A snapshot of a stack's regions, read at once for all that decide or tell: program, review, doctor, schedule."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Snapshot:
 
     @property
     def parts(self) -> Mapping[str, Future[Any]]:
-        """All that was asked for, by what it is in words."""
+        """Parts that were asked for, by name."""
         home = self._wanted.region
         return {f"{what} in {at}" if at not in ("", home) else what: part for (what, at), part in self._asked.items()}
 
@@ -72,7 +72,7 @@ class Snapshot:
         self.ask(_REQUESTS, self.reader.preferences)
 
     def live(self) -> Live:
-        """All that was asked for, when it is there."""
+        """Wait for everything that was asked for, and return it."""
         wanted, session = self._wanted, self.reader.connection.session
         for part in tuple(self._asked.values()):
             part.result()
@@ -129,7 +129,7 @@ class Snapshot:
                 self.ask(words, partial(place.recent, kind, wanted.recent, n, now), region)
 
     def _left_out(self, region: str) -> bool:
-        """Whether something of a region that can be spared can't be read, which is said."""
+        """Tell whether something of a region that can be spared can't be read, which is said."""
         if region not in self._wanted.spared:
             return False
         parts = (part.result() for (_, at), part in self._asked.items() if at == region)
@@ -148,8 +148,8 @@ def skipped() -> Live:
 def read(
     connection: Connection, wanted: LiveScope, *, identity: str = "", off_is_empty: bool
 ) -> tuple[Live, list[str]]:
-    """What lives as far as it is wanted, and warnings. With `off_is_empty` an API that is switched off has nothing in
-    it, with a warning.
+    """Read what lives as far as it is wanted, with warnings. With `off_is_empty` an API that is switched off has
+    nothing in it, with a warning.
 
     Sends nothing but GETs. Raises nothing for an API's refusal: that becomes `Unknown`, with `identity` in it.
     """

@@ -1,4 +1,4 @@
-"""What preview and `up` say of accounts and buckets that go, and warn of. Pure."""
+"""Sentences of preview and `up` about accounts and buckets that go, and warnings. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slipway.state import State, is_adopted_bucket
 
 
 def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
-    """What becomes of accounts and buckets that are not asked for any more, and what to type about it."""
+    """A line for each account and bucket that is not asked for any more, with what to type about it."""
     old = (*plan.workspace.retiring, *plan.workspace.released)
     for one in plan.workspace.retiring:
         jobs = join(_job(job, now) for job in one.jobs)
@@ -60,7 +60,7 @@ def neighbours(stack: str, live: Live) -> tuple[str, ...]:
 
 
 def outliving(known: State) -> str:
-    """What a destruction leaves on purpose, and how to delete it; empty where there is nothing of the kind."""
+    """Things that a destruction leaves on purpose, and how to delete them; empty for none."""
     theirs = [one.name for one in known.buckets if is_adopted_bucket(one.logical)]
     buckets = (one.name for one in known.buckets if one.logical.startswith(WORK) and one.name not in theirs)
     results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)

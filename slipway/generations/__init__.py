@@ -1,1 +1,1 @@
-"""Which generation of a cluster is current, what becomes of the others, and what may not be done to one. Pure."""
+"""Generations of a cluster: the current one, what becomes of the others, and what may not be done to one. Pure."""

@@ -15,7 +15,7 @@ from slipway.unfinished_jobs import UNLISTED
 
 
 class Why(StrEnum):
-    """Why something is kept, or else becomes of a cluster. Frozen: a deployment publishes those of what is kept."""
+    """The reason for an action. Frozen: a deployment publishes those of what is kept."""
 
     _value_: str
     words: str
@@ -43,7 +43,7 @@ class Why(StrEnum):
 
 
 class What(StrEnum):
-    """In the order of telling. TAKE: it lives, and becomes the current one. LEAVE: adopted, and not offered any
+    """Actions in the order of telling. TAKE: it lives, and becomes the current one. LEAVE: adopted, and not offered any
     more. CLEAR: it failed, and goes before its successor is made. REFUSE: nothing is deployed while that is asked for.
     """
 

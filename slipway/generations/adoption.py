@@ -22,7 +22,7 @@ _OUT = "name another, or take the entry out"
 
 
 def adopted(spec: ClusterSpec, adoption: Adoption, cluster: PersistentResource | None) -> CurrentCluster:
-    """With its own labels and display name, which the stack file does not have. None: it was not read."""
+    """The cluster with its own labels and display name, which the stack file does not have. None: it was not read."""
     if cluster is None:
         return CurrentCluster(spec, adoption.id, "", import_=True, state="adopted, not read")
     named = replace(spec, display_name=cluster.display_name or spec.name, labels=cluster.labels)
@@ -39,9 +39,9 @@ def obstacles(
     place: str,
     kept: Container[str] = (),
 ) -> Iterator[str]:
-    """Why a cluster can't be adopted as its entry says, a sentence each, with where to mend it. `clusters` by id;
-    `generated`: the first ids of what this stack makes; `kept`: ids that the engine has as its own; `place`: the region
-    and project, in words."""
+    """Reasons why a cluster can't be adopted as its entry says, a sentence each, with where to mend it. `clusters` by
+    id; `generated`: the first ids of what this stack makes; `kept`: ids that the engine has as its own; `place`: the
+    region and project, in words."""
     id_, cluster = adoption.id, clusters.get(adoption.id)
     whose = cluster.labels.get(STACK_LABEL) if cluster else None
     if cluster is None:
@@ -69,7 +69,8 @@ def obstacles(
 
 
 def differences(spec: ClusterSpec, cluster: PersistentResource) -> Iterator[str]:
-    """Where an entry is not what lives, a sentence each. While it grows or shrinks its numbers are not looked at."""
+    """Differences between an entry and what lives, a sentence each. While it grows or shrinks its numbers are not
+    looked at."""
     for one in compare(spec, as_asked(cluster.spec, spec, steady=cluster.state == STEADY)):
         last = one.key.rpartition(".")[2]
         mend = f"write `{last}: {one.written or one.after}`" if one.after else f"take `{last}` out"

@@ -1,4 +1,4 @@
-"""Which living cluster a name stands for, or which one is to be made: generations, their ids and their alternatives.
+"""The living cluster that a name stands for, or the one to be made: generations, their ids and their alternatives.
 
 An alternative is a generation of its own. One that runs stays, whatever comes before it in the stack file: what asks
 for machines again only because they may be there now would give away those that are.
@@ -27,7 +27,7 @@ Identify = Callable[[ClusterSpec], str]
 
 
 def is_ours(cluster: PersistentResource, stack: str) -> bool:
-    """Whether a stack made it: its labels say so, and its id is one that they give."""
+    """Tell whether a stack made it: its labels say so, and its id is one that they give."""
     name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
     named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
     return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
@@ -77,8 +77,8 @@ def as_deployed(
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> tuple[ClusterSpec, str]:
-    """As which of its alternatives the cluster is published, or else lives, with the fingerprint of that. As asked for
-    first where it is neither."""
+    """The alternative as which the cluster is published, or else lives, with its fingerprint; the first one where it is
+    neither."""
     published = catalog.clusters.get(spec.name) if isinstance(catalog, PublishedCatalog) else None
     options = [(option, identify(option)) for option in spec.options]
     for id_ in (*([published] if published else []), *ours):
@@ -95,7 +95,7 @@ def taken_ids(
     ours: Mapping[str, PersistentResource],
     catalog: PublishedCatalog | Unknown | None,
 ) -> list[str]:
-    """What is wrong where somebody else's cluster has an id of this stack."""
+    """A sentence for each cluster of somebody else that has an id of this stack."""
     bases = [cluster_id(spec.name, identify(option)) for spec in wanted for option in spec.options]
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
@@ -109,9 +109,8 @@ def taken_ids(
 
 
 def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
-    """What is wrong with a living cluster whose machines are not those that its id stands for; empty for nothing.
-
-    Its numbers of machines are not looked at: the autoscaler moves them.
+    """A sentence where machines of a living cluster are not those that its id stands for, or empty. Their numbers are
+    the autoscaler's.
     """
     asked = current.spec
     differs = (one for one in compare(asked, as_asked(cluster.spec, asked)) if one.of_machines)

@@ -37,7 +37,7 @@ class DormantCluster:
 
     @property
     def comes(self) -> bool:
-        """Without an edit."""
+        """Tell whether it comes without an edit."""
         return self.why == "season" and self.since is None
 
     @property
@@ -53,13 +53,13 @@ class DormantCluster:
 
 
 def ends_within(clusters: Iterable[ClusterSpec]) -> timedelta | None:
-    """How old the jobs are that have to be looked at for their end; None where no cluster has an `idleLimit`."""
+    """The age of jobs that have to be looked at for their end; None where no cluster has an `idleLimit`."""
     longest = max((one.season.idle_limit for one in clusters if one.season.idle_limit), default=None)
     return None if longest is None else longest + _SLOWEST
 
 
 def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
-    """When the last job on each cluster ended, by the cluster's id."""
+    """The end of the last job on each cluster, by the cluster's id."""
     found: dict[str, datetime] = {}
     for job in jobs:
         if job.end_time and job.persistent_resource_id:
@@ -79,7 +79,7 @@ def out_of_season(spec: ClusterSpec, fingerprint: str, now: datetime | None) -> 
 def given_up(
     current: CurrentCluster, clusters: Mapping[str, PersistentResource], live: Live, now: datetime | None
 ) -> DormantCluster | Unknown | None:
-    """Whether a cluster in its season is given up: by an earlier deployment, or now, as it idles for long enough.
+    """Tell whether a cluster in its season is given up: by an earlier deployment, or now, as it idles for long enough.
 
     `clusters` are the living ones by id. Unknown where that can't be told of one that would be made.
     """
@@ -112,7 +112,7 @@ def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live,
 
 
 def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
-    """What to say where nobody can tell since when a cluster idles."""
+    """A note where nobody can tell since when clusters idle."""
     limited = [one.spec.name for one in current if one.spec.season.idle_limit]
     if not isinstance(live.last_ends, Unknown) or not limited:
         return ()

@@ -1,5 +1,4 @@
-"""What becomes of a cluster that is not asked for any more: it goes, it goes before its successor is made, or it stays,
-and why. Pure."""
+"""Clusters that are not asked for any more: they go, before or after their successors are made, or stay. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def why_keep(
     follows: CurrentCluster | None,
     catalog: PublishedCatalog | Unknown | None,
 ) -> Why | Unknown | None:
-    """Why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
+    """The reason why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
     if jobs:
         return Why.JOBS
     if cluster.state == "STOPPING":
@@ -52,7 +51,7 @@ def why_keep(
 
 
 def goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> bool:
-    """Whether its machines are needed for its successor, as there may be none for both. A failed one has none."""
+    """Tell whether its machines are needed for its successor, as there may be none for both. A failed one has none."""
     replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
     return replaces and not cluster.failed
 
@@ -65,8 +64,8 @@ def goes_ahead(
     *,
     rests: bool,
 ) -> bool:
-    """Whether one that goes need not wait for what this deployment makes, which may take days: nobody is sent to it
-    any more, or it `rests` from now on. One that may still be needed, as its successor is not there or not offered
+    """Tell whether one that goes need not wait for what this deployment makes, which may take days: nobody is sent to
+    it any more, or it `rests` from now on. One that may still be needed, as its successor is not there or not offered
     yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
     if cluster.failed or not isinstance(catalog, PublishedCatalog) or catalog.damage:
         return False
@@ -78,7 +77,7 @@ def goes_ahead(
 
 
 def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown | None) -> Iterator[str]:
-    """What forbids to take clusters from a catalog that others still read and this version does not."""
+    """A problem where clusters have to go from a catalog that this version does not read."""
     if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
         yield (
             f"{join(ids)} is to be replaced in place, and another version published the catalog: put the entry back, "
@@ -110,8 +109,9 @@ def removed(
     catalog: PublishedCatalog | Unknown | None,
     now: datetime | None,
 ) -> Removed | None:
-    """By when it should be gone, where no entry says so any more: as the catalog remembers it, or from now on by the
-    limit of the entry that was deployed last. None for one that is `named` by an entry, and where there is no limit."""
+    """The time by which it should be gone where no entry says so any more: as the catalog remembers it, or from now on
+    by the limit of the entry that was deployed last. None for one that is `named` by an entry, and where there is no
+    limit."""
     name = cluster.labels[NAME_LABEL]
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     if whole is None or name in named:

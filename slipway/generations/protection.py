@@ -1,4 +1,4 @@
-"""What may not be done to a cluster: to change one that is protected, to replace one in place that is in use. Pure."""
+"""Refusals: to change a cluster that is protected, to replace one in place that is in use. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Refusal:
 
 
 def key_of(stack: str, name: str) -> str:
-    """Where a person finds the cluster's entry."""
+    """The place of the cluster's entry."""
     return f"stacks/Pulumi.{stack}.yaml, slipway:persistentResources.{name}"
 
 
@@ -90,7 +90,7 @@ def _refused(name: str, id_: str, *changed: str) -> Action:
 
 
 def refusal(action: Action, stack: str) -> Refusal:
-    """Why nothing is deployed while that is asked for."""
+    """The refusal to deploy anything while that is asked for."""
     old, key = action.id, key_of(stack, action.cluster)
     if action.why is Why.PROTECTED:
         return Refusal(
@@ -117,8 +117,8 @@ def undeletable(
     stack: str,
     known: Mapping[str, str] = _NONE,
 ) -> Refusal | None:
-    """Why a stack is not taken down: by the word of its file, or of what it deployed last: the catalog's, or where that
-    can't be read the state's (`known`: protected clusters' names by id)."""
+    """The refusal to take a stack down: by the word of its file, or of what it deployed last: the catalog's, or where
+    that can't be read the state's (`known`: protected clusters' names by id)."""
     whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     deployed = [one.name for one in whole.clusters.values() if one.replacement == PROTECT] if whole else known.values()
     names = sorted({*deployed, *(one.name for one in file if one.replacement == PROTECT)})

@@ -31,7 +31,7 @@ def published_dormant(dormant: DormantCluster, region: str) -> clusters.DormantC
 
 
 def declared(cluster: clusters.Cluster) -> ClusterSpec:
-    """What it was made of: its id follows from this, so that whoever has the catalog alone can plan by it."""
+    """The spec that it was made of, from which its id follows: so a plan needs the catalog alone."""
     peerings = tuple(DnsPeering(*one.split(" ", 2)) for one in cluster.dns_peerings)
     psc = PscInterface(cluster.network_attachment or None, peerings)
     return ClusterSpec(

@@ -21,7 +21,8 @@ LEVELS = (MANDATORY, ADVISORY)
 
 @dataclass(frozen=True)
 class Subject:
-    """What a stack declares. `requests` are those of every offer, with the placeholders of their parameters in them."""
+    """A stack as it is declared. `requests` are those of every offer, with the placeholders of their parameters in
+    them."""
 
     facts: Facts
 
@@ -31,7 +32,8 @@ class Subject:
 
     @property
     def clusters(self) -> Iterable[Cluster]:
-        """Those of now, and those that a season is yet to bring: once it begins, it is too late to say no to them."""
+        """Clusters of now, and those that a season is yet to bring: once it begins, it is too late to say no to
+        them."""
         coming = (one for one in self.catalog.dormant.values() if one.comes)
         return (*self.catalog.clusters.values(), *coming)
 
@@ -50,7 +52,7 @@ class Subject:
 
     @property
     def pools(self) -> Iterator[tuple[str, Pool]]:
-        """By `cluster/pool`."""
+        """Pools by `cluster/pool`."""
         return ((f"{one.name}/{pool.name}", pool) for one in self.clusters for pool in one.pools.values())
 
     @property
@@ -69,7 +71,7 @@ class Subject:
         )
 
     def _region(self, offer: Offer) -> str:
-        """Where its jobs run."""
+        """The region where its jobs run."""
         cluster = self.catalog.clusters.get(offer.cluster) or self.catalog.dormant.get(offer.dormant)
         return (cluster.region if cluster else None) or self.catalog.region
 

@@ -22,7 +22,6 @@ _ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging
 
 
 def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
-    """Of clusters in the stack's own region nothing is said beside it."""
     if subject.catalog.region not in allowed:
         yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
     for cluster in subject.clusters:
@@ -49,8 +48,8 @@ def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
 
 
 def _costs(subject: Subject) -> Iterator[tuple[str, Bounds]]:
-    """Of what is there at once, with from when on in words. Each cluster as the dearest of what it may become; those
-    that are adopted cost their own people."""
+    """Costs of what is there at once, with from when on in words. Each cluster as the dearest of what it may become;
+    those that are adopted cost their own people."""
     for begins, clusters in subject.together:
         found = Bounds(Price(), Price())
         for cluster in (one for one in clusters if not one.adopted):
@@ -98,7 +97,7 @@ def _headroom(subject: Subject, percent: float) -> Iterator[Breach]:
 
 
 def _labels(subject: Subject, required: Sequence[str]) -> Iterator[Breach]:
-    """Of what the stack makes: an adopted cluster's are its owner's, and no deployment could add one."""
+    """An adopted cluster's labels are its owner's: no deployment could add one."""
     for cluster in (one for one in subject.clusters if not one.adopted):
         missing = [label for label in required if not cluster.labels.get(label)]
         if missing:

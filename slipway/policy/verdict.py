@@ -33,7 +33,7 @@ def violations(facts: Facts) -> tuple[Finding, ...]:
 
 
 def sentence(found: Finding) -> str:
-    """With the rule that it breaks: `cluster h100: label team is missing [advisory policy labels]`."""
+    """The sentence with the rule that it breaks: `cluster h100: label team is missing [advisory policy labels]`."""
     level = MANDATORY if found.grade is Grade.BLOCKING else ADVISORY
     return f"{found.sentence} [{level} policy {found.subject.name}]"
 
