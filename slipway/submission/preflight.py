@@ -16,14 +16,13 @@ from slipway.cloud.vertex import Vertex
 from slipway.cluster import Reservation
 from slipway.context import Context
 from slipway.errors import ResourceError
-from slipway.jobs.earlier_jobs import EARLIER, Expected, earlier_filter, wait_times, with_wait_times
+from slipway.jobs.earlier_jobs import EARLIER, Expected, earlier_filter, run_times, wait_times, with_wait_times
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
 
 if TYPE_CHECKING:
-    from slipway.jobs.earlier_jobs import Times
     from slipway.submission.limits_reader import LimitsReader
 
 AT_ONCE = 16
@@ -113,26 +112,18 @@ class Preflight:
             verdict = self._on_pool(candidate) if candidate.offer.cluster else self._beside(candidate)
         except ResourceError as problem:
             return broken(candidate, problem)
-        return JudgedCandidate(candidate, self._with_waits(candidate, verdict), times=self._run_times(candidate))
-
-    def _with_waits(self, candidate: Candidate, verdict: Verdict) -> Verdict:
         if self._earlier is None:
-            return verdict
-        offer = candidate.offer
+            return JudgedCandidate(candidate, verdict)
+        offer, earlier = candidate.offer, _or_none(self._earlier) or ()
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
         active = self._jobs if offer.cluster else self._drawing
-        known = (*(_or_none(self._earlier) or ()), *(_or_none(active[candidate.region]) or ()))
+        known = (*earlier, *(_or_none(active[candidate.region]) or ()))
         expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
-        return with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
-
-    def _run_times(self, candidate: Candidate) -> Times | None:
-        """Read those of jobs beside the pools, which cost as much as they take."""
-        if self._earlier is None or candidate.offer.cluster:
-            return None
-        from slipway.jobs.earlier_jobs import run_times
-
-        earlier = _or_none(self._earlier) or ()
-        return run_times(earlier, candidate.offer.capacity_type, candidate.demand, self._now)
+        verdict = with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
+        if offer.cluster:
+            return JudgedCandidate(candidate, verdict)
+        times = run_times(earlier, offer.capacity_type, candidate.demand, self._now)
+        return JudgedCandidate(candidate, verdict, times=times)
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog

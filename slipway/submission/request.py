@@ -201,7 +201,9 @@ def fill(
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:
-        _belong(spec, overrides.experiment)
+        own = spec["experiment"]  # The run's context is named after its experiment's.
+        spec["experiment"] = f"{own.rpartition('/')[0]}/{overrides.experiment}"
+        spec["experimentRun"] = spec["experiment"] + spec["experimentRun"].removeprefix(own)
     labels = {
         **body.get("labels", {}),
         USER_LABEL: label_value(user),
@@ -211,14 +213,6 @@ def fill(
     }
     body["labels"] = {key: value for key, value in labels.items() if value}
     return body
-
-
-def _belong(spec: dict[str, Any], experiment: str) -> None:
-    """Put the job into another experiment: the run's context is named after its experiment's."""
-    own = spec["experiment"]
-    other = f"{own.rpartition('/')[0]}/{experiment}"
-    spec["experimentRun"] = other + spec["experimentRun"].removeprefix(own)
-    spec["experiment"] = other
 
 
 def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:

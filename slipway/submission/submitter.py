@@ -133,7 +133,8 @@ class Submitter:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
-                self._confirm(spending_of(prepared, choice))
+                if costs := spending_of(prepared, choice):
+                    self.show.confirm(costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)
                 create_run(self.context, request, experiment.result)
             except BaseException:
@@ -146,10 +147,6 @@ class Submitter:
             raise
         sent = SubmissionResult(request, attempt, choice, self.context)
         return sent, prepared.candidates.index(candidate), claim
-
-    def _confirm(self, costs: Spending | None) -> None:
-        if costs:
-            self.show.confirm(costs)
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
         """Ask who has the claim of an id that may have been used before.
@@ -173,8 +170,9 @@ class Submitter:
         candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
-        if submitted.choice is None and not submitted.attempt.job.start_time:  # Who sent it may have been asked less.
-            self._confirm(spending(prepared, later.candidates))
+        resumed = submitted.choice is None and not submitted.attempt.job.start_time
+        if resumed and (costs := spending(prepared, later.candidates)):  # Who sent it may have been asked less.
+            self.show.confirm(costs)
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
         attempt, given_up_for = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), given_up_for

@@ -81,7 +81,7 @@ def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) ->
         return None
     return ResourceError(
         f"{len(gone):,} of {sweep.count:,} runs of sweep {sweep.id} were sent, and their jobs are gone",
-        why=_about_gone(gone),
+        why=f"{runs_in_words(gone)}: deleted, so how that ended is unknown",
         fix=f"once more: {again.failed}",
     )
 
@@ -139,11 +139,6 @@ def counted_states(states: Iterable[str]) -> str:
     """`4 succeeded, 1 running`, the most frequent first."""
     counts = Counter(map(state_word, states))
     return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
-
-
-def _about_gone(gone: Sequence[int]) -> str:
-    what = "its job was" if len(gone) == 1 else "their jobs were"
-    return f"{runs_in_words(gone)}: {what} deleted, so how that ended is unknown"
 
 
 def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show: EndDisplay) -> dict[int, VertexJob]:

@@ -54,7 +54,7 @@ def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tm
         sweep = again.json["sweep"]
         assert again.err.splitlines()[-3:] == [
             f"error: 2 of 4 runs of sweep {sweep} were sent, and their jobs are gone",
-            "  why: runs 2 and 3: their jobs were deleted, so how that ended is unknown",
+            "  why: runs 2 and 3: deleted, so how that ended is unknown",
             "  fix: once more: slipway submit hello --sweep sweep.csv --retry-failed",
         ]
         stack.folder = tmp_path / "another machine"
@@ -78,7 +78,7 @@ def test_who_waits_is_told_of_runs_that_are_gone_once_the_others_have_ended(stac
     assert stack.run("jobs", "cancel", "--sweep", every_job(stack)[0]["labels"]["slipway-sweep"]).code == 0
     ended = stack.run(*words, "--wait", "--output", "json")
     assert ended.code == 4 and "error: 1 of 3 runs of sweep hello-" in ended.err, ended.err
-    assert "why: run 1: its job was deleted, so how that ended is unknown" in ended.err
+    assert "why: run 1: deleted, so how that ended is unknown" in ended.err
     assert ended.json["gone"] == [1] and [one["run"] for one in ended.json["states"]] == [0, 2]
 
 
@@ -158,7 +158,7 @@ def test_a_job_that_is_deleted_while_its_sweep_is_awaited_is_told_as_gone(stack:
     words = ("submit", "hello", "--sweep", points(stack, 2))
     code, said = deleted_while_awaited(stack, words)
     assert code == 4 and "error: 1 of 2 runs of sweep hello-" in said, said
-    assert "why: run 1: its job was deleted, so how that ended is unknown" in said
+    assert "why: run 1: deleted, so how that ended is unknown" in said
 
 
 def test_a_run_that_was_on_its_way_when_the_command_was_killed_and_is_gone_is_not_sent_again(
