@@ -66,7 +66,7 @@ class Attempt:
 
 @dataclass
 class Sender:
-    """`tell` gets one line for whatever takes a while."""
+    """Sends one attempt. `tell` gets one line for whatever takes a while."""
 
     context: Context
     journal: SubmissionJournal
@@ -74,12 +74,12 @@ class Sender:
     policy: RetryPolicy
 
     def __post_init__(self) -> None:
-        self._begun: set[str] = set()
+        self._begun = False
         self._lookup = JobLookup(self.context, self.tell)
         self._noted_at = 0.0
 
     def _look_up(self, request: Request) -> list[VertexJob]:
-        """List the jobs of this stack that carry the request's label, oldest first."""
+        """List the stack's jobs that carry the request's label, oldest first."""
         wanted = label_filter({STACK_LABEL: request.stack, REQUEST_LABEL: request.id})
         jobs = self._lookup.jobs(request.kind, wanted, runs_once=request.runs_once)
         return sorted(jobs, key=lambda job: (job.create_time or datetime.max.replace(tzinfo=UTC), job.name))
@@ -93,7 +93,7 @@ class Sender:
         sent = self._earlier(request) if repeated else None
         if sent is None:
             self._note(request, EntryState.SENDING)
-            self._begun.add(request.id)
+            self._begun = True
         return sent
 
     def started(self, request: Request) -> Attempt:
@@ -116,7 +116,7 @@ class Sender:
 
     def withdraw(self, request: Request) -> None:
         """Note that it is not sent after all. What an earlier attempt wrote down stays."""
-        if request.id in self._begun:
+        if self._begun:
             self._note(request, EntryState.REFUSED)
 
     def send(self, request: Request) -> Attempt:

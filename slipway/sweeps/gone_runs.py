@@ -47,7 +47,11 @@ class GoneRuns:
         nobody can tell whether it started. Nothing is asked of the regions that are `skipped`. Raises CloudError.
         """
         asked, since = 0, self.context.clock.now().timestamp() - _CLAIM_STAYS
-        while unlisted := [run for run in known.last if _is_to_be_asked_for(run, known, skipped)]:
+        while unlisted := [
+            run
+            for run in known.last
+            if run in known.jobs and run not in known.states and region_of(known.jobs[run]) not in skipped
+        ]:
             if not asked:
                 self.say(len(unlisted))
             elif asked % _AT_ONCE == 0:
@@ -133,10 +137,6 @@ class GoneRuns:
                     self.say(len(missing))
                 context.clock.sleep(max(_LOOK_EVERY, len(missing) * SECONDS_PER_CALL))
         return found
-
-
-def _is_to_be_asked_for(run: Run, known: KnownRuns, skipped: Collection[str]) -> bool:
-    return run in known.jobs and run not in known.states and region_of(known.jobs[run]) not in skipped
 
 
 def _next(count: int, known: KnownRuns) -> Iterator[Run]:

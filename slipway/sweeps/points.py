@@ -158,18 +158,15 @@ class _PointMaker:
         if count > MOST:
             self._wrong(self._source, f"makes {_many(count)} runs", f"at most {MOST:,} in one sweep: split it")
             return ()
-        return tuple(self._combined(rows, axes, unread))
-
-    def _combined(
-        self, rows: Sequence[Point], axes: Mapping[str, tuple[Given, ...]], unread: frozenset[str]
-    ) -> Iterator[Point]:
+        found: list[Point] = []
         for row in rows:
             lacks = None if row.unread is None else row.unread | unread
             for combination in product(*axes.values()):
                 chosen = dict(zip(axes, combination, strict=True))
                 place = ", ".join(f"{name}={one.text}" for name, one in chosen.items())
-                told = place and row.where != self._source
-                yield Point({**row.given, **chosen}, f"{row.where} ({place})" if told else row.where, lacks)
+                where = f"{row.where} ({place})" if place and row.where != self._source else row.where
+                found.append(Point({**row.given, **chosen}, where, lacks))
+        return tuple(found)
 
     def _rows(self, node: Node) -> list[Point]:
         if node.items is None:
