@@ -82,7 +82,7 @@ def test_what_it_is_is_said(stack: Stack) -> None:
     told = planned.json["forecast"]
     assert (told["runs"], told["earlierRuns"], told["paidAnyway"], told["usdComplete"]) == (7, 3, True, True)
     assert 0 < told["seconds"]["least"] <= told["seconds"]["most"] and told["usd"]["least"] <= told["usd"]["most"]
-    assert "(3 earlier runs in 30 days)\n  all 7 runs: less than $0.01 of machine time" in planned.err
+    assert "(3 earlier runs in 30 days)\n  all 7 runs: under $0.01 of machine time" in planned.err
     assert "on the whole pool, 3 at a time\n" in planned.err
 
 
