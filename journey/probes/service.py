@@ -15,7 +15,7 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, NotFound
 from slipway.cloud.logging import LogEntry
 from slipway.jobs.log import job_filter
-from slipway.kinds import CUSTOM_JOB, Kind, kind_of
+from slipway.kinds import CUSTOM_JOB, JobKind, kind_of
 from slipway.labels import STACK_LABEL
 from slipway.machines.spec import MachineSpec
 
@@ -135,7 +135,7 @@ class Service:
         task = {"imageUri": IMAGE, "command": ["python", "-c", CODE], "args": does.split()}
         return {**self.small.request(), "replicaCount": str(replicas), "containerSpec": task, **changes}
 
-    def make_job(self, name: str, *workers: Json, cluster: str = "", kind: Kind = CUSTOM_JOB, **spec: Any) -> Said:
+    def make_job(self, name: str, *workers: Json, cluster: str = "", kind: JobKind = CUSTOM_JOB, **spec: Any) -> Said:
         """A custom job of these workers, on a cluster or on machines of its own."""
         spec = {"workerPoolSpecs": list(workers), **spec} | ({"persistentResourceId": cluster} if cluster else {})
         body = {"displayName": f"probe-{name}", "labels": {STACK_LABEL: STACK}, "jobSpec": spec}

@@ -9,7 +9,7 @@ from slipway.catalog.checks import UPDATE
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted
-from slipway.kinds import KINDS, Kind
+from slipway.kinds import KINDS, JobKind
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
@@ -25,7 +25,7 @@ def find_template(catalog: Catalog, name: str) -> Template:
     )
 
 
-def find_kind(template: Template, wanted: str | None) -> Kind:
+def find_kind(template: Template, wanted: str | None) -> JobKind:
     """The kind to submit as: the template's usual one, or another of its own. Raises ConfigError."""
     kinds = template.kinds
     name = kinds[0] if wanted is None else wanted
@@ -50,7 +50,7 @@ def trainer_of(catalog: Catalog, template: Template) -> str:
     return next((name for name, account in catalog.trainers.items() if account in accounts), "")
 
 
-def standing(template: Template, kind: Kind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
+def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
     """The offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
     found = tuple(
         offer

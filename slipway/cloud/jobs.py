@@ -11,7 +11,7 @@ from datetime import datetime
 from slipway.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
 from slipway.cloud.trials import Trial, best, searched
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import (
     REQUEST_LABEL,
     TEMPLATE_LABEL,
@@ -96,7 +96,7 @@ class VertexJob:
     end_time: datetime | None = None
     update_time: datetime | None = None
     error: str = ""
-    kind: Kind = CUSTOM_JOB
+    kind: JobKind = CUSTOM_JOB
     trials: int = 1
     backing: str = ""
     model: str = ""
@@ -220,7 +220,7 @@ class VertexJob:
         return (self.name.rsplit("/", 1)[-1], *self.run_ids) if self.kind.has_trials else self.run_ids
 
     @classmethod
-    def read(cls, body: Json, kind: Kind = CUSTOM_JOB) -> VertexJob:
+    def read(cls, body: Json, kind: JobKind = CUSTOM_JOB) -> VertexJob:
         spec, trials = kind.living(body)
         max_wait = spec.get("scheduling", {}).get("maxWaitDuration")
         return cls(

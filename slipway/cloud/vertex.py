@@ -15,7 +15,7 @@ from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Garbled
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
-from slipway.kinds import KINDS, Kind, kind_of
+from slipway.kinds import KINDS, JobKind, kind_of
 
 _Named = TypeVar("_Named", VertexJob, Operation, PersistentResource)
 _Read = TypeVar("_Read")
@@ -57,7 +57,7 @@ class Vertex:
     def _url(self, name: str, collection: str = _CLUSTERS) -> str:
         return f"{self._parent(name)}/{collection}/{name.rsplit('/', 1)[-1]}"
 
-    def create(self, kind: Kind, body: Json) -> VertexJob:
+    def create(self, kind: JobKind, body: Json) -> VertexJob:
         """Sent once; `error.not_accepted` of what it raises says whether sending again is safe."""
         call = self._call(f"submit {body.get('displayName', '')}", f"{kind.collection}.create")
         return _read_job(call, kind, self._session.post(f"{self._parent()}/{kind.collection}", call, body))
@@ -68,7 +68,7 @@ class Vertex:
         call = self._call(f"read job {name}", f"{kind.collection}.get")
         return _read_job(call, kind, self._session.get(self._url(name, kind.collection), call))
 
-    def jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
+    def jobs(self, kind: JobKind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """Newest first, as the service lists them; read page by page while iterated.
 
         `filter` is the API's: `state="JOB_STATE_RUNNING"`, `labels.key="value"`, `display_name="…"`.
@@ -93,7 +93,7 @@ class Vertex:
         call = self._call(f"cancel job {name}", f"{kind.collection}.cancel")
         self._session.post(f"{self._url(name, kind.collection)}:{kind.cancel_method}", call, {}, idempotent=True)
 
-    def active_jobs(self, kind: Kind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
+    def active_jobs(self, kind: JobKind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         parts = [f'state!="JOB_STATE_{state}"' for state in kind.ended]
         wanted = " AND ".join([*parts, *([filter] if filter else [])])
         return (job for job in self.jobs(kind, wanted, page_size=page_size) if not job.ended)
@@ -140,7 +140,7 @@ def _newest_first(lists: Iterable[Iterator[VertexJob]]) -> Iterator[VertexJob]:
     return heapq.merge(*lists, key=lambda job: job.create_time or _NEVER, reverse=True)
 
 
-def _read_job(call: Call, kind: Kind, body: Json) -> VertexJob:
+def _read_job(call: Call, kind: JobKind, body: Json) -> VertexJob:
     """A pipeline's inputs may be any JSON: where they are no job's, it is read without them. What the service runs for
     it is a job of another kind, which is listed itself."""
     try:

@@ -22,7 +22,7 @@ from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
 from slipway.deployment.quota_limits import limits
 from slipway.generations.dormant import last_ends
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import STACK_LABEL
 from slipway.live import QuotaLimit, Unknown
 from slipway.season import moment_text
@@ -122,7 +122,7 @@ class Reader:
         one = "persistentResources.get"
         return self._of_vertex(one, lambda: self.vertex.persistent_resource(id_), None, may_lack=True)
 
-    def jobs(self, kind: Kind) -> tuple[VertexJob, ...] | Unknown:
+    def jobs(self, kind: JobKind) -> tuple[VertexJob, ...] | Unknown:
         """Jobs that have not ended."""
         return self._of_vertex(f"{kind.collection}.list", lambda: tuple(self.vertex.active_jobs(kind)), ())
 
@@ -132,7 +132,7 @@ class Reader:
         what = f"{CUSTOM_JOB.collection}.list"
         return self._of_vertex(what, lambda: last_ends(self.vertex.jobs_of_every_kind(made)), {})
 
-    def recent(self, kind: Kind, recent: Recent, window: int, now: datetime) -> tuple[VertexJob, ...] | Unknown:
+    def recent(self, kind: JobKind, recent: Recent, window: int, now: datetime) -> tuple[VertexJob, ...] | Unknown:
         """The newest of one kind, of one part of the time before `now`."""
         made = recent.filter(window, now)
         what = f"{kind.collection}.list"

@@ -10,14 +10,14 @@ from typing import Any
 import yaml
 
 from slipway.errors import ConfigError
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.stack.yaml_loader import TAG
 from slipway.template.jobspec import LAUNCHER
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*")
 
 
-def job_file(body: Mapping[str, Any], kind: Kind, *, project: str, region: str, about: str) -> str:
+def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: str, about: str) -> str:
     """YAML that ends without a line break. `body` is a whole request, every placeholder filled; `about`: of what.
 
     Raises ConfigError for a kind that this command of gcloud does not send.

@@ -13,7 +13,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, label_filter
 
 GIVEN_UP = "moved"
@@ -85,7 +85,7 @@ def settled(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
     return claimant(storage, claim_of(jobs[0]), jobs)
 
 
-def holder(vertex: Vertex, storage: Storage, claim: str, kind: Kind, request_id: str) -> VertexJob | None:
+def holder(vertex: Vertex, storage: Storage, claim: str, kind: JobKind, request_id: str) -> VertexJob | None:
     """Return the job whose launcher has taken `claim`; None where it has been deleted since, or is not listed yet.
     Raises CloudError."""
     return _named(vertex, _holder(storage, claim), kind, request_id)
@@ -134,7 +134,7 @@ def other_run(job: VertexJob, other: VertexJob) -> str:
     return ", ".join(f"{name} is {there}, here {here}" for name, here, there in pairs if here != there)
 
 
-def _named(vertex: Vertex, number: str, kind: Kind, request_id: str) -> VertexJob | None:
+def _named(vertex: Vertex, number: str, kind: JobKind, request_id: str) -> VertexJob | None:
     if kind.runs_itself and number.isdecimal():
         for region in vertex.regions:  # The copies of a request may be in several.
             with suppress(NotFound):

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.machines.spec import MachineSpec
 
 
@@ -38,7 +38,7 @@ class Demand:
         request: Mapping[str, Any],
         roles: tuple[str, ...] = (),
         pools: tuple[str, ...] = (),
-        kind: Kind = CUSTOM_JOB,
+        kind: JobKind = CUSTOM_JOB,
     ) -> Demand:
         """Read a request's JSON, with the names of its worker pools' roles and resource pools."""
         return cls.of(VertexJob.read(request, kind), roles, pools)

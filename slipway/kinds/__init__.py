@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from slipway.kinds.custom_job import CUSTOM_JOB
-from slipway.kinds.kind import Kind
+from slipway.kinds.kind import JobKind
 from slipway.kinds.training_pipeline import PIPELINE
 from slipway.kinds.tuning_job import TUNING_JOB
 
-__all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "TUNING_JOB", "Kind", "kind_of"]
+__all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "TUNING_JOB", "JobKind", "kind_of"]
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (CUSTOM_JOB, TUNING_JOB, PIPELINE)})
+KINDS: Mapping[str, JobKind] = MappingProxyType({kind.name: kind for kind in (CUSTOM_JOB, TUNING_JOB, PIPELINE)})
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> JobKind:
     """The kind in `projects/P/locations/R/COLLECTION/NUMBER`; a name without a collection is a custom job's."""
     return next((kind for kind in KINDS.values() if f"/{kind.collection}/" in name), CUSTOM_JOB)

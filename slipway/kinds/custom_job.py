@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from slipway.kinds.kind import Json, Kind
+from slipway.kinds.kind import JobKind, Json
 
 if TYPE_CHECKING:
     from slipway.kinds.model_upload import ModelUpload
     from slipway.kinds.study import Study
 
 
-class CustomJobKind(Kind):
+class CustomJobKind(JobKind):
     name, words = "custom-job", "custom job"
     collection, message, module, spec = "customJobs", "CustomJob", "custom_job", "jobSpec"
     gcloud = "gcloud ai custom-jobs create"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 
-class Kind(ABC):
+class JobKind(ABC):
     """`name` as people and templates say it, `words` in sentences; `collection` in resource names, `message` the
     official type with its `module`, `spec` the key of the CustomJobSpec. One object for each kind."""
 
@@ -65,7 +65,7 @@ class Kind(ABC):
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
         """The request around a CustomJobSpec, without its name and labels."""
 
-    def parsed(self, body: Json, parse: Callable[[Kind, Json], Any]) -> Any:
+    def parsed(self, body: Json, parse: Callable[[JobKind, Json], Any]) -> Any:
         """The body as the official message, which `parse` makes; it raises for what does not belong there."""
         return parse(self, body)
 

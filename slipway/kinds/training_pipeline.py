@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from slipway.kinds.custom_job import CUSTOM_JOB
-from slipway.kinds.kind import Json, Kind
+from slipway.kinds.kind import JobKind, Json
 from slipway.kinds.tuning_job import TUNING_JOB
 
 if TYPE_CHECKING:
     from slipway.kinds.model_upload import ModelUpload
     from slipway.kinds.study import Study
 
-_CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 
 
-class TrainingPipelineKind(Kind):
+class TrainingPipelineKind(JobKind):
     name, words = "training-pipeline", "training pipeline"
     collection, message = "trainingPipelines", "TrainingPipeline"
     module, spec = "training_pipeline", "trainingTaskInputs"
@@ -27,12 +27,12 @@ class TrainingPipelineKind(Kind):
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
         output = spec["baseOutputDirectory"]["outputUriPrefix"]
         return {
-            "trainingTaskDefinition": _CUSTOM_TASK,
+            "trainingTaskDefinition": CUSTOM_TASK,
             self.spec: spec,
             **(model.fields(output) if model is not None else {}),
         }
 
-    def parsed(self, body: Json, parse: Callable[[Kind, Json], Any]) -> Any:
+    def parsed(self, body: Json, parse: Callable[[JobKind, Json], Any]) -> Any:
         """The inputs are any JSON to the pipeline's own type: a custom job's knows better."""
         parse(CUSTOM_JOB, {CUSTOM_JOB.spec: body[self.spec]})
         return parse(self, body)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from slipway.kinds.kind import Json, Kind
+from slipway.kinds.kind import JobKind, Json
 
 if TYPE_CHECKING:
     from slipway.kinds.model_upload import ModelUpload
     from slipway.kinds.study import Study
 
 
-class TuningJobKind(Kind):
+class TuningJobKind(JobKind):
     name, words = "hyperparameter-tuning-job", "hyperparameter tuning job"
     collection, message = "hyperparameterTuningJobs", "HyperparameterTuningJob"
     module, spec = "hyperparameter_tuning_job", "trialJobSpec"

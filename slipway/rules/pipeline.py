@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.kinds import PIPELINE
+from slipway.kinds.training_pipeline import CUSTOM_TASK, PIPELINE
 from slipway.rules.rule import Rule, Subject, mapping
 
-CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
 _PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(@[^/]+)?")
 

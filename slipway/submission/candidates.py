@@ -14,7 +14,7 @@ from slipway.errors import ConfigError
 from slipway.formatting import counted, join, short
 from slipway.jobs.demand import Demand, Part
 from slipway.jobs.verdict import Verdict
-from slipway.kinds import KINDS, Kind
+from slipway.kinds import KINDS, JobKind
 from slipway.prices import UNKNOWN, Price, hourly
 from slipway.submission.parameters import resolve
 from slipway.submission.request import Request, RequestOverrides, fill
@@ -47,7 +47,7 @@ class Candidate:
     """
 
     offer: Offer
-    kind: Kind
+    kind: JobKind
     make: Callable[[], Request]
     wait: float | None = None
     roles: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class PreparedSubmission:
 
     catalog: Catalog
     template: Template
-    kind: Kind
+    kind: JobKind
     values: Mapping[str, Scalar]
     offers: tuple[tuple[Offer, float | None], ...]
     user: str

@@ -22,7 +22,7 @@ from slipway.errors import Cancelled, ConfigError, ResourceError, SlipwayError
 from slipway.formatting import span
 from slipway.jobs.failure import read_failure
 from slipway.jobs.waiting import state_word
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.labels import CODE_LABEL, capacity_type_label
 from slipway.submission.parameters import resolve
 
@@ -55,7 +55,7 @@ class RecoveredSubmission:
     not record, or that the template no longer takes as they were."""
 
     template: Template
-    kind: Kind
+    kind: JobKind
     offer: Offer
     values: Mapping[str, Scalar]
     unknown: tuple[str, ...]

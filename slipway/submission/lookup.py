@@ -12,7 +12,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
-from slipway.kinds import KINDS, Kind
+from slipway.kinds import KINDS, JobKind
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, SubmissionJournal
 from slipway.submission.request import attempt_id
@@ -31,7 +31,7 @@ class JobLookup:
         self._context, self._tell = context, tell
         self.skipped: frozenset[str] = frozenset()
 
-    def jobs(self, kind: Kind, wanted: str, *, runs_once: bool, most: int | None = None) -> tuple[VertexJob, ...]:
+    def jobs(self, kind: JobKind, wanted: str, *, runs_once: bool, most: int | None = None) -> tuple[VertexJob, ...]:
         """Return those that the API's filter `wanted` takes, at most so many, newest first. Raises CloudError."""
 
         def read(vertex: Vertex) -> tuple[VertexJob, ...]:

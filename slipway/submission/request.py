@@ -19,7 +19,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted, short
 from slipway.jobs.claim import OtherJobError, claim_of
-from slipway.kinds import CUSTOM_JOB, KINDS, Kind
+from slipway.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, USER_LABEL, label_value, roles_value
 from slipway.recorded_parameters import MARK, VARIABLE, escaped, record, recorded
 
@@ -75,7 +75,7 @@ class Request:
     stack: str
     template: str
     body: Mapping[str, Any]
-    kind: Kind = CUSTOM_JOB
+    kind: JobKind = CUSTOM_JOB
     region: str = ""
 
     @property

@@ -11,7 +11,7 @@ from slipway.catalog.model import Catalog, Scalar, Template
 from slipway.catalog.placeholders import NUMERIC, render, whole
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import counted, short
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.labels import (
     CODE_LABEL,
     RUN_LABEL,
@@ -57,7 +57,7 @@ class SweepPlan:
         return self.groups[0].template
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> JobKind:
         return self.groups[0].kind
 
     def under(self, id_: str) -> SweepPlan:

@@ -12,7 +12,7 @@ from typing import Any
 from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
 from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
-from slipway.kinds import KINDS, Kind
+from slipway.kinds import KINDS, JobKind
 from slipway.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -103,7 +103,7 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
 
     filled = fill(body, usual_values(template, case))
 
-    def parse(kind: Kind, body: Mapping[str, Any]) -> Any:
+    def parse(kind: JobKind, body: Mapping[str, Any]) -> Any:
         return ParseDict(dict(body), message("google.cloud.aiplatform_v1", kind.module, kind.message)())
 
     asked = KINDS[kind or template.kind]

@@ -11,7 +11,7 @@ from slipway.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUES
 from slipway.cluster import ClusterSpec, Reservation
 from slipway.errors import ConfigError
 from slipway.formatting import nearest
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.rules.reservations import NAME_KEY
 from slipway.template.case import Case
 from slipway.template.job_template import JobTemplate
@@ -58,7 +58,7 @@ class CompileContext:
 
 def job_spec(
     template: JobTemplate,
-    kind: Kind,
+    kind: JobKind,
     capacity_type: str,
     case: Case,
     context: CompileContext,
@@ -117,7 +117,7 @@ def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
 def _worker_pool(
     template: JobTemplate,
     worker: WorkerPool,
-    kind: Kind,
+    kind: JobKind,
     capacity_type: str,
     context: CompileContext,
     packages: Mapping[Package, str],

@@ -15,7 +15,7 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import Plan
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.live import INCREASABLE, Live, QuotaLimit
 from slipway.machines.spec import MachineSpec
 from slipway.submission.parameters import resolve
@@ -45,7 +45,7 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     return VertexJob.read({**body, **lived}, kind)
 
 
-def _state(state: str, kind: Kind) -> str:
+def _state(state: str, kind: JobKind) -> str:
     return f"PIPELINE_STATE_{state}" if kind.name == "training-pipeline" else f"JOB_STATE_{state}"
 
 

@@ -153,9 +153,9 @@ print(json.dumps({
 
 
 BATCH = """\"\"\"A batch job.\"\"\"
-from slipway.kinds.kind import Kind
+from slipway.kinds.kind import JobKind
 
-class BatchJobKind(Kind):
+class BatchJobKind(JobKind):
     name, words = "batch-job", "batch job"
     collection, message, module, spec = "batchJobs", "CustomJob", "custom_job", "jobSpec"
     runs_itself, cancel_method = True, "stop"

@@ -18,7 +18,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.jobs.cost import job_cost
 from slipway.jobs.demand import Demand
 from slipway.jobs.waiting import wait_reason
-from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
 from slipway.machines.table import MachineError
 from slipway.quota.metrics import needs_of
 
@@ -59,7 +59,7 @@ FREE = ("trainingTaskInputs", "trainingTaskMetadata")
 ODD: tuple[Any, ...] = (None, 5, 2.5, True, "text", "", [], [None], [5], [[]], [{}], {}, {"a": 1}, {"a": None})
 
 
-def listed(kind: Kind, *bodies: Mapping[str, Any]) -> list[VertexJob]:
+def listed(kind: JobKind, *bodies: Mapping[str, Any]) -> list[VertexJob]:
     """What `Vertex.jobs` makes of them."""
 
     class Pages:
@@ -123,6 +123,6 @@ def test_one_that_is_no_custom_task_has_no_machines() -> None:
 
 
 @pytest.mark.parametrize("kind", [CUSTOM_JOB, TUNING_JOB], ids=repr)
-def test_a_job_whose_spec_the_service_knows_is_not_read_without_it(kind: Kind) -> None:
+def test_a_job_whose_spec_the_service_knows_is_not_read_without_it(kind: JobKind) -> None:
     with pytest.raises(Garbled):
         listed(kind, {"name": f"projects/1/{kind.collection}/7", kind.spec: {"workerPoolSpecs": [None]}})

@@ -18,7 +18,7 @@ from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import published, published_dormant
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown
 from slipway.machines.spec import MachineSpec
@@ -33,7 +33,9 @@ def spec(name: str = "cpu", high: int = 4, *, generation: int = 1) -> ClusterSpe
     return ClusterSpec(name, (pool,), generation=generation)
 
 
-def job(cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: Kind = CUSTOM_JOB) -> VertexJob:
+def job(
+    cluster_id: str, name: str = "train", state: str = "JOB_STATE_RUNNING", kind: JobKind = CUSTOM_JOB
+) -> VertexJob:
     return VertexJob(name, name, state, persistent_resource_id=cluster_id, kind=kind)
 
 

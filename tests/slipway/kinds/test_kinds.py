@@ -11,7 +11,7 @@ import pytest
 
 from slipway.cloud.failures import ROLES
 from slipway.cloud.jobs import VertexJob
-from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, Kind, kind_of
+from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, JobKind, kind_of
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Metric, Search, Study
 
@@ -25,7 +25,7 @@ MODEL = ModelUpload("digits", "serve", artifact="best/")
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def test_what_it_compiles_to_reads_back(kind: Kind) -> None:
+def test_what_it_compiles_to_reads_back(kind: JobKind) -> None:
     body = kind.body(SPEC, STUDY, MODEL)
     assert kind.spec_of(body) == SPEC
     name = f"projects/p/locations/r/{kind.collection}/7"
@@ -62,7 +62,7 @@ def test_only_a_pipeline_uploads_a_model_and_from_where_the_job_writes() -> None
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
-def test_a_copy_of_a_kind_is_the_kind(kind: Kind) -> None:
+def test_a_copy_of_a_kind_is_the_kind(kind: JobKind) -> None:
     job = VertexJob.read({"name": f"projects/p/locations/r/{kind.collection}/7"}, kind)
     for again in (pickle.loads(pickle.dumps(job)), copy.deepcopy(job), copy.copy(job)):
         assert again == job and again.kind is kind

@@ -7,7 +7,7 @@ import re
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec
@@ -52,7 +52,7 @@ def job(
     spot: bool = False,
     state: str = "JOB_STATE_RUNNING",
     on: str = "",
-    kind: Kind = CUSTOM_JOB,
+    kind: JobKind = CUSTOM_JOB,
 ) -> VertexJob:
     workers, strategy = (WorkerPool(pool.machine, replicas),), "SPOT" if spot else ""
     return VertexJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)

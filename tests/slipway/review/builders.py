@@ -24,7 +24,7 @@ from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.fingerprint import fingerprint_in
 from slipway.generations.published_clusters import declared
-from slipway.kinds import CUSTOM_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
 from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineSpec
@@ -203,7 +203,7 @@ def job(
     minutes: float = 192,
     machine: MachineSpec = CPU,
     replicas: int = 1,
-    kind: Kind = CUSTOM_JOB,
+    kind: JobKind = CUSTOM_JOB,
     env: Mapping[str, str] | None = None,
     packages: tuple[str, ...] = (),
     reservations: tuple[str, ...] = (),

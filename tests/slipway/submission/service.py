@@ -18,7 +18,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaInfo
 from slipway.cloud.storage import Location
 from slipway.context import Clock
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.machines.spec import MachineSpec
 from slipway.submission.journal import JournalEntry
 
@@ -115,7 +115,7 @@ class Service:
         with self._call("take"):
             return self._put(str(at), body.decode())
 
-    def create_job(self, kind: Kind, body: Mapping[str, Any], region: str) -> VertexJob:
+    def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
         with self._call("create"):
             on_pool = "persistentResourceId" in body[kind.spec]
             assert region == (self.pool_region if on_pool else HOME), "there is no such pool, or no quota"
@@ -156,7 +156,7 @@ class Service:
                 raise NotFound("no object", call=CALL)
         return self.objects[str(at)].encode()
 
-    def active_jobs(self, kind: Kind, filter: str = "") -> Iterator[VertexJob]:
+    def active_jobs(self, kind: JobKind, filter: str = "") -> Iterator[VertexJob]:
         return iter(())
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
@@ -221,7 +221,7 @@ class Service:
         """The jobs that ran user code."""
         return [job.id for job in (*self.deleted, *self.jobs) if job.ran]
 
-    def _seen(self, job: Job, kind: Kind | None = None) -> VertexJob:
+    def _seen(self, job: Job, kind: JobKind | None = None) -> VertexJob:
         def stamp(at: float | None) -> dict[str, str] | None:
             return None if at is None else {"": (BEGIN + timedelta(seconds=at)).isoformat()}
 
@@ -244,10 +244,10 @@ class Vertex:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._service, name)
 
-    def jobs(self, kind: Kind, filter: str = "", **_: object) -> Iterator[VertexJob]:
+    def jobs(self, kind: JobKind, filter: str = "", **_: object) -> Iterator[VertexJob]:
         return iter(self._service.jobs_listed(filter, self.regions))
 
-    def create(self, kind: Kind, body: Mapping[str, Any]) -> VertexJob:
+    def create(self, kind: JobKind, body: Mapping[str, Any]) -> VertexJob:
         return self._service.create_job(kind, body, self.region)
 
     def persistent_resource(self, cluster: str) -> PersistentResource:

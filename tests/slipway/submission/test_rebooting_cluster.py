@@ -11,7 +11,7 @@ import pytest
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import Answer, Refused, failure
 from slipway.cloud.jobs import VertexJob
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.journal import EntryState
 from slipway.submission.refusal import way_on
@@ -33,7 +33,7 @@ class Rebooting(Service):
         found = super().persistent_resource(cluster)
         return replace(found, state=self.state, pools=tuple(replace(pool, used=0) for pool in found.pools))
 
-    def create_job(self, kind: Kind, body: Mapping[str, Any], region: str) -> VertexJob:
+    def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
         if self.refuses:
             raise failure(CALL, Answer(400, "FAILED_PRECONDITION", f"it is in state {self.state}"))
         return super().create_job(kind, body, region)

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
-from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
 from slipway.submission.request import Request, same
 
 BODY: dict[str, Any] = {
@@ -98,7 +98,7 @@ UPLOAD: dict[str, Any] = {
     ],
 )
 def test_parameters_beside_the_arguments_make_something_else_too(
-    body: dict[str, Any], kind: Kind, other: dict[str, Any], said: str
+    body: dict[str, Any], kind: JobKind, other: dict[str, Any], said: str
 ) -> None:
     made = VertexJob.read(body, kind)
     assert same(replace(request(body), kind=kind), made) is made

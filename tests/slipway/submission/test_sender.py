@@ -8,7 +8,7 @@ import pytest
 
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import AnswerUnknown
-from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.submission.request import Request
 from slipway.submission.sender import Attempt, RetryPolicy, Sender, about_copies
 
@@ -61,7 +61,7 @@ LAUNCHER = {"pythonPackageSpec": {"pythonModule": "slipway_launcher", "args": ["
     ],
 )
 def test_what_two_jobs_of_a_request_would_do_is_said_as_it_is(
-    kind: Kind, task: dict[str, Any], twice: str, ends: bool
+    kind: JobKind, task: dict[str, Any], twice: str, ends: bool
 ) -> None:  # N7
     """The claims of trials go by their numbers: whichever of two studies is first at a number runs that trial."""
     body = {**BODY, kind.spec: {"workerPoolSpecs": [{"replicaCount": "1", **task}]}}

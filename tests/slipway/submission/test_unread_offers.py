@@ -11,7 +11,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import Answer, CloudError, Unreachable, failure
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.verdict import Outcome, Verdict
-from slipway.kinds import Kind
+from slipway.kinds import JobKind
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.choice import JudgedCandidate, choose, obstacle
 
@@ -124,7 +124,7 @@ class Crowded(Service):
     queued: int = 0
     spot: int = 0
 
-    def active_jobs(self, kind: Kind, filter: str = "") -> Iterator[VertexJob]:
+    def active_jobs(self, kind: JobKind, filter: str = "") -> Iterator[VertexJob]:
         if "QUEUED" not in filter:
             yield from (job(f"queued-{number}", machine=HEAD, minutes=None) for number in range(self.queued))
         yield from (job(f"spot-{number}", on="", strategy="SPOT") for number in range(self.spot))

@@ -20,7 +20,7 @@ from slipway.cloud.failures import Answer, Call, CloudError, NoAnswer, failure
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.errors import ConfigError, ResourceError, SlipwayError
-from slipway.kinds import CUSTOM_JOB, TUNING_JOB, Kind
+from slipway.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.runs import Run, known_runs, remaining_runs
@@ -113,7 +113,7 @@ _ANSWERS = {
 }
 
 
-def request(run: Run, *, launcher: bool, regions: tuple[str, ...] = ("",), kind: Kind = CUSTOM_JOB) -> Request:
+def request(run: Run, *, launcher: bool, regions: tuple[str, ...] = ("",), kind: JobKind = CUSTOM_JOB) -> Request:
     id_ = run.request_id(SWEEP)
     package = {"pythonModule": "slipway_launcher", "args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}
     labels = {"slipway-run": run.label, "slipway-request": id_}
@@ -130,7 +130,7 @@ def command(
     count: int = COUNT,
     rate: int = 0,
     regions: tuple[str, ...] = ("",),
-    kind: Kind = CUSTOM_JOB,
+    kind: JobKind = CUSTOM_JOB,
     outdated: Callable[[float], SlipwayError | None] = lambda _: None,
     made: type[SweepSender] = SweepSender,
 ) -> SendingResult:
