@@ -153,22 +153,12 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         note(NOTHING_SENT)  # Where something was, whoever sent it says what.
         return INTERRUPTED
-    except OSError as error:
-        if debug:
-            raise
-        note(_system(error))
-        return 1
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
             return _shown(_not_installed(error), debug)
         if debug:
             raise
-        note(f"error: unexpected {type(error).__name__}: {error}")
-        note(
-            "  why: this is a fault of slipway, not yours\n"
-            "  fix: report it with the output of the same command and --debug"
-        )
-        return 1
+        return _shown(_system(error) if isinstance(error, OSError) else _fault(error), debug)
     return result if isinstance(result, int) else 0
 
 
@@ -204,14 +194,21 @@ def _not_installed(error: ModuleNotFoundError) -> ConfigError:
     return needed
 
 
-def _system(error: OSError) -> str:
-    """What the system refused: a full disk, a folder that is gone, a file that may not be written."""
-    what = (error.strerror or str(error)).lower()
-    files = [str(name) for name in (error.filename, error.filename2) if name is not None]
-    where = " → ".join(files)
+def _fault(error: Exception) -> SlipwayError:
+    return SlipwayError(
+        f"unexpected {type(error).__name__}: {error}",
+        why="this is a fault of slipway, not yours",
+        fix="report it with the output of the same command and --debug",
+    )
+
+
+def _system(error: OSError) -> SlipwayError:
+    """Name what the system refused: a full disk, a folder that is gone, a file that may not be written."""
+    files = " → ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
     if isinstance(error, FileNotFoundError) and not files:
-        return "error: this folder is gone\n  fix: cd to one that exists"
-    return f"error: {what}{f': {where}' if where else ''}\n  fix: make room, or make it readable and writable"
+        return SlipwayError("this folder is gone", fix="cd to one that exists")
+    what = (error.strerror or str(error)).lower()
+    return SlipwayError(f"{what}: {files}" if files else what, fix="make room, or make it readable and writable")
 
 
 def _usage(error: click.UsageError) -> int:

@@ -77,17 +77,11 @@ def check_file(path: Path) -> Checked:
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
-    folder = here / "stacks"
-    every = sorted(folder.glob("Pulumi.*.yaml"))
-    if not stacks:
-        if not every:
-            raise ConfigError(
-                "there is no stack file here",
-                why=f"no {_shown(folder)}/Pulumi.*.yaml",
-                fix="change to the checkout's folder, or name a file: slipway check FILE",
-            )
-        return every
-    return [_path(word, here, every) for word in stacks]
+    every = sorted((here / "stacks").glob("Pulumi.*.yaml"))
+    if stacks or every:
+        return [_path(word, here, every) for word in stacks] or every
+    fix = "change to the checkout's folder, or name a file: slipway check FILE"
+    raise ConfigError("there is no stack file here", why=f"no {_shown(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
 
 
 def _path(word: str, here: Path, every: list[Path]) -> Path:
@@ -96,11 +90,10 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
     by_name = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in every}
     if word in by_name:
         return by_name[word]
-    near = nearest(word, tuple(by_name))
     raise ConfigError(
         f"there is no stack {quoted(word)}, and no such file",
         why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
-        fix=f"slipway check {near}" if near else "slipway check",
+        fix=f"slipway check {nearest(word, by_name) or ''}".rstrip(),
     )
 
 
@@ -199,27 +192,28 @@ def _price(stack: Stack) -> Bounds:
 def _json(checked: list[Checked]) -> dict[str, Any]:
     return {
         "ok": not any(item.findings for item in checked),
-        "stacks": [_stack_json(item) for item in checked],
+        "stacks": [
+            {"stack": item.name, "file": item.file, "ok": not item.findings}
+            | (_stack_json(item.stack) if item.stack else {})
+            for item in checked
+        ],
         "findings": [finding for item in checked for finding in item.findings],
         "warnings": [warning for item in checked for warning in item.warnings],
     }
 
 
-def _stack_json(item: Checked) -> dict[str, Any]:
-    found: dict[str, Any] = {"stack": item.name, "file": item.file, "ok": not item.findings}
-    if item.stack is not None:
-        price = _price(item.stack)
-        found |= {
-            "project": item.stack.project,
-            "region": item.stack.region,
-            **({"otherRegions": others} if (others := item.stack.other_regions) else {}),
-            "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in item.stack.clusters},
-            "templates": item.stack.templates,
-            "floorPerHour": _exact(price.floor),
-            "ceilingPerHour": _exact(price.ceiling),
-            "priceComplete": price.complete,
-        }
-    return found
+def _stack_json(stack: Stack) -> dict[str, Any]:
+    price = _price(stack)
+    return {
+        "project": stack.project,
+        "region": stack.region,
+        **({"otherRegions": others} if (others := stack.other_regions) else {}),
+        "clusters": {cluster.name: [pool.name for pool in cluster.pools] for cluster in stack.clusters},
+        "templates": stack.templates,
+        "floorPerHour": _exact(price.floor),
+        "ceilingPerHour": _exact(price.ceiling),
+        "priceComplete": price.complete,
+    }
 
 
 def _exact(price: Price) -> str | None:

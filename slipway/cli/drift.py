@@ -20,8 +20,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.findings import show
 from slipway.cli.terminal.options import output_option
-from slipway.cli.terminal.sources import text_of
-from slipway.errors import ConfigError
+from slipway.cli.terminal.sources import preview_of, text_of
 from slipway.formatting import counted
 
 if TYPE_CHECKING:
@@ -39,16 +38,8 @@ def command(context: click.Context, events: str, no_live: bool, output: str) -> 
     from slipway.cloud.connection import connect
     from slipway.cloud.credentials import identity
     from slipway.doctor.drift_reading import drifted
-    from slipway.review.events import read
 
-    # Not at whatever else Unicode ends a line with: a name may hold that, and the engine writes it as it is.
-    preview = read(text_of(events).split("\n"))
-    if not preview.stack:
-        raise ConfigError(
-            f"{events} has no events of a preview",
-            why="no resource of any stack is in it",
-            fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
-        )
+    preview = preview_of(events, text_of(events))
     told = drifted(preview, None if no_live else connect(os.environ), identity(os.environ))
     if output == "json":
         screen.out_json("drift", document(preview.stack, told))

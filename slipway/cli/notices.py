@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -26,13 +25,14 @@ from slipway import codec
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.findings import below
 from slipway.cli.terminal.options import WORD, output_option
+from slipway.cli.terminal.sources import lines_of, text_of
 from slipway.errors import ConfigError
 from slipway.formatting import join, quoted
 
 if TYPE_CHECKING:
     from slipway.notices.notice import Notices
 
-T = TypeVar("T")
+Found = TypeVar("Found")
 
 
 @click.command()
@@ -50,13 +50,17 @@ def command(files: tuple[str, ...], issues: str | None, run: str | None, output:
 
     told = Notices()
     for file in files:
-        told += of_document(_json(file), file)
+        body = _parsed(file, "JSON", json.loads, "slipway doctor --output json > FILE, for example")
+        told += of_document(body, file)
     if run:
-        told += _lines(run, "jobs of a run", "name, conclusion, steps and html_url", lambda jobs: of_run(jobs, told))
+        needed = "name, conclusion, steps and html_url, each"
+        told += _parsed(run, "jobs of a run", lambda text: of_run(_json_lines(text), told), needed)
     if output == "json":
-        there = _lines(issues, "issues", "number, state and body", read) if issues else ()
-        asked = {"steps": codec.document(steps(told, there))} if issues else {}
-        screen.out_json("notices", codec.document(told) | asked)
+        body = codec.document(told)
+        if issues:
+            there = _parsed(issues, "issues", lambda text: read(_json_lines(text)), "number, state and body, each")
+            body["steps"] = list(steps(told, there))
+        screen.out_json("notices", body)
     else:
         _show(told, [*files, *filter(None, (run,))])
 
@@ -80,26 +84,13 @@ def _show(told: Notices, named: list[str]) -> None:
         screen.note("nothing was looked at: name a file (slipway notices --help)")
 
 
-def _lines(file: str, what: str, keys: str, read: Callable[[list[Any]], T]) -> T:
-    """What `read` makes of a file's lines of JSON."""
+def _parsed(file: str, what: str, parse: Callable[[str], Found], needed: str) -> Found:
+    """Raises ConfigError for a file that has not `what` a notice is made of."""
     try:
-        return read([json.loads(line) for line in _text(file).split("\n") if line.strip()])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"a line of it can't be read: {error}"
-        raise ConfigError(f"{quoted(file)} has no {what}", why=why, fix=f"{keys}, each") from error
+        return parse(text_of(file))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigError(f"{quoted(file)} has no {what}", why=f"it can't be read: {error}", fix=needed) from error
 
 
-def _json(file: str) -> Any:
-    try:
-        return json.loads(_text(file))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"{quoted(file)} is no JSON", why=str(error), fix="slipway doctor --output json > FILE, for example"
-        ) from error
-
-
-def _text(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8", errors="replace")
-    except OSError as problem:
-        raise ConfigError(f"{quoted(file)} can't be read", why=problem.strerror or str(problem)) from problem
+def _json_lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in lines_of(text) if line.strip()]

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.sources import text_of
-from slipway.errors import ConfigError
+from slipway.cli.terminal.sources import preview_of, text_of
 from slipway.formatting import counted, join
 
 if TYPE_CHECKING:
@@ -178,17 +177,10 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
     from slipway.cloud.connection import connect
     from slipway.cloud.credentials import identity
-    from slipway.review import events, reading
+    from slipway.review import reading
     from slipway.review.review import review
 
-    # Not at whatever else Unicode ends a line with: a name may hold that, and the engine writes it as it is.
-    preview = events.read(text.split("\n"))
-    if not preview.stack:
-        raise ConfigError(
-            f"{source} has no events of a preview",
-            why="no resource of any stack is in it",
-            fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
-        )
+    preview = preview_of(source, text)
     connection = connect(os.environ) if live else None
     who = identity(os.environ)
     return review(reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files))

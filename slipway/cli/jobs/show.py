@@ -23,7 +23,7 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
-from slipway.jobs.description import JobDescription, describe
+from slipway.jobs.description import describe
 from slipway.jobs.failure import Failure, read_failure
 from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events
@@ -60,21 +60,15 @@ def command(job: str, catalog: str | None, output: str) -> None:
         screen.out_json("job", {"job": _document(context, picture)})
         return
     screen.fields(_facts(context, picture))
-    for line in ("", *picture.failure.words) if picture.failure and picture.failure.words else ():
-        screen.out(line)
+    if picture.failure and picture.failure.words:
+        screen.out("\n".join(("", *picture.failure.words)))
     if picture.job.tried:
-        screen.out("")
         _show_trials(picture.job)
     if picture.cause:
-        screen.out("")
-        for line in advice_lines(picture.cause, picture.steps):
-            screen.out(line)
+        screen.out("\n".join(("", *advice_lines(picture.cause, picture.steps))))
     if picture.events.all:
-        screen.out("")
         _show_events(picture)
-    if picture.job.start_time is not None:
-        if not picture.usage.rows and (picture.failure or picture.job.tried or picture.cause or picture.events.all):
-            screen.out("")
+    if picture.usage.rows:
         show_usage(picture.usage)
 
 
@@ -128,6 +122,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
 
 def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     job, why = picture.job, picture.why
+    id_ = job.persistent_resource_id
     told = describe(job, context, picture.events)
     money = told.account
     cost, crossing = cost_words(money) if money.run is not None else "", context.crossing(job.region)
@@ -145,40 +140,39 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("template", f"{job.template}  {told.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
         ("commit", str(job.revision)),
-        (
-            "code",
-            join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
-            + _packed(job),
-        ),
+        ("code", _code(job)),
         ("user", job.user),
         ("request", job.request_id),
-        ("on", f"{told.on}{_id_of(told)}{context.elsewhere(job.region)}"),
+        ("on", f"{told.on}{f' ({id_})' if id_ != told.cluster else ''}{context.elsewhere(job.region)}"),
         ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", run_words(money) if money.run is not None else ""),
         ("restarts", _restarts(picture)),
+        ("usage", picture.usage.why if job.start_time is not None and not picture.usage.rows else ""),
         ("cost", "; ".join(part for part in (cost, crossing) if part)),
         ("output", job.output),
         ("experiment", job.run_of_experiment),
         ("model", job.model),
         ("console", told.console),
-        ("web access", join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items())),
+        (
+            "web access",
+            join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items()),
+        ),
     ]
     return [(key, value) for key, value in facts if value]
 
 
-def _packed(job: VertexJob) -> str:
-    """`  @ 3f9c2e1 with local changes` of what --code packed."""
+def _code(job: VertexJob) -> str:
+    """`gs://…/code.tar.gz  @ 3f9c2e1 with local changes` of what --code packed."""
+    found = join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
     if CODE_LABEL not in job.labels:
-        return ""
-    return f"  @ {job.code}" if job.code.commit else ", never committed"
+        return found
+    return f"{found}  @ {job.code}" if job.code.commit else f"{found}, never committed"
 
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
-    """`workers=2, trees=500, note=…`: all of them, defaults too, in the template's order; `…` where a text is too long
-    for a line, in quotes where it has spaces that a line would not show; `lr by trial` where each trial has its own.
-    Empty for a job of no template."""
+    """Return `workers=2, trees=500, lr by trial`: all of them, defaults too, in the template's order; long text cut."""
     if job.parameters is None:
         return "unknown: the job does not record them" if job.template else ""
     template = catalog.templates.get(job.template)
@@ -194,28 +188,20 @@ def _link(url: str) -> str:
     return url if "://" in url else f"https://{url}"
 
 
-def _id_of(told: JobDescription) -> str:
-    """` (cpu-1a2b3c4)`, behind the name of a cluster that has one."""
-    id_ = told.job.persistent_resource_id
-    return f" ({id_})" if id_ != told.cluster else ""
-
-
 def _restarts(picture: JobDetails) -> str:
-    """`2, 2 preemptions`; empty for a job that had none."""
+    """Return `2, 2 preemptions`; empty for a job that had none."""
     events = picture.events
     if events.why:
         return f"not known: {events.why}"
     restarts, preemptions = len(events.of("restart")), len(events.of("preemption"))
     if not restarts and not preemptions:
         return ""
-    least = "at least " if events.more else ""
-    after = f", {counted(preemptions, 'preemption')}" if preemptions else ""
-    return f"{least}{restarts}{after}"
+    return f"{'at least ' if events.more else ''}{restarts}, {counted(preemptions, 'preemption')}"
 
 
 def _show_events(picture: JobDetails) -> None:
-    job = picture.job
-    rows = []
+    job, rows = picture.job, []
+    screen.out("")
     for event in picture.events.all:
         who = who_of(event.replica, job) if event.replica else "–"
         when = event.at.isoformat(timespec="seconds") if event.at else "?"
@@ -226,7 +212,8 @@ def _show_events(picture: JobDetails) -> None:
 
 
 def _show_trials(job: VertexJob) -> None:
-    """A line a trial: its state, what it tried, the result. Conditional parameters are shown where they are set."""
+    """Print a line a trial: its state, what it tried, the result."""
+    screen.out("")
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
     chosen = job.best_trial
     rows = [

@@ -67,11 +67,10 @@ def _named(catalog: Catalog, word: str) -> Cluster:
     found = catalog.clusters.get(word) or catalog.cluster_named(word)
     if found is not None:
         return found
-    known = tuple(catalog.clusters)
-    near = nearest(word, known)
+    near = nearest(word, catalog.clusters)
     raise ConfigError(
         f"there is no cluster {quoted(word)} in stack {catalog.stack}",
-        why=f"its clusters are {', '.join(known)}" if known else "it has none",
+        why=f"its clusters are {', '.join(catalog.clusters) or 'none'}",
         fix=f"slipway pools reboot {near}" if near else "slipway pools",
     )
 

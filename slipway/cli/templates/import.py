@@ -18,6 +18,7 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD
+from slipway.cli.terminal.sources import text_of
 from slipway.errors import ConfigError
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
@@ -37,7 +38,7 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
     path = Path(file)
     called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
     naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
-    imported = read(from_text(_content(path), file), naming)
+    imported = read(from_text(text_of(file, "name a job file in YAML"), file), naming)
     source = python_source(imported.template)
     for note in imported.notes:
         screen.note(f"note: {note}")
@@ -55,10 +56,3 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
         raise ConfigError(f"{target} exists, and was not overwritten", fix=fix) from None
     screen.out(f"wrote {target}")
     screen.note(f"next: add {called} to slipway:templates of a stack file, then slipway check")
-
-
-def _content(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"can't read {path}", why=str(error), fix="a job file in YAML, as UTF-8") from error

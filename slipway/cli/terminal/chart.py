@@ -34,10 +34,7 @@ _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 
 
 def show_usage(usage: Utilization) -> None:
-    """The chart, as wide as the terminal has room, or why there is none."""
-    if not usage.rows:
-        screen.fields([("usage", usage.why)])
-        return
+    """Print the chart of some rows, as wide as the terminal has room."""
     rows = usage.rows[:_MOST_ROWS]
     words = sum(max(map(len, column)) for column in zip(*[(row.who, row.what) for row in rows], _HEADS, strict=True))
     room = (screen.columns() or shutil.get_terminal_size().columns) - words - len("    ") - 3 * len("  100 %")
@@ -92,7 +89,7 @@ def _spark(points: Sequence[Point], first: datetime, step: float, levels: str) -
 
 
 def _levels() -> str:
-    """Blocks where the terminal can write them."""
+    """Return blocks where the terminal can write them."""
     try:
         _BLOCKS.encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):

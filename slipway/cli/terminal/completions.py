@@ -50,7 +50,8 @@ def _completion(found: _Found) -> Completion:
     return complete
 
 
-def _templates(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+@_completion
+def templates(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
     return ((one.name, one.summary) for one in context.catalog.templates.values())
 
 
@@ -59,7 +60,8 @@ def _named(incomplete: str) -> str:
     return f'display_name:"{incomplete}*"' if incomplete and _NAME.fullmatch(incomplete) else ""
 
 
-def _jobs(context: Context, _: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+@_completion
+def jobs(context: Context, _: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     listed = context.vertex.jobs_of_every_kind(_named(incomplete), page_size=_RECENT)
     return ((job.display_name, job.state) for job in islice(listed, _RECENT))
 
@@ -71,7 +73,8 @@ def _active(context: Context, filter: str) -> Iterator[VertexJob]:
     return chain.from_iterable(islice(jobs, _RECENT) for jobs in listed)
 
 
-def _active_jobs(context: Context, _: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+@_completion
+def active_jobs(context: Context, _: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     return ((job.display_name, job.state) for job in _active(context, _named(incomplete)))
 
 
@@ -82,11 +85,13 @@ def _sweeps_of(context: Context, jobs: Callable[[str], Iterable[VertexJob]]) -> 
     return ((job.labels.get(SWEEP_LABEL, ""), job.template) for job in jobs(wanted))
 
 
-def _sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+@_completion
+def sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
     return _sweeps_of(context, lambda filter: islice(context.vertex.jobs_of_every_kind(filter), 2 * _RECENT))
 
 
-def _active_sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+@_completion
+def active_sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
     return _sweeps_of(context, lambda filter: _active(context, filter))
 
 
@@ -99,7 +104,8 @@ def _argument(ctx: click.Context, name: str) -> str:
     return str(ctx.params.get(name) or next(iter(ctx.args), ""))
 
 
-def _parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+@_completion
+def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """`trees=` for those that are not given yet, the required ones first; after the `=` the values that there are."""
     from slipway.submission.parameters import describe
 
@@ -128,27 +134,33 @@ def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tu
     """Those of the template, with what each is for, or why it is not available. All have some help: zsh lists what has
     none behind the others."""
     from slipway.capacity import CAPACITY_TYPES
-    from slipway.catalog.lookup import capacity_types, reason
+    from slipway.catalog import lookup
 
     template = _template_of(context, ctx)
     if template is None:
         yield from ((one.name, one.when) for one in CAPACITY_TYPES.values())
         return
-    for name, offers in capacity_types(template, ctx.params.get("kind") or "").items():
+    for name, offers in lookup.capacity_types(template, ctx.params.get("kind") or "").items():
         if name in CAPACITY_TYPES:
             can = any(one.available for one in offers)
-            yield name, CAPACITY_TYPES[name].when if can else f"not available: {reason(offers[0])}"
+            yield name, CAPACITY_TYPES[name].when if can else f"not available: {lookup.reason(offers[0])}"
 
 
-def _clusters(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
+capacity_types = _completion(_capacity_types)
+
+
+@_completion
+def clusters(context: Context, _: click.Context, __: str) -> Iterator[tuple[str, str]]:
     return ((one.name, one.id) for one in context.catalog.clusters.values())
 
 
-def _waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+@_completion
+def waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     return ((f"{name}=", help) for name, help in _capacity_types(context, ctx, incomplete))
 
 
-def _then(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+@_completion
+def then(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """The last of a list, without those that stand before it."""
     before, comma, _ = incomplete.rpartition(",")
     taken = before.split(",")
@@ -156,7 +168,8 @@ def _then(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tup
     return ((f"{before}{comma}{name}", help) for name, help in types if name not in taken)
 
 
-def _roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
+@_completion
+def roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
     from slipway.jobs.finding import find_jobs
     from slipway.jobs.roles import replica_names, role_names, trial_names
 
@@ -171,11 +184,3 @@ def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
 
 def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(incomplete, type="dir")]
-
-
-templates, parameters = _completion(_templates), _completion(_parameters)
-clusters = _completion(_clusters)
-jobs, active_jobs = _completion(_jobs), _completion(_active_jobs)
-sweeps, active_sweeps = _completion(_sweeps), _completion(_active_sweeps)
-capacity_types, waits, then = _completion(_capacity_types), _completion(_waits), _completion(_then)
-roles = _completion(_roles)

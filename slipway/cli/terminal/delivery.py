@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments
 from slipway.cli.terminal.submission import TerminalDisplay
-from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.formatting import join
@@ -59,7 +57,11 @@ def send(
             ledger.end(id_)
         if not earlier:
             raise
-        raise _another_now(context, journal, ledger, id_, problem) from problem
+        what = f"this command has sent {problem.name}, and would be another job now: nothing was sent"
+        ended = f"that one has ended (slipway jobs show {problem.name}): give the command again to send it as it is now"
+        other = ConfigError(what, why=problem.why, fix=ended)
+        _tell_what_goes_on(context, journal, ledger, id_, other, "give the command again")
+        raise other from problem
     except Cancelled:
         ledger.end(id_)  # Nothing of it can run any more: what the same command sends next is no second run.
         raise
@@ -73,7 +75,8 @@ def send(
         if problem.exit_code in (2, 5) and not terminal.any_sent and not resumed:
             ledger.end(id_)
         elif problem.exit_code in (2, 5) and _withdrawn(journal, id_):
-            problem.fix = "\n".join(filter(None, (problem.fix, _from_the_first(typed))))
+            first = f"to begin with the first capacity type again:\n{typed.again(new_request_id())}"
+            problem.fix = "\n".join(filter(None, (problem.fix, first)))
         raise
     ledger.end(id_)
     if earlier and not submitted.attempt.fresh:
@@ -89,47 +92,12 @@ def send(
 
 
 def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
-    """Whether all that was sent has been given up, and what came next was refused: any other trouble, as a rate limit
-    while it is looked at, may come while a job of it waits, and another id would send a second one."""
+    """Tell whether all that was sent has been given up, and what came next was refused. After any other trouble a job
+    may still wait, and another id would send a second one."""
     last, number = None, 1
     while entry := journal.read(attempt_id(request_id, number)):
         last, number = entry, number + 1
     return last is not None and last.state is EntryState.REFUSED
-
-
-def _from_the_first(typed: SubmitArguments) -> str:
-    """Where none of what a job was given up for takes the submission any more."""
-    return (
-        "the same command tries that again, and does not go back to what was given up; to begin with the first again:\n"
-        f"{typed.again(new_request_id())}"
-    )
-
-
-def _another_now(
-    context: Context,
-    journal: SubmissionJournal,
-    ledger: InterruptedSubmissions,
-    request_id: str,
-    problem: OtherJobError,
-) -> SlipwayError:
-    """What to do where the same words would make another job than the one that they sent. It is forgotten once nothing
-    of it can run any more."""
-    from slipway.submission.lookup import going_on
-
-    what = f"this command has sent {problem.name}, and would be another job now: nothing was sent"
-    try:
-        left = going_on(context, journal, request_id)
-    except SlipwayError as unknown:
-        why = f"{problem.why}\nwhether it goes on can't be told: {unknown.why or unknown.what}"
-        return ConfigError(what, why=why, fix="try again in a minute, or see: slipway jobs list")
-    if left:
-        return ConfigError(what, why=problem.why, fix=_keep_or_cancel(left, "to send it as it is now"))
-    ledger.end(request_id)
-    return ConfigError(
-        what,
-        why=problem.why,
-        fix=f"that one has ended (slipway jobs show {problem.name}): give the command again to send it as it is now",
-    )
 
 
 def _tell_what_goes_on(
@@ -137,32 +105,26 @@ def _tell_what_goes_on(
     journal: SubmissionJournal,
     ledger: InterruptedSubmissions,
     request_id: str,
-    problem: JobGoneError,
-    once_more: str,
+    problem: SlipwayError,
+    then: str,
 ) -> None:
-    """A job that is gone may have been given up, and the one that was sent after it goes on: then the submission is
-    kept, and that one is told of. It is forgotten once nothing of it can run any more."""
+    """Add to `problem` which jobs of the submission have not ended, and what to type; `then`: what to do after that.
+
+    The submission is forgotten once nothing of it can run any more.
+    """
     from slipway.submission.lookup import going_on
 
     try:
         left = going_on(context, journal, request_id)
     except SlipwayError as unknown:
-        problem.why += f"\nwhether another job of it goes on can't be told: {unknown.why or unknown.what}"
+        problem.why += f"\nwhether another job of it goes on is not known: {unknown.why or unknown.what}"
         problem.fix = "try again in a minute, or see: slipway jobs list"
         return
     if not left:
         ledger.end(request_id)
         return
-    was, has = ("was", "has") if len(left) == 1 else ("were", "have")
-    problem.why += f"\n{join([job.typed for job in left])} {was} sent after it, and {has} not ended"
-    problem.fix = _keep_or_cancel(left, "to run it once more", once_more)
-
-
-def _keep_or_cancel(left: Sequence[VertexJob], otherwise: str, then: str = "give the command again") -> str:
-    """What to type where these jobs of a submission go on; `otherwise` is what for one would cancel them, and `then`
-    what to do once they have ended."""
+    problem.why += f"\n{join(job.typed for job in left)} {'has' if len(left) == 1 else 'have'} not ended"
     cancel = "\n".join(f"slipway jobs cancel {job.typed}" for job in left)
-    return (
-        f"to keep it:  slipway jobs wait {left[-1].typed}\n"
-        f"{otherwise}, cancel it, and once it has ended {then}:\n{cancel}"
+    problem.fix = (
+        f"to keep it:  slipway jobs wait {left[-1].typed}\nelse cancel it, and once it has ended {then}:\n{cancel}"
     )

@@ -77,10 +77,8 @@ def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = Tr
 
 
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
-    """The job that a person named by name, number, full resource name, by the id of its request or, with `of_template`,
-    by its template, whose newest job it is. Raises ResourceError.
-
-    Of several of one name it is the newest, or the one that this is a copy of. Which one was taken is said.
+    """Find the job that a person named by name, number, full resource name, the id of its request or, with
+    `of_template`, its template, and say which one of several was taken. Raises ResourceError.
     """
     from slipway.cli.terminal import screen
     from slipway.jobs.claim import JobGoneError, OtherJobError, original
@@ -97,14 +95,12 @@ def found_job(context: Context, text: str, *, of_template: bool = True) -> Verte
         why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
         fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
         raise ResourceError(problem.what, why=why, fix=fix) from None
-    called = "its job" if newest.request_id == text else ""
-    if newest.template and newest.template == label_value(text):
-        called = "its newest job"
-    if called and newest.display_name != text:
-        who = newest.user
-        about = ", ".join(word for word in (who, state_word(newest.state)) if word)
-        what = "request" if called == "its job" else "template"
-        screen.note(f"note: {text} is a {what}; this is {called}, {newest.display_name} ({about})")
+    if newest.display_name != text:
+        about = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
+        if newest.template and newest.template == label_value(text):
+            screen.note(f"note: {text} is a template; this is its newest job, {newest.display_name} ({about})")
+        elif newest.request_id == text:
+            screen.note(f"note: {text} is a request; this is its job, {newest.display_name} ({about})")
     if not namesakes:
         return newest
     ran = None

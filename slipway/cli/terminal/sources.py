@@ -1,19 +1,41 @@
-"""What a command reads: a file that is named, or stdin."""
+"""Files that a command is named, `-` for stdin."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slipway.errors import ConfigError
 from slipway.formatting import quoted
+
+if TYPE_CHECKING:
+    from slipway.review.preview import Preview
 
 STDIN = "-"
 
 
 def text_of(source: str, fix: str = "name a file, or - for stdin") -> str:
-    """All of it; bytes that are no text become a sign for that. Raises ConfigError where it can't be read."""
+    """Return all of it; bytes that are no text become a sign for that. Raises ConfigError."""
     try:
         return sys.stdin.read() if source == STDIN else Path(source).read_text(encoding="utf-8", errors="replace")
     except OSError as problem:
         raise ConfigError(f"{quoted(source)} can't be read", why=problem.strerror or str(problem), fix=fix) from problem
+
+
+def lines_of(text: str) -> list[str]:
+    """Split at line feeds alone: names may hold whatever else Unicode ends a line with."""
+    return text.split("\n")
+
+
+def preview_of(source: str, text: str) -> Preview:
+    """Return what a preview wrote on stdout, which `source` is named for. Raises ConfigError."""
+    from slipway.review.events import read
+
+    preview = read(lines_of(text))
+    if preview.stack:
+        return preview
+    raise ConfigError(
+        f"{source} has no events of a preview",
+        fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
+    )

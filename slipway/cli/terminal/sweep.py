@@ -15,7 +15,7 @@ from slipway.cli.terminal.submission import commit_words, confirm
 from slipway.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
-from slipway.formatting import exact, join
+from slipway.formatting import counted, exact, join
 from slipway.submission.candidates import summary
 from slipway.submission.choice import Choice, passed_over
 from slipway.submission.costs import spending_at_once
@@ -83,22 +83,15 @@ def _planned(
 ) -> SweepPlan:
     """Raises ConfigError for what is wrong in the file, and for flags that are for one job."""
     assert typed.sweep is not None
-    if ending.follows:
-        raise ConfigError(
-            "--follow shows the log of one job", fix="wait for all runs with --wait, or see one: slipway jobs logs"
-        )
-    if typed.wait_for or typed.then:
-        raise ConfigError(
-            "--wait-for and --then are for one job",
-            why="all runs of a sweep that need the same machines get them from the same place",
-            fix="choose it: --capacity TYPE",
-        )
-    if typed.experiment_run is not None:
-        raise ConfigError(
-            "--experiment-run is the name of one job's run",
-            why="all runs of the sweep would log into that one run, mixed up",
-            fix="leave it out: each is a run of its own in the experiment, named after its job",
-        )
+    capacity = "choose it for all runs: --capacity TYPE"
+    for flag, given, fix in (
+        ("--follow", ending.follows, "wait for all runs with --wait, or see one: slipway jobs logs"),
+        ("--wait-for", typed.wait_for, capacity),
+        ("--then", typed.then, capacity),
+        ("--experiment-run", typed.experiment_run is not None, "leave it out: each run is named after its job"),
+    ):
+        if given:
+            raise ConfigError(f"{flag} is for one job", fix=fix)
     points = read(Path(typed.sweep))
     asked = typed.request()
     if typed.code is not None:
@@ -135,12 +128,10 @@ class SweepTerminal:
         screen.note(text)
 
     def ending(self, count: int) -> None:
-        runs = "1 run that is" if count == 1 else f"{count:,} runs that are"
-        screen.note(f"waits for {runs} being cancelled, to send what did not end otherwise once more")
+        screen.note(f"waits until {counted(f'{count:,}', 'run')} being cancelled ended, to send what is left")
 
     def missing(self, count: int) -> None:
-        runs = "1 run that was" if count == 1 else f"{count:,} runs that were"
-        screen.note(f"looks for {runs} sent before and that no list shows")
+        screen.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
 
     def chosen(
         self,
@@ -177,14 +168,14 @@ class SweepTerminal:
         count = self._plan.count
         if self._asks.any:
             recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
-            failed = len(left.send) - fresh - recalled
-            words = [
-                *_once_more(failed, count, "has failed", "have failed"),
-                *_once_more(recalled, count, "was cancelled", "were cancelled"),
-                *([f"{fresh:,} of {count:,} are sent for the first time"] if fresh else []),
-            ]
-            what = join(self._asks.words, "or")
-            return ", ".join(words) or f"none of {count:,} runs {what}{'' if left.look else ', nothing is sent'}"
+            sent = _counts(
+                (len(left.send) - fresh - recalled, "that failed"),
+                (recalled, "that were cancelled"),
+                (fresh, "for the first time"),
+            )
+            if sent:
+                return f"{len(left.send):,} of {count:,} runs are sent: {sent}"
+            return f"none of {count:,} runs {join(self._asks.words, 'or')}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""
         return f"{count:,} runs{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
 
@@ -204,26 +195,21 @@ class SweepTerminal:
             yield lambda now: show(now.done, words(now))
 
 
-def _once_more(runs: int, count: int, one: str, many: str) -> list[str]:
-    return (
-        [f"{runs:,} of {count:,} runs {f'{one} and is' if runs == 1 else f'{many} and are'} sent once more"]
-        if runs
-        else []
-    )
+def _counts(*facts: tuple[int, str]) -> str:
+    return ", ".join(f"{count:,} {what}" for count, what in facts if count)
 
 
 def words(progress: SendingProgress) -> str:
-    """What there is beside the number: `2 looked for, 1 refused`, and that no call or no run gets through."""
-    facts = (
+    """Return `2 looked for, 1 refused`, and that no call or no run gets through."""
+    told = _counts(
         (progress.missed, "looked for, as their answers were lost"),
         (progress.refused, "refused"),
         (progress.limited, "rate-limited and retried"),
     )
-    counted = [f"{count:,} {what}" for count, what in facts if count]
     if progress.trouble:
-        counted.append(f"no contact ({progress.trouble}), still trying")
+        told += f"{', ' if told else ''}no contact ({progress.trouble}), still trying"
     still = progress.trouble or progress.held
-    return ", ".join(counted) + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
+    return told + ("; Ctrl-C loses nothing: the same command sends the rest" if still else "")
 
 
 def _lines(clock: Clock) -> Callable[[SendingProgress], None]:

@@ -10,6 +10,7 @@ from slipway.cli.terminal.watching import Detached, display
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import SlipwayError
+from slipway.formatting import counted
 from slipway.prices import price_text
 from slipway.sweeps.forecast import Forecast
 from slipway.sweeps.runs import FAILED, Run, Settle, copies, latest, most_likely
@@ -23,13 +24,12 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
     recalled = left.recalled + len(left.recalls & result.accepted.keys())
     repeated = left.repeated + sum(run.resend > 0 for run in result.accepted)
-    lines += [f"  of those {words}" for words in _sent_once_more(repeated - recalled, recalled)]
+    if repeated:
+        lines.append(f"  {_sent_once_more(repeated, recalled)}")
     if left.failed:
-        has = "has" if left.failed == 1 else "have"
-        lines.append(f"  of those {left.failed:,} {has} failed; once more: {again.failed}")
+        lines.append(f"  failed: {left.failed:,}; once more: {again.failed}")
     if left.cancelled:
-        was = "was" if left.cancelled == 1 else "were"
-        lines.append(f"  of those {left.cancelled:,} {was} cancelled; to go on with them: {again.cancelled}")
+        lines.append(f"  cancelled: {left.cancelled:,}; to go on with them: {again.cancelled}")
     return lines
 
 
@@ -108,12 +108,12 @@ def tally(jobs: Sequence[VertexJob], settle: Settle = most_likely) -> str:
     earlier = [job for job in alone if (run := Run.of(job)) and last[run.index] is not job]
     states = [*(job.state for job in last.values()), *(job.state for job in alone if Run.of(job) is None)]
     recalled = sum(job.state == "JOB_STATE_CANCELLED" for job in earlier)
-    notes = [*_sent_once_more(len(earlier) - recalled, recalled)]
+    notes = [counted_states(states)]
+    if earlier:
+        notes.append(_sent_once_more(len(earlier), recalled))
     if aside:
-        notes.append(f"{len(aside):,} {'copy' if len(aside) == 1 else 'copies'} stood aside")
-    lines = [
-        f"{len(states):,} run{'' if len(states) == 1 else 's'} listed: {'; '.join([counted_states(states), *notes])}"
-    ]
+        notes.append(f"stood aside as copies: {len(aside):,}")
+    lines = [f"{counted(f'{len(states):,}', 'run')} listed: {'; '.join(notes)}"]
     if not FAILED.isdisjoint(states):
         lines.append("  what failed, once more: the sweep's command with --retry-failed")
     if "JOB_STATE_CANCELLED" in states:
@@ -121,6 +121,7 @@ def tally(jobs: Sequence[VertexJob], settle: Settle = most_likely) -> str:
     return "\n".join(lines)
 
 
-def _sent_once_more(failed: int, cancelled: int) -> list[str]:
-    told = ((failed, "had failed"), (cancelled, "had been cancelled"))
-    return [f"{count:,} {what} and {'was' if count == 1 else 'were'} sent once more" for count, what in told if count]
+def _sent_once_more(repeated: int, cancelled: int) -> str:
+    """`cancelled` of those that were `repeated`; the others had failed."""
+    told = ((repeated - cancelled, "failed"), (cancelled, "cancelled"))
+    return f"sent once more: {', '.join(f'{count:,} {what}' for count, what in told if count)}"

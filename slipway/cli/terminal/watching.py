@@ -91,48 +91,36 @@ def watch(
     only: str = "",
     text: Callable[[LogEntry, VertexJob], str] = line,
 ) -> VertexJob:
-    """Watches `job` to its end and gives it as it is then, with a line of account.
+    """Watch `job`, or the one that it is a copy of, to its end; return it as it is then, with a line of account.
 
-    With `logs` its lines are shown, as `text` has them, none from before `begin` and none that the filter `only` leaves
-    out.
-    Of a copy it watches on to the end of the job that runs the submission. Raises Timeout after `timeout` seconds
-    and Detached on Ctrl-C; the job goes on in both cases.
+    With `logs` show its lines, as `text` has them, from `begin` on, and of the filter `only` alone. Raises Timeout
+    after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
-    name = job.display_name or job.id
-    begun = context.clock.monotonic()
-    follower = follower_of(context, job, logs=logs, timeout=timeout, severity=severity, begin=begin, only=only)
-    try:
-        with display(context, quiet, plain=plain) as show, _utilization_line(context, show) as utilization:
-            for event in follower.events(timeout):
-                if isinstance(event, LogLine):
-                    show.line(text(event.entry, follower.job))
-                elif isinstance(event, Trouble):
-                    show.note(f"{name}  {event.text}")
-                else:
-                    show.state(state_at(event, name, utilization(event.job)))
-    except CloudError:
-        if not follower.job.ended:
-            screen.note(f"{name} goes on; come back with: slipway jobs logs {job.typed} --follow")
-        raise
-    except KeyboardInterrupt:
-        raise Detached(
-            f"stopped watching; {name} goes on", fix=f"come back with: slipway jobs logs {job.typed} --follow"
-        ) from None
-    if runs := original(context.vertex, context.connection.storage, follower.job):
+    begun, left = context.clock.monotonic(), timeout
+    while True:
+        name = job.display_name or job.id
+        back = f"come back with: slipway jobs logs {job.typed} --follow"
+        follower = follower_of(context, job, logs=logs, timeout=left, severity=severity, begin=begin, only=only)
+        try:
+            with display(context, quiet, plain=plain) as show, _utilization_line(context, show) as utilization:
+                for event in follower.events(left):
+                    if isinstance(event, LogLine):
+                        show.line(text(event.entry, follower.job))
+                    elif isinstance(event, Trouble):
+                        show.note(f"{name}  {event.text}")
+                    else:
+                        show.state(state_at(event, name, utilization(event.job)))
+        except CloudError:
+            if not follower.job.ended:
+                screen.note(f"{name} goes on; {back}")
+            raise
+        except KeyboardInterrupt:
+            raise Detached(f"stopped watching; {name} goes on", fix=back) from None
+        runs = original(context.vertex, context.connection.storage, follower.job)
+        if runs is None:
+            break
         screen.note(f"{name} ({job.id}) was a copy of {runs.id}, which runs this submission")
-        left = None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
-        return watch(
-            context,
-            runs,
-            logs=logs,
-            timeout=left,
-            quiet=quiet,
-            plain=plain,
-            severity=severity,
-            begin=begin,
-            only=only,
-            text=text,
-        )
+        job, left = runs, None if timeout is None else max(0.0, timeout - (context.clock.monotonic() - begun))
     if kept := end_run(context, follower.job):
         screen.note(kept)
     screen.note(account_of(follower.job, context))

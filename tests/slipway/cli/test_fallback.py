@@ -208,7 +208,7 @@ def test_the_last_one_refused_the_same_command_is_told_not_to_go_back_and_anothe
         refused = full.run(*words)
     assert refused.code == 5 and "needs 4, limit 1" in refused.err
     told, again = refused.err.rstrip().splitlines()[-2:]
-    assert told.endswith("does not go back to what was given up; to begin with the first again:")
+    assert told.endswith("to begin with the first capacity type again:")
     first, *rest = shlex.split(again)
     assert first == "slipway" and rest[: len(words)] == list(words) and rest[-2] == "--request-id"
     with full.started(*rest):

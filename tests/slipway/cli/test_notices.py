@@ -69,7 +69,7 @@ def test_the_condition_of_a_mend_stands_below_it(tmp_path: Path, capsys: pytest.
     ("words", "why"),
     [
         (["nowhere.json"], "can't be read"),
-        (["up.txt"], "is no JSON"),
+        (["up.txt"], "has no JSON"),
         (["--issues", "up.txt", "--output", "json"], "has no issues"),
     ],
 )

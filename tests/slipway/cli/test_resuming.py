@@ -95,8 +95,9 @@ def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_th
             f"error: this command has sent {name}, and would be another job now: nothing was sent",
             "  why: parameters: code=print('hello') then, code=print('anew') now",
             "       arguments: print('hello') then, print('anew') now",
+            f"       {name} has not ended",
             f"  fix: to keep it:  slipway jobs wait {name}",
-            "       to send it as it is now, cancel it, and once it has ended give the command again:",
+            "       else cancel it, and once it has ended give the command again:",
             f"       slipway jobs cancel {name}",
         ]
     assert len(waiting.jobs()) == 2
@@ -130,7 +131,7 @@ def test_it_is_kept_where_nobody_can_tell_whether_the_other_job_goes_on(waiting:
     with waiting.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
         refused = waiting.run(*WORDS)
     assert refused.code == 2 and remembered(waiting) == 1
-    assert "whether it goes on can't be told: " in refused.err and "fix: try again in a minute" in refused.err
+    assert "goes on is not known: " in refused.err and "fix: try again in a minute" in refused.err
 
 
 def test_a_job_that_is_gone_is_told_once_and_the_command_given_again_sends_another(waiting: Stack) -> None:  # N7
@@ -166,9 +167,9 @@ def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(stack
             gone = stack.run(*words)
             assert gone.code == 4 and remembered(stack) == 1 and len(stack.jobs()) == 2
             assert gone.err.splitlines()[-4:] == [
-                f"       {name} was sent after it, and has not ended",
+                f"       {name} has not ended",
                 f"  fix: to keep it:  slipway jobs wait {name}",
-                "       to run it once more, cancel it, and once it has ended give the command again:",
+                "       else cancel it, and once it has ended give the command again:",
                 f"       slipway jobs cancel {name}",
             ], gone.err
         named = stack.run(*words, "--request-id", first["labels"]["slipway-request"])
@@ -176,7 +177,7 @@ def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(stack
         with stack.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
             unread = stack.run(*words)
         assert unread.code == 4 and remembered(stack) == 1
-        assert "whether another job of it goes on can't be told: " in unread.err
+        assert "goes on is not known: " in unread.err
         assert "fix: try again in a minute, or see: slipway jobs list" in unread.err
         stack.cancel_all()
         stack.until(lambda: all("endTime" in job for job in stack.jobs()))

@@ -92,8 +92,3 @@ def test_a_glance_is_the_mean_of_all_replicas() -> None:
     ]
     assert in_short(rows) == "gpu █ 90 %  cpu ▅▅ 60 %"
     assert in_short([]) == ""
-
-
-def test_without_rows_it_says_why(capsys: pytest.CaptureFixture[str]) -> None:
-    show_usage(Utilization(why="no samples yet"))
-    assert capsys.readouterr().out == "usage      no samples yet\n"
