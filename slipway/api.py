@@ -224,7 +224,7 @@ def _tell(event: Event) -> None:
 
 
 class _LogDisplay:
-    """Tells what a submission does to the logger. `yes`: whatever it costs is confirmed."""
+    """A submission told to the logger. `yes`: whatever it costs is confirmed."""
 
     def __init__(self, yes: bool) -> None:
         self._yes = yes

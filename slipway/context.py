@@ -42,9 +42,8 @@ class Clock:
 
 @dataclass(frozen=True)
 class Context:
-    """Reads the process's environment once; tests give their own. `address` is the catalog's, if one was given.
-    `in_season`: the catalog is as who submits needs it, without the clusters whose season has ended since it was
-    published; else as it was published."""
+    """The process's environment, read once; tests give their own. `address` is the catalog's, if one was given.
+    `in_season`: the catalog without clusters whose season has ended since, as who submits needs it."""
 
     address: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
@@ -54,7 +53,7 @@ class Context:
     in_season: bool = False
 
     def __reduce__(self) -> tuple[Callable[..., Context], tuple[str | None]]:
-        """Credentials are not stored: whoever reads it back has an environment of their own."""
+        """Leave out credentials: whoever reads it back has an environment of their own."""
         return partial(Context, folder=self.folder, in_season=self.in_season), (self.address,)
 
     @cached_property
@@ -70,7 +69,7 @@ class Context:
         return self._fetched(self.connection)
 
     def _fetched(self, connection: Connection) -> Catalog:
-        """The time it goes by is that of the answer which has the catalog, where this machine's clock is wrong."""
+        """Go by the time of the answer that has the catalog, where this machine's clock is wrong."""
         found = fetch(connection.storage, self.selected)
         if not self.in_season or not any(one.season.ends for one in found.clusters.values()):
             return found
@@ -80,7 +79,7 @@ class Context:
         return in_season(found, right_time(self.now, connection.session.time))
 
     def anew(self) -> Context:
-        """The same with the catalog as it is published now, which takes one round trip. Raises what `fetch` raises."""
+        """Return the same with the catalog as published now, which takes one round trip. Raises what `fetch` raises."""
         again = replace(self)
         # What the checkout remembers may be another catalog by now, and a session keeps its connections.
         known = {"selected": self.selected, "connection": self.connection}
@@ -92,22 +91,19 @@ class Context:
         return self.vertex_by(self.connection)
 
     def vertex_by(self, connection: Connection) -> Vertex:
-        """In the stack's own region, and for lists wherever its jobs may be."""
+        """Return a client of the stack's own region, and for lists wherever its jobs may be."""
         return connection.vertex(self.catalog.project, self.catalog.region, self.catalog.regions_ever)
 
     @property
     def vertex_of_clusters(self) -> Vertex:
-        """In the stack's own region, and for lists in the others with clusters on offer."""
+        """Return a client of the stack's own region, and for lists of the others with clusters on offer."""
         catalog, spared = self.catalog, self.catalog.regions_without_clusters
         needed = [one for one in catalog.regions_ever if one not in spared]
         return self.connection.vertex(catalog.project, catalog.region, needed)
 
     def looked_up(self, read: Callable[[Vertex], Found], say: Callable[[str], None]) -> Found:
-        """What is read of all regions; where that fails, of those with clusters on offer, and `say` is told of it.
-
-        For what people look at, and where nothing goes wrong with what was not seen. Raises CloudError where these fail
-        too.
-        """
+        """Read all regions for people to look at; where that fails, those with clusters on offer, which `say` is told.
+        Raises CloudError where these fail too."""
         catalog, spared = self.catalog, self.catalog.regions_without_clusters
         if not spared:
             return read(self.vertex)
@@ -132,7 +128,7 @@ class Context:
 
     @property
     def user(self) -> str:
-        """Who submits, for the job's label: SLIPWAY_USER, the CI's actor, or the login name."""
+        """Return who submits, for the job's label: SLIPWAY_USER, the CI's actor, or the login name."""
         named = self.environ.get("SLIPWAY_USER", "").strip() or self.environ.get("GITHUB_ACTOR", "").strip()
         if named:
             return named
@@ -143,39 +139,38 @@ class Context:
 
     @property
     def look_for(self) -> float:
-        """Seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
+        """Return seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
         return seconds(self.environ.get("SLIPWAY_LOOK_FOR", "").strip() or "60s")
 
     @property
     def no_contact(self) -> float:
-        """Seconds without any answer after which waiting for a job is given up, from SLIPWAY_NO_CONTACT. Raises
-        ConfigError."""
+        """Return seconds without contact until waiting is given up, from SLIPWAY_NO_CONTACT. Raises ConfigError."""
         return seconds(self.environ.get("SLIPWAY_NO_CONTACT", "").strip() or "1h")
 
     def console_link(self, job: VertexJob) -> str:
-        """The job's page, or empty where the endpoint is not Google's and has none."""
+        """Return the job's page, or empty where the endpoint is not Google's and has none."""
         if "vertex" in self.connection.endpoints.overrides:
             return ""
         page = f"locations/{job.region}/training/{job.id}/cpu?project={self.catalog.project}"
         return f"https://console.cloud.google.com/vertex-ai/{page}"
 
     def elsewhere(self, region: str) -> str:
-        """` in us-east4`, to be put behind what is not in the stack's own region; else empty."""
+        """Return ` in us-east4` for what is not in the stack's own region; else empty."""
         return "" if region == self.catalog.region else f" in {region}"
 
     def crossing(self, region: str) -> str:
-        """What the price of a job there leaves out: its data is in the stack's region. Empty for a job at home."""
+        """Say what the price of a job there leaves out: its data is in the stack's region. Empty for a job at home."""
         home = self.catalog.region
         return f"its data stays in {home}, and crosses regions at a price by the gigabyte" if region != home else ""
 
     def cluster_name(self, cluster_id: str) -> str:
-        """What people call a cluster; a retiring generation has its id."""
+        """Return what people call a cluster; a retiring generation has its id."""
         cluster = self.catalog.cluster_named(cluster_id)
         return cluster.name if cluster else cluster_id
 
 
 def context_of(address: str | None) -> Context:
-    """What a call from Python that submits starts from. Raises SlipwayError where the process's own folder is gone."""
+    """Return what a submission from Python starts from. Raises SlipwayError where the process's own folder is gone."""
     try:
         return Context(address, in_season=True)
     except FileNotFoundError as problem:

@@ -50,9 +50,9 @@ class Price:
 UNKNOWN = Price(complete=False)
 
 
-def price_text(price: Price) -> str | None:
+def price_text(price: Price | None) -> str | None:
     """The known part of a price as catalogs have it: `1.1728`; None without any."""
-    return None if price.unknown else f"{price.known:.4f}"
+    return None if price is None or price.unknown else f"{price.known:.4f}"
 
 
 def exact_text(price: Price | None) -> str | None:

@@ -137,7 +137,7 @@ class Sweep:
 
 
 class _LogDisplay:
-    """Tells what a sweep does to the logger."""
+    """A sweep told to the logger."""
 
     def __init__(self, context: Context, *, yes: bool = False) -> None:
         self._catalog, self._yes = context.catalog, yes
@@ -146,7 +146,7 @@ class _LogDisplay:
         _log.info(text)
 
     def state(self, text: Callable[[datetime], str]) -> None:
-        """How many run is for whoever asks for the jobs."""
+        """Say nothing: whoever asks for the jobs sees how many run."""
 
     def ending(self, count: int) -> None:
         _log.info("waits for %d runs that are being cancelled", count)

@@ -88,13 +88,13 @@ class Verbs(click.Group):
             formatter.write_dl([(name, source.partition("\n")[0].strip('"')) for name, source in sources])
 
     def _in_groups(self, name: str) -> list[str]:
-        """`jobs show` for `show`: the groups that have a verb of that name."""
+        """Return `jobs show` for `show`: the groups that have a verb of that name."""
         groups = {group: file.parent for group, file in self._files().items() if file.name == "__init__.py"}
         verbs = {group: {one.stem for one in folder.glob("[!_]*.py")} for group, folder in sorted(groups.items())}
         return [f"{group} {name}" for group, known in verbs.items() if name in known]
 
     def _files(self) -> dict[str, Path]:
-        """Where each verb, or group of them, is written."""
+        """Return the file of each verb, or group of verbs, by name."""
         found = {}
         for path in (path for folder in sys.modules[self._package].__path__ for path in Path(folder).iterdir()):
             file = path / "__init__.py" if path.is_dir() else path
@@ -136,7 +136,7 @@ def slipway(debug: bool) -> None:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Runs one command and gives the exit code. Errors are three lines on stderr, never a traceback."""
+    """Run one command and return the exit code. Errors are three lines on stderr, never a traceback."""
     arguments = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
     # Anywhere in the line, as people add it to the end of the line they have just typed.
@@ -163,7 +163,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _check_text(arguments: Sequence[str]) -> None:
-    """Raises ConfigError for bytes that are not text: nothing that is named so can be sent, or be found."""
+    """Raise ConfigError for bytes that are not text: nothing named so can be sent or found."""
     from slipway.recorded_parameters import unfit
 
     if wrong := [one for one in arguments if unfit(one)]:
@@ -237,7 +237,7 @@ def _shown(error: SlipwayError, debug: bool) -> int:
 
 
 def _flags(arguments: Arguments) -> str:
-    """What a call of Python is to be given, as the words of `slipway submit`."""
+    """Write what a call of Python is to be given as the words of `slipway submit`."""
     words = []
     for name, value in arguments.items():
         if name == "template":

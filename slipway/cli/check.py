@@ -15,7 +15,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
-from slipway.formatting import counted, join, nearest, quoted, short
+from slipway.formatting import counted, join, nearest, quoted
 from slipway.prices import Bounds, Price, price_in_words, total
 from slipway.stack.yaml_file import Document, DocumentPart, FileFinding, StackErrors, in_words, load
 
@@ -64,14 +64,13 @@ def check_file(path: Path) -> Checked:
     shown = _shown(path)
     document = load(path, shown_as=shown)
     warnings = check_warnings(document)
+    folder = _templates_of(path)
     try:
         stack = parse(document)
     except StackErrors as errors:
-        missing = _missing_templates(document, _templates_of(path))
-        found = sorted((*errors.findings, *missing), key=lambda finding: finding.line)
+        found = sorted((*errors.findings, *_templates(document, folder)), key=lambda finding: finding.line)
         return Checked(stack_of(shown), shown, None, tuple(found), warnings)
-    folder = _templates_of(path)
-    findings = _missing_templates(document, folder) or _unproven(stack, document, folder)
+    findings = _templates(document, folder, stack)
     told = () if findings else _misfits(stack, document, folder)
     return Checked(stack.name, shown, stack, findings, (*warnings, *_closed(stack, document), *told))
 
@@ -102,33 +101,22 @@ def _templates_of(path: Path) -> Path:
     return (folder.parent if folder.name == "stacks" else folder) / "templates"
 
 
-def _missing_templates(document: Document, folder: Path) -> tuple[FileFinding, ...]:
-    from slipway.template.load import available
-
-    names = DocumentPart(document)["config"]["slipway:templates"]
-    known = available(folder)
-    for part in names.entries():
-        name = part.of(str)
-        if name is not None and name not in known:
-            near = nearest(name, known)
-            what = f"there is no template {quoted(name)}: no file templates/{short(name.replace('-', '_'))}.py"
-            fix = f"did you mean `{near}`?" if near else f"one of {', '.join(known)}" if known else "write it"
-            part.wrong(what, fix)
-    return tuple(names.findings)
-
-
-def _unproven(stack: Stack, document: Document, folder: Path) -> tuple[FileFinding, ...]:
-    """Templates that can't be loaded, fit no pool, or break a rule of the service."""
+def _templates(document: Document, folder: Path, stack: Stack | None = None) -> tuple[FileFinding, ...]:
+    """Find templates that can't be loaded, and for a `stack` those that fit no pool or break a rule of the service."""
     from slipway.deployment.publication import rehearse
     from slipway.template.load import load
 
     names = DocumentPart(document)["config"]["slipway:templates"]
-    for index, name in enumerate(stack.templates):
+    for part in names.entries():
+        name = part.of(str)
+        if name is None:
+            continue
         try:
-            rehearse(load((name,), folder)[0], stack)
+            (template,) = load((name,), folder)
+            if stack:
+                rehearse(template, stack)
         except ConfigError as error:
-            what = "\n    ".join([error.what, *error.why.splitlines()])
-            names[index].wrong(what, error.fix)
+            part.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
     return tuple(names.findings)
 
 
@@ -185,7 +173,7 @@ def _summary(stack: Stack) -> str:
 
 
 def _price(stack: Stack) -> Bounds:
-    """Without clusters that are adopted: whoever made them pays for them."""
+    """Sum without adopted clusters: whoever made them pays for them."""
     return total((one for one in stack.clusters if not one.adopted), stack.region)
 
 

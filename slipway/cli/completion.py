@@ -52,10 +52,8 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 
 
 class _Bash(BashComplete):
-    """click's own takes words as bash does, for whom they end at `=` and `:` too: `-p trees=5` is four of them, and an
-    address of a catalog three. This takes the line as it is typed, and answers with what is to stand in place of the
-    last such word.
-    """
+    """Completion of the line as it is typed. For bash, and so for click, words end at `=` and `:` too: `-p trees=5` is
+    four of them. The answer stands in place of the last such word."""
 
     source_template = _BASH
     _kept = ""
@@ -81,7 +79,7 @@ class _Bash(BashComplete):
 
 
 class _Fish(FishComplete):
-    """click's own has the shell sort what is suggested."""
+    """Completion in our order: click has the shell sort what is suggested."""
 
     source_template = FishComplete.source_template.replace("complete --no-files", "complete --keep-order --no-files")
 

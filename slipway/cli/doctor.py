@@ -53,7 +53,7 @@ def command(context: click.Context, stack: str | None, strict: bool, catalog: st
 
 
 def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """What `--output json` prints. `shape` is the same until something comes, goes or becomes something else. Pure."""
+    """Return the JSON document. `shape` is the same until something comes, goes or becomes something else. Pure."""
     return {
         "stack": seen.stack,
         "project": seen.project,

@@ -85,7 +85,7 @@ def _show(told: Notices, named: list[str]) -> None:
 
 
 def _parsed(file: str, what: str, parse: Callable[[str], Found], needed: str) -> Found:
-    """Raises ConfigError for a file that has not `what` a notice is made of."""
+    """Raise ConfigError for a file that does not have `what` a notice is made of."""
     try:
         return parse(text_of(file))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

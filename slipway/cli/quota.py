@@ -102,7 +102,7 @@ def _show(report: QuotaReport) -> None:
 
 
 def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
-    """The command that asks for each quota that is short and may be raised, and that nobody asked for. Pure."""
+    """Return the commands that ask for each quota that is short, may be raised and was not asked for. Pure."""
     return [
         asked
         for line in lines
@@ -115,7 +115,7 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
 
 
 def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
-    """Raises ResourceError where it can't be told what there is, else as `by_hand.ask_for` does."""
+    """Raise ResourceError where limits or requests are unknown, else as `by_hand.ask_for` does."""
     for part in (live.limits, live.preferences):
         if isinstance(part, Unknown):
             raise ResourceError("can't tell what to ask for", why=part.why, fix=f"ask for {part.role}")
@@ -123,7 +123,7 @@ def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
 
 
 def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
-    """Sends what is asked for, and says what became of it."""
+    """Send what is asked for, and say what became of it."""
     if not asks:
         screen.note("nothing is short that could be asked for, and was not")
     elif not contact:
@@ -176,7 +176,7 @@ def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
 
 
 def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:
-    """What an offer draws with the defaults, or the values that choose it; None where a required parameter decides."""
+    """Return what an offer draws with the values that choose it; None where a required parameter decides."""
     row, named = (
         CAPACITY_TYPES.get(offer.capacity_type),
         (template.name, offer.capacity_type, offer.label(template.kind)),
@@ -196,7 +196,7 @@ def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | Non
 
 
 def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any]:
-    """The report as `--output json` prints it; `checked` when limits and use could all be read. Pure."""
+    """Return the JSON document; `checked` when limits and use could all be read. Pure."""
     unread = [part for part in (*_limits(live), live.clusters, live.jobs) if isinstance(part, Unknown)]
     return {
         "stack": catalog.stack,

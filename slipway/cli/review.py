@@ -136,7 +136,7 @@ def command(
 
 
 def _commented(shown: list[Review], base: str) -> MergeResult:
-    """Without a comment where nothing changes."""
+    """Write the comment, but none where nothing changes."""
     from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
 
@@ -158,7 +158,7 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
-    """The reviews that a document or a comment of ours has; None for anything else."""
+    """Return the reviews of a document or a comment of ours; None for anything else."""
     from slipway.review.rendering.comment import MARKER, contents
     from slipway.review.rendering.document import KIND, KINDS, read, read_all
 
@@ -194,8 +194,7 @@ def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
 
 
 def _files(file: str | None, head: str | None) -> Files:
-    """From lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched. `head`:
-    the checkout that has them."""
+    """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
     from slipway.review.reading import Files
 
     if file is None:

@@ -16,7 +16,7 @@ from slipway.catalog.document import as_published
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import dormant_document, due_document
+from slipway.cli.terminal.documents import dates_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time, wrong_clock
 from slipway.context import Context
@@ -45,13 +45,8 @@ def command(catalog: str | None, output: str) -> None:
     if wrong := wrong_clock(context.now, live.time):
         screen.note(f"! {wrong}")
     if output == "json":
-        body = {
-            "stack": found.stack,
-            "time": now,
-            "due": [due_document(one, now) for one in due],
-            "dormant": [dormant_document(one, now) for one in found.dormant.values()],
-        }
-        screen.out_json("schedule", body)
+        dates = dates_document(due, found.dormant.values(), now)
+        screen.out_json("schedule", {"stack": found.stack, "time": now, **dates})
         return
     if due:
         screen.table(
@@ -75,9 +70,8 @@ def command(catalog: str | None, output: str) -> None:
 
 
 def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
-    """What a deployment of what is published does, and what later ones do. Pure.
-
-    What is being replaced in place is left out: which cluster that is to be, the catalog does not tell.
+    """Plan what a deployment of what is published does, and what later ones do, but for what is being replaced in
+    place: the catalog does not tell which cluster that is to be. Pure.
 
     Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
     """

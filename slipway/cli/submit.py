@@ -20,13 +20,13 @@ from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.delivery import send
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument
-from slipway.cli.terminal.submission import document, sent_words
+from slipway.cli.terminal.submission import below_verdict, document, sent_words
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
-from slipway.submission.choice import never_runs, passed_over
+from slipway.submission.choice import never_runs
 from slipway.submission.costs import spending_of
 from slipway.submission.preflight import AT_ONCE, Preflight
 from slipway.submission.request import checked_request_id, new_request_id
@@ -156,10 +156,8 @@ def command(
 
 
 def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None) -> None:
-    """The request on stdout as it would be sent now, alone or in a document.
-
-    Raises what sending would raise before it sends, but for what somebody would have to confirm, which is said.
-    """
+    """Print the request as it would be sent now. Raises what sending would raise before it sends, but tells of costs
+    that somebody would have to confirm."""
     from slipway.submission.preflight import offline_candidate
 
     def show(one: Candidate) -> None:
@@ -178,11 +176,8 @@ def _dry_run(context: Context, prepared: PreparedSubmission, *, json: bool, form
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | None:
-    """On stderr, so that stdout holds the request alone. The candidate that would be taken, None where that is not
-    known.
-
-    Raises what sending would raise before it sends.
-    """
+    """Say on stderr what to expect. Return the candidate that would be taken, None where that is not known. Raises what
+    sending would raise before it sends."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         try:
@@ -193,10 +188,8 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     taken, text = choice.taken.candidate, choice.taken.verdict.text
     said = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
     screen.note(f"not sent; {said}")
-    if crossing := context.crossing(taken.region):
-        screen.note(f"  {crossing}")
-    for one in choice.passed:
-        screen.note(f"  {passed_over(one)}")
+    for line in below_verdict(context, choice):
+        screen.note(line)
     for one in choice.hopeless:
         screen.note(f"  {never_runs(one)}")
     if costs := spending_of(prepared, choice):

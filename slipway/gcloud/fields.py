@@ -32,7 +32,7 @@ UNSUPPORTED: Mapping[str, str] = {
 
 
 def camel(key: str) -> str:
-    """`worker_pool_specs` as the API's JSON spells it."""
+    """Spell `worker_pool_specs` as the API's JSON does."""
     return _SNAKE.sub(lambda found: found[1].upper(), key)
 
 
@@ -49,7 +49,7 @@ def text(part: DocumentPart) -> str | None:
 
 
 def count(part: DocumentPart) -> int | None:
-    """A whole number, also in quotes: the API's JSON has those of 64 bits so."""
+    """Read a whole number, also in quotes: the API's JSON has those of 64 bits so."""
     value = part.value
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
         return int(value)
@@ -65,7 +65,7 @@ def flag(part: DocumentPart) -> bool | None:
 
 
 def duration(part: DocumentPart) -> int | None:
-    """In seconds."""
+    """Read seconds."""
     found = _DURATION.fullmatch(part.value) if isinstance(part.value, str) else None
     if found is None:
         _mistyped(part, "a time in whole seconds", '"3600s", for an hour')
@@ -73,17 +73,17 @@ def duration(part: DocumentPart) -> int | None:
 
 
 def items(part: DocumentPart) -> list[DocumentPart]:
-    """Those of a list. What is no list is its only item, as gcloud takes it; Google's own pages have such files."""
+    """Return those of a list. Anything else is its only item, as for gcloud and on Google's own pages."""
     return list(part.entries()) if isinstance(part.value, list) else [part]
 
 
 def several(read: Read) -> Read:
-    """A list; each item as `read` reads it."""
+    """Read a list; each item as `read` does."""
     return lambda part: [read(one) for one in items(part)]
 
 
 def fields(known: Mapping[str, Read], unsupported: Mapping[str, str] | None = None) -> Read:
-    """A mapping; what is wrong with it is a finding, and null is as good as nothing."""
+    """Read a mapping; what is wrong with it is a finding, and null is as good as nothing."""
 
     def mapping(part: DocumentPart) -> dict[str, Any] | None:
         if not isinstance(part.value, dict):

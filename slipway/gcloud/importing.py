@@ -22,7 +22,7 @@ _STRATEGIES = ("STANDARD", "ON_DEMAND", "SPOT", "FLEX_START", "STRATEGY_UNSPECIF
 
 @dataclass(frozen=True)
 class Imported:
-    """`notes`: what the job was told and its template is not, because Slipway does it."""
+    """A template. `notes`: what the job was told and its template is not, because Slipway does it."""
 
     template: JobTemplate
     notes: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Naming:
-    """What a job file does not say. `folder` has the code of a Python package, from the repository's root."""
+    """Facts that a job file lacks. `folder` has the code of a Python package, from the repository's root."""
 
     name: str
     summary: str
@@ -38,7 +38,7 @@ class Naming:
 
 
 def read(document: Document, naming: Naming) -> Imported:
-    """Raises ConfigError with everything that is wrong, each with its line."""
+    """Raise ConfigError with everything that is wrong, each with its line."""
     findings = list(document.findings)
     root = DocumentPart(document, (), findings)
     if not findings and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
@@ -64,7 +64,7 @@ def _refusal(file: str, findings: list[FileFinding]) -> ConfigError:
 
 
 def _template(root: DocumentPart, found: Mapping[str, Any], naming: Naming) -> Imported | None:
-    """None where something is wrong, which is a finding then."""
+    """Return None where something is wrong, which is a finding then."""
     notes: list[str] = []
     scheduling = found.get("scheduling", {})
     output = found.get("baseOutputDirectory", {}).get("outputUriPrefix", "")

@@ -33,7 +33,7 @@ def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: st
 
 
 def command(body: Mapping[str, Any], project: str, region: str) -> str:
-    """The whole command line: what is no part of a job's spec are flags of it."""
+    """Return the whole command line: what is no part of a job's spec are flags of it."""
     name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
     labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
     words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}"]

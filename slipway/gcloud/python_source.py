@@ -31,7 +31,7 @@ def _classes(value: Any) -> set[str]:
 
 
 def _given(value: Any) -> list[tuple[str, Any]]:
-    """The fields of a dataclass that do not have their default."""
+    """Return the fields of a dataclass that do not have their default."""
     return [(one.name, found) for one in fields(value) if (found := getattr(value, one.name)) != _default(one)]
 
 
@@ -40,7 +40,7 @@ def _default(one: Field[Any]) -> Any:
 
 
 def _text(value: Any, indent: int, before: str, *, explode: bool = False) -> str:
-    """`value`, where `before` is on its first line already: on that line where it fits, else one part a line."""
+    """Write `value` behind `before` on its line where it fits, else one part a line."""
     if not isinstance(value, tuple | Mapping) and not is_dataclass(value):
         return _string(value) if isinstance(value, str) else repr(value)
     opening, parts, closing = _parts(value)
@@ -65,7 +65,7 @@ def _parts(value: Any) -> tuple[str, list[tuple[str, Any]], str]:
 
 
 def _string(text: str) -> str:
-    """As the formatter writes it: in double quotes, unless that needs more backslashes."""
+    """Quote as the formatter does: in double quotes, unless that needs more backslashes."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     return quote + "".join(_character(one, quote) for one in text) + quote
 

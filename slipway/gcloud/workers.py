@@ -24,8 +24,8 @@ Json = Mapping[str, Any]
 
 
 class WorkersReader:
-    """`output` is the job's own output directory: in arguments and environment it becomes the placeholder of each
-    job's. What is wrong is a finding of the document; `mounts` and `notes` are there after `read`."""
+    """The worker pools of a file. `output` is the job's output directory, whose placeholder replaces it in arguments
+    and environment; `mounts` and `notes` are there after `read`."""
 
     def __init__(self, part: DocumentPart, folder: str, output: str) -> None:
         self.part, self.folder, self.output = part, folder, output.rstrip("/")
@@ -33,7 +33,7 @@ class WorkersReader:
         self.mounts: Sequence[Json] = ()
 
     def read(self, pools: Sequence[Json]) -> dict[str, Any]:
-        """The template's `code`, `env`, `secrets` and `worker_pools`. An empty pool leaves its place empty."""
+        """Return the template's `code`, `env`, `secrets` and `worker_pools`. An empty pool leaves its place empty."""
         parts = items(self.part)
         used = [(place, parts[place], pool) for place, pool in enumerate(pools) if pool]
         if len(pools) > MOST_POOLS or not pools[0]:
@@ -89,7 +89,7 @@ class WorkersReader:
             return worker  # Its accelerators are attached to it.
 
     def _arguments(self, pool: Json) -> list[str]:
-        """Without those of the launcher, which each template's package gets by itself."""
+        """Leave out the launcher's, which each template's package gets by itself."""
         package: Json = pool.get("pythonPackageSpec", {})
         arguments: list[str] = next((pool[key].get("args", []) for key in _CODES if key in pool), [])
         launched = package.get("pythonModule") == LAUNCHER and "--" in arguments
@@ -123,13 +123,13 @@ class WorkersReader:
         return code
 
     def _env(self, pool: Json) -> list[tuple[str, str]]:
-        """What Slipway sets itself is left out."""
+        """Leave out what Slipway sets itself."""
         listed: list[Json] = next((pool[key].get("env", []) for key in _CODES if key in pool), [])
         named = [(one.get("name", ""), self._text(one.get("value", ""))) for one in listed]
         return [one for one in named if one[0] != VARIABLE]
 
     def _shared(self, what: str, each: list[tuple[DocumentPart, list[Any]]]) -> list[Any]:
-        """A template has it once, for all of its worker pools."""
+        """Hold all worker pools to one value: a template has it once."""
         first = each[0][1]
         for part, found in each[1:]:
             if found != first:

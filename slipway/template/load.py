@@ -8,7 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from slipway.errors import ConfigError, SlipwayError
-from slipway.formatting import nearest
+from slipway.formatting import nearest, quoted, short
 from slipway.template.job_template import JobTemplate
 
 
@@ -37,13 +37,13 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
 
 def _load(name: str, folder: Path) -> JobTemplate:
     path = folder / (name.replace("-", "_") + ".py")
-    if not path.is_file():
-        known = available(folder)
+    known = available(folder)
+    if name not in known:
         close = nearest(name, known)
         raise ConfigError(
-            f"template {name!r}: no file {folder.name}/{path.name}",
+            f"there is no template {quoted(name)}: no file {folder.name}/{short(path.name)}",
             why=f"{folder.name}/ has {', '.join(known) or 'none'}",
-            fix=f"slipway:templates: [{close}]" if close else f"write {folder.name}/{path.name}, or drop the name",
+            fix=f"did you mean `{close}`?" if close else "write it, or drop the name",
         )
     spec = spec_from_file_location(f"{folder.name}.{path.stem}", path)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"

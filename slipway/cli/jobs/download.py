@@ -24,7 +24,7 @@ from slipway.jobs.waiting import state_word
 
 
 class _Folder(click.Path):
-    """One that is named: an empty name would be the current folder."""
+    """A folder that is named: an empty name would be the current one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return super().convert(WORD.convert(value, param, ctx), param, ctx)

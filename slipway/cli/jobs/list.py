@@ -136,7 +136,7 @@ def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ..
 
 
 def apart(values: Sequence[Values]) -> list[str]:
-    """What tells each run from the others: `trees=100, seed=3`; all of its values where the runs are alike."""
+    """Tell each run from the others, `trees=100, seed=3`; all of its values where the runs are alike."""
     seen: dict[str, set[str]] = {}
     for one in values:
         for name, value in one.items():

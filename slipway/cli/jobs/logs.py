@@ -73,7 +73,7 @@ def command(
 
 
 def how_far(count: int, begin: datetime | None, at: datetime | None, end: datetime) -> str:
-    """How long the rest of a log takes, as far as its lines so far tell: nobody says how many there are."""
+    """Estimate how long the rest of a log takes by its lines so far: nobody says how many there are."""
     told = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
     if begin and at and begin < at < end:
         rest = count * ((end - at) / (at - begin))
@@ -82,7 +82,7 @@ def how_far(count: int, begin: datetime | None, at: datetime | None, end: dateti
 
 
 def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:
-    """A line of the log as it is printed."""
+    """Write a line of the log as text or as JSON."""
     if not json_lines:
         return line(entry, job)
     who = prefix(entry, job)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import sys
 import webbrowser
-from dataclasses import dataclass
 from urllib.parse import quote
 
 import click
@@ -25,14 +24,6 @@ _CONSOLE = "https://console.cloud.google.com"
 _LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google's")}
 
 
-@dataclass(frozen=True)
-class OpenTarget:
-    """`lines` are what there is to copy; `link` what a browser opens, empty where there is no page for it."""
-
-    lines: tuple[str, ...]
-    link: str = ""
-
-
 @click.command()
 @job_argument
 @click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
@@ -42,19 +33,20 @@ def command(job: str, what: str, only_print: bool, catalog: str | None, output: 
     context = Context(catalog)
     one = found_job(context, job)
     browsed = "storage" not in context.connection.endpoints.overrides
-    place = place_of(one, what, context.console_link(one), context.catalog.project if browsed else "")
+    lines, link = place_of(one, what, context.console_link(one), context.catalog.project if browsed else "")
     if output == "json":
-        body = {"job": one.name, "what": what, "lines": place.lines, "link": place.link or None}
+        body = {"job": one.name, "what": what, "lines": lines, "link": link or None}
         screen.out_json("place", body)
         return
-    for line in place.lines:
+    for line in lines:
         screen.out(line)
-    if place.link and not only_print and sys.stdout.isatty() and not webbrowser.open(place.link):
+    if link and not only_print and sys.stdout.isatty() and not webbrowser.open(link):
         screen.note("no browser could be opened; the link is above")
 
 
-def place_of(job: VertexJob, what: str, page: str, project: str) -> OpenTarget:
-    """`page` is the job's in the console, `project` that of its bucket; both empty where the console has none.
+def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[str, ...], str]:
+    """Return lines to copy, and the link that a browser opens, empty where there is none. `page` is the job's in the
+    console, `project` that of its bucket; both empty where the console has none.
 
     Raises ResourceError for a job that has none of it.
     """
@@ -63,14 +55,14 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> OpenTarget:
         name = job.display_name or job.id
         raise ResourceError(f"job {name} has no {noun}", why=why, fix=f"slipway jobs show {job.typed}")
     if what == "console":
-        return OpenTarget((page,), page)
+        return (page,), page
     output = job.output.rstrip("/")
     if what == "tensorboard":
         # Each trial writes under its own number; TensorBoard finds them all below the job's directory.
         logs = output if job.kind.has_trials else f"{output}/logs"
-        return OpenTarget((f"tensorboard --logdir {shlex.quote(logs)}",))
+        return (f"tensorboard --logdir {shlex.quote(logs)}",), ""
     if not project:
-        return OpenTarget((output,))
+        return (output,), ""
     path = quote(output.removeprefix("gs://"))
     link = f"{_CONSOLE}/storage/browser/{path}?project={project}"
-    return OpenTarget((output, link), link)
+    return (output, link), link

@@ -37,8 +37,8 @@ from slipway.submission.request import attempt_id
 
 @dataclass(frozen=True)
 class JobDetails:
-    """A job with all that is read about it: why it waits, what happened to it, what it used, and what to do now.
-    `next`: the job that its submission fell back to. `failure`: why it failed, for one that did by itself."""
+    """A job with all that is read about it. `next`: the job that its submission fell back to. `failure`: why it
+    failed by itself."""
 
     job: VertexJob
     why: str
@@ -87,7 +87,7 @@ def _picture(context: Context, job: VertexJob) -> JobDetails:
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
-    """The job that went out after a submission's first one was given up. Later ones do not tell which they are."""
+    """Return the second job of a submission whose first was given up. Later ones do not tell which they are."""
     if not job.ended or job.start_time is not None or not job.request_id:
         return None
     wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: attempt_id(job.request_id, 1)})
@@ -164,7 +164,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
 
 
 def _code(job: VertexJob) -> str:
-    """`gs://…/code.tar.gz  @ 3f9c2e1 with local changes` of what --code packed."""
+    """Return `gs://…/code.tar.gz  @ 3f9c2e1 with local changes`."""
     found = join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
     if CODE_LABEL not in job.labels:
         return found
@@ -184,7 +184,7 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
 
 
 def _link(url: str) -> str:
-    """The service leaves the scheme out."""
+    """Add the scheme, which the service leaves out."""
     return url if "://" in url else f"https://{url}"
 
 

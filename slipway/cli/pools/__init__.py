@@ -15,7 +15,7 @@ from slipway.catalog.lookup import remedy
 from slipway.catalog.model import Catalog
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.documents import dormant_document, due_document
+from slipway.cli.terminal.documents import dates_document
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.clock import right_time
@@ -32,7 +32,7 @@ from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text
 def _lists(
     vertex: Vertex,
 ) -> tuple[tuple[PersistentResource, ...], tuple[VertexJob, ...], tuple[VertexJob, ...]]:
-    """Clusters, jobs that have not ended, and the newest jobs, all asked for at once."""
+    """Return clusters, jobs that have not ended, and the newest jobs, all asked for at once."""
     with ThreadPoolExecutor(3) as threads:
         clusters = threads.submit(vertex.persistent_resources)
         active = threads.submit(lambda: tuple(vertex.active_jobs(CUSTOM_JOB)))
@@ -55,13 +55,8 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     due = upcoming(context.catalog, clusters, active, recent, now)
     dormant = context.catalog.dormant.values()
     if output == "json":
-        body = {
-            "stack": context.catalog.stack,
-            "pools": [_document(row) for row in table],
-            "due": [due_document(one, now) for one in due],
-            "dormant": [dormant_document(one, now) for one in dormant],
-        }
-        screen.out_json("pools", body)
+        pools = [_document(row) for row in table]
+        screen.out_json("pools", {"stack": context.catalog.stack, "pools": pools, **dates_document(due, dormant, now)})
         return
     if table:
         _show(table, context, now)
@@ -99,7 +94,7 @@ def _show(table: list[Row], context: Context, now: datetime) -> None:
 
 
 def _fix(row: Row, catalog: Catalog) -> str:
-    """A deployment makes another in the place of a failed one. The service also reboots it, where no job is on it."""
+    """Say what mends a cluster: a deployment makes another; a reboot, where no job is on it, may keep this one."""
     up, found = f"pulumi up --stack {catalog.stack}", catalog.cluster_named(row.cluster.id)
     if row.state == GONE or (found and found.adopted):
         return remedy(catalog, row.cluster.id, ", which makes it again")

@@ -86,9 +86,7 @@ def _default(parameter: Parameter) -> str:
 
 
 def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
-    """A row for each offer; the parameters' values that choose it only where there is such a choice, the defaults'
-    first. Values that have none, for one and the same reason, are a single row.
-    """
+    """Print a row for each offer, the usual case first, or one for a case that nothing can run, for one reason."""
     choice = any(offer.when for offer in offers)
     usual = {one.name: one.default for one in template.parameters}
     cases: dict[str, list[Offer]] = {}
@@ -131,7 +129,7 @@ def _study(template: Template, study: Study) -> str:
 
 
 def machines_words(template: Template, offer: Offer) -> str:
-    """As many as usual: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
+    """Return as many as usual: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
     words = []
     roles = offer.roles or template.roles
     for index, spec in enumerate(KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())):
@@ -144,7 +142,7 @@ def machines_words(template: Template, offer: Offer) -> str:
 
 
 def _usual(template: Template, value: object) -> tuple[str, str]:
-    """A number of the request as it is with the defaults, and in brackets the parameter that it comes from."""
+    """Return a number of the request as it is with the defaults, and in brackets the parameter that it comes from."""
     name = str(value).removeprefix("${").removesuffix("}")
     if name == str(value):
         return str(value), ""

@@ -17,8 +17,7 @@ _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """Whether the command waits for the job's end, and shows its log meanwhile; `timeout` in seconds, and as it was
-    `typed`."""
+    """How the command waits for the job's end; `timeout` in seconds, and as it was `typed`."""
 
     waits: bool
     timeout: float | None
@@ -57,7 +56,7 @@ class SubmitArguments:
 
     @property
     def words(self) -> list[str]:
-        """The command, without what names this one submission, and what is confirmed of it."""
+        """Return the command without what names or confirms this one submission."""
         words = ["slipway", "submit", self.template]
         words += [word for param in self.params for word in ("-p", param)]
         words += [word for one in self.wait_for for word in ("--wait-for", one)]
@@ -75,7 +74,7 @@ class SubmitArguments:
         return words
 
     def again(self, request_id: str | None) -> str:
-        """The command that resumes this submission, or, without its id, the same command."""
+        """Return the command that resumes this submission, or, without its id, the same command."""
         id_, yes = ("--request-id", request_id) if request_id else (), ("--yes",) if self.yes else ()
         return shlex.join([*self.words, *yes, *id_])
 
@@ -103,7 +102,7 @@ class SubmitArguments:
 
 
 def _run_name(flag: str, value: str | None) -> str:
-    """The name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
+    """Return the name of an experiment or of a run in one, empty when none is given. Raises ConfigError."""
     if value is None:
         return ""
     if not _RUN.fullmatch(value):

@@ -61,14 +61,13 @@ def percent(share: float) -> str:
 
 
 def ends(all_points: Iterable[Sequence[Point]]) -> tuple[datetime, datetime]:
-    """The first and the last moment of all; there is at least one."""
+    """Return the first and the last moment of all; there is at least one."""
     times = [point.at for points in all_points for point in points]
     return min(times), max(times)
 
 
 def sparks(all_points: Sequence[Sequence[Point]], width: int) -> list[str]:
-    """A text for each series, all on one axis of time: a column a sample, or the mean of several where they are more
-    than `width`."""
+    """Draw a text for each series, on one axis of time: a column a sample, or the mean of several beyond `width`."""
     first, last = ends(all_points)
     length = (last - first).total_seconds()
     steps = [(after.at - before.at).total_seconds() for points in all_points for before, after in pairwise(points)]
@@ -98,8 +97,7 @@ def _levels() -> str:
 
 
 class UtilizationLine:
-    """What a running job uses now: `gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %`. Monitoring is read beside whoever follows, who never
-    waits for it; what can't be read is not there."""
+    """The use of a running job: `gpu ▂▅▇█ 97 %  cpu ▂▃▃▂ 20 %`, read beside whoever follows, who never waits."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -112,7 +110,7 @@ class UtilizationLine:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def words(self, job: VertexJob) -> str:
-        """The newest that is known; empty for a job that does not run."""
+        """Return the newest that is known; empty for a job that does not run."""
         if waits(job) or job.ended:
             return ""
         if self._reading and self._reading.done():
@@ -130,7 +128,7 @@ class UtilizationLine:
 
 
 def in_short(rows: Iterable[Row]) -> str:
-    """The mean of all replicas and accelerators, for each metric that has samples."""
+    """Draw the mean of all replicas and accelerators, for each metric that has samples."""
     by_metric: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for point in row.points:

@@ -27,7 +27,7 @@ _Found = Callable[["Context", click.Context, str], Iterable[tuple[str, str]]]
 
 
 def _completion(found: _Found) -> Completion:
-    """Suggests those of the values that go on with what is typed, each with its words of help."""
+    """Suggest those of the values that go on with what is typed, each with its words of help."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from slipway.cli.terminal.screen import visible
@@ -56,7 +56,7 @@ def templates(context: Context, _: click.Context, __: str) -> Iterator[tuple[str
 
 
 def _named(incomplete: str) -> str:
-    """The API's filter for names that go on with what is typed."""
+    """Return the API's filter for names that go on with what is typed."""
     return f'display_name:"{incomplete}*"' if incomplete and _NAME.fullmatch(incomplete) else ""
 
 
@@ -100,13 +100,13 @@ def _template_of(context: Context, ctx: click.Context) -> Template | None:
 
 
 def _argument(ctx: click.Context, name: str) -> str:
-    """The command's only argument: click leaves it among the rest when an option still lacks its value."""
+    """Return the command's only argument: click leaves it among the rest when an option still lacks its value."""
     return str(ctx.params.get(name) or next(iter(ctx.args), ""))
 
 
 @_completion
 def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """`trees=` for those that are not given yet, the required ones first; after the `=` the values that there are."""
+    """Suggest `trees=` for those not given yet, the required ones first; after the `=` the values that there are."""
     from slipway.submission.parameters import describe
 
     template = _template_of(context, ctx)
@@ -131,8 +131,7 @@ def _values(parameter: Parameter) -> list[str]:
 
 
 def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
-    """Those of the template, with what each is for, or why it is not available. All have some help: zsh lists what has
-    none behind the others."""
+    """Suggest the template's, each with some help: zsh lists what has none behind the others."""
     from slipway.capacity import CAPACITY_TYPES
     from slipway.catalog import lookup
 
@@ -161,7 +160,7 @@ def waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tup
 
 @_completion
 def then(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """The last of a list, without those that stand before it."""
+    """Complete the last of a list, without those that stand before it."""
     before, comma, _ = incomplete.rpartition(",")
     taken = before.split(",")
     types = _capacity_types(context, ctx, incomplete)

@@ -20,9 +20,8 @@ from slipway.submission.submitter import SubmissionResult, deliver, journal_of
 def send(
     context: Context, typed: SubmitArguments, prepared: PreparedSubmission, request_id: str | None, *, json: bool
 ) -> tuple[SubmissionResult, str]:
-    """The job, and the submission's request id. One that may wait for long is recorded, so that the same command
-    resumes it after a kill. Raises what `Submitter.submit` raises, Detached on Ctrl-C.
-    """
+    """Return the job, and the submission's request id. One that may wait for long is recorded, so that the same command
+    resumes it after a kill. Raises what `Submitter.submit` raises, Detached on Ctrl-C."""
     journal = journal_of(context)
     ledger = InterruptedSubmissions(journal.folder)
     earlier = None

@@ -33,7 +33,7 @@ def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
 
 
 def events_document(events: JobEvents, job: VertexJob) -> dict[str, Any]:
-    """What happened to a job, in the service's words; numbers are null where its log could not be read."""
+    """Tell what happened to a job; numbers are null where its log could not be read."""
     return {
         "restarts": None if events.why else len(events.of("restart")),
         "preemptions": None if events.why else len(events.of("preemption")),
@@ -74,7 +74,11 @@ def usage_document(usage: Utilization) -> dict[str, Any]:
     }
 
 
-def due_document(due: Due, now: datetime) -> dict[str, Any]:
+def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: datetime) -> dict[str, Any]:
+    return {"due": [_due(one, now) for one in due], "dormant": [_dormant(one, now) for one in dormant]}
+
+
+def _due(due: Due, now: datetime) -> dict[str, Any]:
     return {
         "cluster": due.name,
         "clusterId": due.id,
@@ -94,7 +98,7 @@ def due_document(due: Due, now: datetime) -> dict[str, Any]:
     }
 
 
-def dormant_document(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
+def _dormant(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
     begins = cluster.why == "season" and cluster.since is None and not cluster.lacks
     return {
         "cluster": cluster.name,

@@ -18,7 +18,7 @@ def show(one: Finding, sentence: str) -> None:
 
 
 def below(one: Finding, columns: int | None, indent: str = "    ") -> list[str]:
-    """What the fix does stands behind it where both fit, else in a line of its own: a command is copied alone."""
+    """Write the fix, and behind it what it does where both fit, else below it: a command is copied alone."""
     if not one.fix:
         return [f"{indent}{one.means}"] if one.means else []
     both = f"{indent}mend: {one.fix}     {one.means}".rstrip()

@@ -25,7 +25,7 @@ def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_format(format_: str | None, *others: tuple[str, bool], dry_run: bool) -> None:
-    """Raises ConfigError where a format does not go with what else was asked for, each with whether it was."""
+    """Raise ConfigError where a format does not go with `others`, each with whether it was asked for."""
     if format_ is None:
         return
     if not dry_run:

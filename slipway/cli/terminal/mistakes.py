@@ -15,10 +15,7 @@ _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
 
 
 def in_words(error: click.UsageError) -> str:
-    """click's own sentence, and what could be typed instead where something is likely.
-
-    click itself compares the dashes too, and thinks of options alone.
-    """
+    """Return click's own sentence, and what could be typed instead. click alone compares the dashes too."""
     command = error.ctx.command if error.ctx else None
     if command and isinstance(error, click.NoSuchOption):
         return " ".join((error.message, *_meant_by(error.option_name.lstrip("-"), command)))
@@ -29,8 +26,8 @@ def in_words(error: click.UsageError) -> str:
 
 
 def fix_of(error: click.UsageError, help: str) -> str:
-    """What to type in place of a value that is none of an option's, and of a parameter and its value without a `=`
-    between them; else `help`, the command that lists all there is."""
+    """Return what to type in place of a wrong choice, or of a parameter and its value without a `=`; else `help`, the
+    command that lists all there is."""
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
@@ -45,7 +42,7 @@ def fix_of(error: click.UsageError, help: str) -> str:
 
 
 def _meant_by(name: str, command: click.Command) -> list[str]:
-    """A sentence for an option of this name that the command does not have; none where nothing is likely."""
+    """Return a sentence for an option that the command does not have; none where nothing is likely."""
     options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
     flags = {flag.lstrip("-"): flag for one in options for flag in one.opts if flag.startswith("--")}
     arguments = [one.name for one in command.params if isinstance(one, click.Argument) and one.name]
@@ -59,7 +56,7 @@ def _meant_by(name: str, command: click.Command) -> list[str]:
 
 
 def _as_parameters(words: str) -> str:
-    """`; did you mean -p workers=3?` Words are told apart by spaces, which a value may have: then it is one."""
+    """Return `; did you mean -p workers=3?` Spaces part words, unless only the whole is an assignment."""
     each = words.split(" ")
     given = each if all(map(_ASSIGNMENT.match, each)) else [words] if _ASSIGNMENT.match(words) else []
     typed = " ".join(f"-p {shlex.quote(one)}" for one in given)

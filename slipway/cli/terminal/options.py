@@ -20,7 +20,7 @@ Command = Callable[..., Any]
 
 
 class _Word(click.ParamType[str]):
-    """Text that is there: in a script, empty text is a variable that nobody set, and stands for no choice at all."""
+    """Text that is not empty: in a script, empty text is a variable that nobody set."""
 
     name = "text"
 
@@ -70,16 +70,15 @@ def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
 
 
 def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = True) -> list[VertexJob]:
-    """Each once, in the order in which they were named. Raises ResourceError for one that is not there."""
+    """Return each once, in the order in which they were named. Raises ResourceError for one that is not there."""
     return list(
         {job.name: job for job in (found_job(context, text, of_template=of_template) for text in texts)}.values()
     )
 
 
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
-    """Find the job that a person named by name, number, full resource name, the id of its request or, with
-    `of_template`, its template, and say which one of several was taken. Raises ResourceError.
-    """
+    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; say
+    which of several was taken. Raises ResourceError."""
     from slipway.cli.terminal import screen
     from slipway.jobs.claim import JobGoneError, OtherJobError, original
     from slipway.jobs.finding import find_jobs

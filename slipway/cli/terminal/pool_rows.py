@@ -27,8 +27,8 @@ GONE = "GONE"
 
 @dataclass(frozen=True)
 class Row:
-    """One pool of a cluster that people call `name` and that is in `region`; prices in USD. `unread`: it idles, nobody
-    looked at the jobs that may have been on it, and of those that were looked at none was."""
+    """One pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
+    may have been on it."""
 
     name: str
     region: str
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """The cluster's, `RETIRING` for an earlier generation, and `GONE` for a declared one that is not there."""
+        """Return the cluster's, `RETIRING` for an earlier generation, or `GONE` for a declared one."""
         return "RETIRING" if self.retires else self.cluster.state
 
     @property
@@ -57,7 +57,7 @@ class Row:
         return self.per_machine * count
 
     def idle(self, now: datetime) -> str:
-        """For how long, in words."""
+        """Say for how long."""
         if self.idle_since:
             return span((now - self.idle_since).total_seconds())
         if self.jobs or self.pool.used:
@@ -68,7 +68,7 @@ class Row:
 def rows(
     catalog: Catalog, clusters: Iterable[PersistentResource], active: Iterable[VertexJob], recent: Iterable[VertexJob]
 ) -> list[Row]:
-    """The table as values: the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
+    """Return the catalog's clusters in its order, those that retire, and those it does not have. Pure."""
     there, recent = {cluster.id: cluster for cluster in clusters}, tuple(recent)
     running, since = list(active), _read_since(recent)
     declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
@@ -89,7 +89,7 @@ def upcoming(
     recent: tuple[VertexJob, ...],
     now: datetime,
 ) -> list[Due]:
-    """Of the clusters that have dates: what is due, as the newest jobs tell. Pure."""
+    """Return what is due of clusters that have dates, as the newest jobs tell. Pure."""
     there, ends = {cluster.id: cluster for cluster in clusters}, last_ends(recent)
     live = Live(clusters=tuple(there.values()), jobs=active, limits={}, catalog=None, last_ends=ends)
     found: list[Due] = []
@@ -105,19 +105,18 @@ def upcoming(
 
 
 def _read_since(recent: tuple[VertexJob, ...]) -> datetime | None:
-    """When the oldest of the newest jobs was made, if there may be older ones."""
+    """Return when the oldest of the newest jobs was made, if there may be older ones."""
     made = [job.create_time for job in recent if job.create_time]
     return min(made, default=None) if len(recent) >= RECENT else None
 
 
 def _unread(cluster: PersistentResource, since: datetime | None) -> bool:
-    """Whether jobs may have been on it that were made before `since`."""
+    """Tell whether jobs may have been on it that were made before `since`."""
     return since is not None and cluster.state != GONE and (cluster.create_time is None or cluster.create_time < since)
 
 
 def _as_read(due: Due, limit: timedelta, *, any_ended: bool) -> Due:
-    """An idle limit of a cluster that jobs may have been on which were not looked at. `any_ended`: of those that were,
-    some was on it."""
+    """Qualify an idle limit where not all jobs were looked at. `any_ended`: some that were looked at were on it."""
     if any_ended:
         return replace(due, why=f"{due.why}; as the newest {RECENT} jobs tell")
     without = f"after {span(limit.total_seconds())} without a job"
@@ -159,7 +158,7 @@ def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool
 
 
 def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
-    """What stands for a declared cluster that is not there."""
+    """Return what stands for a declared cluster that is not there."""
     pools = tuple(ResourcePool(pool.name, pool.machine, 0, 0, pool.min, pool.max) for pool in cluster.pools.values())
     name = f"projects/{catalog.project}/locations/{catalog.region_of(cluster.name)}/persistentResources/{cluster.id}"
     return PersistentResource(name, GONE, {}, pools, error="the catalog names it, the service does not have it")

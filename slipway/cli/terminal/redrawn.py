@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 from rich.console import Console
 from rich.live import Live
@@ -14,6 +15,7 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
@@ -25,7 +27,7 @@ from slipway.context import Clock
 
 
 class _Rich:
-    """The line is a function of the time, so that its clock runs between two looks at the service."""
+    """A line that is a function of the time: its clock runs between two looks at the service."""
 
     def __init__(self, console: Console, clock: Clock) -> None:
         self._console, self._clock = console, clock
@@ -53,24 +55,22 @@ def live(clock: Clock) -> Iterator[_Rich]:
 
 
 @contextmanager
-def bar(total: int, done: int) -> Iterator[Callable[[int, str], None]]:
-    """Takes how many are done, and the words beside it. On stderr: results alone go to stdout."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[words]}"))
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
-        task = shown.add_task("", total=total, completed=done, words="")
-        yield lambda now, words: shown.update(task, completed=now, words=words)
+def _bar(total: int | None, *columns: ProgressColumn, done: int = 0) -> Iterator[Callable[..., None]]:
+    """Yield what takes `completed`, `total` and the `words` beside the bar. On stderr: results alone go to stdout."""
+    every = (BarColumn(), *columns, TimeRemainingColumn(), TextColumn("{task.fields[words]}"))
+    with Progress(*every, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
+        yield partial(shown.update, shown.add_task("", total=total, completed=done, words=""))
 
 
 @contextmanager
 def transfer() -> Iterator[Callable[[int, int, int], None]]:
-    """Takes how many files are there, the bytes that have come, and those of all."""
-    columns = (
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[words]}"),
-    )
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
-        task = shown.add_task("", total=None, words="")
-        yield lambda files, now, total: shown.update(task, completed=now, total=total, words=f"{files:,} files there")
+    """Yield what takes how many files are there, the bytes that have come, and those of all."""
+    with _bar(None, DownloadColumn(), TransferSpeedColumn()) as show:
+        yield lambda files, now, total: show(completed=now, total=total, words=f"{files:,} files there")
+
+
+@contextmanager
+def bar(total: int, done: int) -> Iterator[Callable[[int, str], None]]:
+    """Yield what takes how many are done, and the words beside it."""
+    with _bar(total, MofNCompleteColumn(), done=done) as show:
+        yield lambda now, words: show(completed=now, words=words)

@@ -34,45 +34,45 @@ def coloured(stream: TextIO) -> bool:
 
 
 def styled(text: str, stream: TextIO, **style: Any) -> str:
-    """A part of a line, for `out` and `note`. `style` as click has it: `bold=True`, `fg="red"`."""
+    """Style a part of a line, for `out` and `note`, as click does: `bold=True`, `fg="red"`."""
     return click.style(visible(text), **style).replace("\x1b[", f"{_OURS}[") if coloured(stream) else text
 
 
 def visible(text: str, harmful: re.Pattern[str] = _BUT_OURS) -> str:
-    """Text from anywhere as it may go to a terminal: what would act there is shown as its number."""
+    """Show text from anywhere with its number for what would act on a terminal."""
     return without_harm(text, harmful)
 
 
 def visible_log(text: str) -> str:
-    """A line of a job's log, with its colours."""
+    """Show a line of a job's log, with its colours."""
     return visible(text, _BUT_COLOURS)
 
 
 def out(text: str) -> None:
-    """A line of the result."""
+    """Print a line of the result."""
     print(visible(text).replace(_OURS, "\x1b"), flush=True)
 
 
 def out_log(text: str) -> None:
-    """A line of a job's log, which is the result."""
+    """Print a line of a job's log, which is the result."""
     print(visible_log(text), flush=True)
 
 
 def note(text: str) -> None:
-    """A line beside the result: progress, warnings, what to type next. Not being able to say it changes nothing."""
+    """Print a line beside the result: progress, warnings, what to type next. Failing to changes nothing."""
     with contextlib.suppress(OSError):
         print(visible(text).replace(_OURS, "\x1b"), file=sys.stderr, flush=True)
 
 
 def hint(text: str) -> None:
-    """A line beside the result in faint letters: what to type next."""
+    """Print what to type next, in faint letters."""
     note(styled(text, sys.stderr, dim=True))
 
 
 @contextlib.contextmanager
 def after(done: str, fix: str) -> Iterator[None]:
-    """What has been `done` is said even where the rest can't be written, with `fix` to see it, and after Ctrl-C. Raises
-    SlipwayError."""
+    """Say what has been `done`, with `fix` to see it, also after Ctrl-C and where the rest can't be written.
+    Raises SlipwayError."""
     with interruptible(done, fix):
         try:
             yield
@@ -83,8 +83,7 @@ def after(done: str, fix: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interruptible(state: str, fix: str) -> Iterator[None]:
-    """After Ctrl-C the `state` of things is said, with `fix` to go on; without this, that nothing was sent. Raises
-    Interrupted."""
+    """Say after Ctrl-C the `state` of things, with `fix` to go on, not that nothing was sent. Raises Interrupted."""
     try:
         yield
     except KeyboardInterrupt:
@@ -92,14 +91,14 @@ def interruptible(state: str, fix: str) -> Iterator[None]:
 
 
 def out_json(kind: str, body: Any) -> None:
-    """One versioned JSON document, alone on stdout, of an object as `codec.document` writes it."""
+    """Print one versioned JSON document of an object as `codec.document` writes it."""
     from slipway.codec import document  # Only where JSON is asked for.
 
     out(json_text({"schema": SCHEMA, "kind": kind, **document(body)}, indent=2))
 
 
 def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
-    """JSON as stdout can take it: letters as they are where they can be written, else escaped."""
+    """Write JSON as stdout can take it: letters as they are where they can be written, else escaped."""
     plain = json.dumps(body, indent=indent, ensure_ascii=False)
     text = _BUT_OURS.sub(lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", plain)
     try:
@@ -110,8 +109,7 @@ def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def prepare_streams() -> None:
-    """A character that a stream can't take is written as its number, bytes that are no text are read as its sign for
-    that, and a stream that is closed takes all."""
+    """Have streams take everything: what they can't write as its number, what is no text as its sign."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     for name in ("stdout", "stderr"):
@@ -123,7 +121,7 @@ def prepare_streams() -> None:
 
 
 def columns() -> int | None:
-    """How wide the terminal is; None where there is none, and lines are as long as they are."""
+    """Return how wide the terminal is; None where there is none, and lines are as long as they are."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -135,7 +133,7 @@ def table(
     names: int = 1,
     title: bool = False,
 ) -> None:
-    """Columns under heads, as `Table` has them. No name is ever cut: names are to be copied."""
+    """Print columns under heads, as `Table` has them. No name is ever cut: names are to be copied."""
     from slipway.cli.terminal.table import Table  # Not before it is needed: a submission shows no table.
 
     shown = Table(heads, [[visible(cell).expandtabs() for cell in row] for row in rows], right, wraps, names, title)
@@ -144,7 +142,7 @@ def table(
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> None:
-    """A line for each: what it is, and its value."""
+    """Print a line for each: what it is, and its value."""
     from slipway.cli.terminal.table import fields as lines
 
     for line in lines(((key, visible(value)) for key, value in facts), columns()):
@@ -152,7 +150,7 @@ def fields(facts: Iterable[tuple[str, str]]) -> None:
 
 
 def prose(text: str) -> None:
-    """A sentence of the result, which may be wrapped."""
+    """Print a sentence of the result, which may be wrapped."""
     from slipway.cli.terminal.table import wrapped
 
     room = columns()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """Results go to stdout, unless that is kept for JSON. `again` is the command that resumes the submission. `yes`:
+    """A submission told on stdout, unless that is kept for JSON. `again` is the command that resumes it; `yes`:
     whatever it costs is confirmed."""
 
     def __init__(self, context: Context, *, json: bool, again: str, yes: bool) -> None:
@@ -53,10 +53,8 @@ class TerminalDisplay:
             self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
             if total := _total(catalog, taken):
                 self._tell(f"  {total.words}")
-            if crossing := self._context.crossing(taken.candidate.region):
-                self._tell(f"  {crossing}")
-            for one in choice.passed:
-                self._tell(f"  {passed_over(one)}")
+            for line in below_verdict(self._context, choice):
+                self._tell(line)
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
             if taken.candidate.wait is not None and later:
                 self._never = tuple(one.candidate.label for one in choice.hopeless)
@@ -70,8 +68,7 @@ class TerminalDisplay:
                 screen.hint(f"  after an interruption: {self._again}")
 
     def _possible(self, later: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """Without those that were told to be out of reach; of a submission that is resumed, and so not told of, those
-        that were at the last deployment."""
+        """Leave out those told to be out of reach, now or, of a submission that is resumed, at the last deployment."""
         never = self._never
         return tuple(one for one in later if (one.offer.available if never is None else one.label not in never))
 
@@ -138,8 +135,15 @@ class TerminalDisplay:
             yield tell
 
 
+def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
+    """Yield what the price leaves out, and why offers were passed over."""
+    if crossing := context.crossing(choice.taken.candidate.region):
+        yield f"  {crossing}"
+    yield from (f"  {passed_over(one)}" for one in choice.passed)
+
+
 def confirm(costs: Spending) -> None:
-    """Asks on the terminal. Raises PolicyError where there is none, and KeyboardInterrupt where the answer is no."""
+    """Ask on the terminal. Raises PolicyError where there is none, and KeyboardInterrupt where the answer is no."""
     if not sys.stdin.isatty():
         raise costs.refusal
     try:
@@ -151,17 +155,17 @@ def confirm(costs: Spending) -> None:
 
 
 def sent_words(job: VertexJob) -> tuple[str, str]:
-    """What is said where nothing else can be, and how to see more."""
+    """Say that it was sent, where nothing else can be said, and how to see more."""
     return f"job {job.display_name} was sent", f"slipway jobs show {job.display_name}"
 
 
 def commit_words(catalog: Catalog) -> str:
-    """The reviewed commit that defined the template, with a + when there was more than it."""
+    """Return the reviewed commit that defined the template, with a + when there was more than it."""
     return f"  @ {catalog.revision.short}" if catalog.commit else ""
 
 
 def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
-    """A submission as `--output json` prints it; `job` is what has become of it by now."""
+    """Return the JSON document; `job` is what has become of it by now."""
     from slipway.cli.terminal.watching import events_of_cost
     from slipway.jobs.description import describe
 
@@ -194,7 +198,7 @@ def _passed(one: JudgedCandidate) -> dict[str, Any]:
 
 
 def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
-    """The price, where it belongs to the verdict's line."""
+    """Return the price where it belongs to the verdict's line."""
     each, outcome = price(catalog, taken.candidate), taken.verdict.outcome
     if each.unknown:
         return f", {UNKNOWN_PRICE}"
@@ -208,7 +212,7 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
 
 
 def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:
-    """Not looked for on a pool: nor is what it takes imported."""
+    """Return what the run costs in all; None on a pool, for which nothing more is imported."""
     if taken.candidate.offer.cluster:
         return None
     from slipway.submission.costs import run_total
@@ -224,11 +228,7 @@ def _run_document(catalog: Catalog, taken: JudgedCandidate | None) -> dict[str, 
     return {
         "earlierRuns": total.times.count if total.times else None,
         "timeoutSeconds": total.longest,
-        "usd": {
-            "least": price_text(least) if least else None,
-            "usualMost": price_text(usual) if usual else None,
-            "most": price_text(total.most),
-        },
+        "usd": {"least": price_text(least), "usualMost": price_text(usual), "most": price_text(total.most)},
         "usdComplete": total.hourly.complete,
     }
 

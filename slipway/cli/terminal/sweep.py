@@ -11,13 +11,13 @@ from pathlib import Path
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
-from slipway.cli.terminal.submission import commit_words, confirm
+from slipway.cli.terminal.submission import below_verdict, commit_words, confirm
 from slipway.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import counted, exact, join
 from slipway.submission.candidates import summary
-from slipway.submission.choice import Choice, passed_over
+from slipway.submission.choice import Choice
 from slipway.submission.costs import spending_at_once
 from slipway.submission.preflight import offline_candidate
 from slipway.submission.submitter import with_code
@@ -45,7 +45,7 @@ def submit_sweep(
     rate: int | None,
     json: bool,
 ) -> None:
-    """The command."""
+    """Run the command."""
     plan = _planned(context, typed, name, ending, upload=not dry_run)
     sent_a_minute = SUBMISSIONS_PER_MINUTE if rate is None else rate
     terminal = SweepTerminal(context, plan, sent_a_minute, again, json=json, yes=typed.yes)
@@ -81,7 +81,7 @@ def submit_sweep(
 def _planned(
     context: Context, typed: SubmitArguments, name: str | None, ending: WaitOptions, *, upload: bool
 ) -> SweepPlan:
-    """Raises ConfigError for what is wrong in the file, and for flags that are for one job."""
+    """Raise ConfigError for what is wrong in the file, and for flags that are for one job."""
     assert typed.sweep is not None
     capacity = "choose it for all runs: --capacity TYPE"
     for flag, given, fix in (
@@ -100,7 +100,7 @@ def _planned(
 
 
 class SweepTerminal:
-    """Results go to stdout, unless that is kept for JSON."""
+    """A sweep told on stdout, unless that is kept for JSON."""
 
     def __init__(self, context: Context, plan: SweepPlan, rate: int, asks: RunsAgain, *, json: bool, yes: bool) -> None:
         self._context, self._plan, self._asks, self._json, self._yes = context, plan, asks, json, yes
@@ -108,8 +108,7 @@ class SweepTerminal:
         self.rate = rate
 
     def dry_run(self) -> None:
-        """How many, how long, for how much, and the first requests. Nothing is read of pools and quota, nothing is
-        sent."""
+        """Say how many, how long, for how much, and the first requests, without reading pools or quota."""
         plan = self._plan
         runs = [*map(Run, range(plan.count))]
         shown = [offline_candidate(plan.prepared(run)) for run in runs[:_SHOWN_REQUESTS]]
@@ -128,7 +127,7 @@ class SweepTerminal:
         screen.note(text)
 
     def ending(self, count: int) -> None:
-        screen.note(f"waits until {counted(f'{count:,}', 'run')} being cancelled ended, to send what is left")
+        screen.note(f"waits for the end of {counted(f'{count:,}', 'run')} being cancelled, to send what is left")
 
     def missing(self, count: int) -> None:
         screen.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
@@ -147,10 +146,8 @@ class SweepTerminal:
             what = summary(choice.taken.candidate, catalog.region)
             self._tell(f"{template}{commit_words(catalog)}  →  {runs[group]:,} × {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
-            if crossing := self._context.crossing(choice.taken.candidate.region):
-                self._tell(f"  {crossing}")
-            for one in choice.passed:
-                self._tell(f"  {passed_over(one)}")
+            for line in below_verdict(self._context, choice):
+                self._tell(line)
         if len(choices) > 5:
             self._tell(f"  … and {len(choices) - 5} more shapes")
         self._tell(f"sweep {plan.id}: {self._how_many(left, forecast)}")
@@ -185,7 +182,7 @@ class SweepTerminal:
 
     @contextmanager
     def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:
-        """On stderr: a bar on a terminal, a line now and then elsewhere."""
+        """Draw a bar on stderr on a terminal; say a line now and then elsewhere."""
         if self._json or not screen.coloured(sys.stderr):
             yield _lines(self._context.clock)
             return

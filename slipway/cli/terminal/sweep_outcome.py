@@ -34,7 +34,7 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
 
 
 def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str, Any]:
-    """`ended` is for who has waited; `states` is null without."""
+    """Return the JSON document; `ended` is for who has waited, `states` null without."""
     result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
@@ -56,22 +56,22 @@ def document(sweep: SubmittedSweep, ended: EndedRuns | None = None) -> dict[str,
 
 
 def forecast_document(forecast: Forecast | None) -> dict[str, Any] | None:
-    """Seconds and USD, null for what is not known; None where nothing is sent."""
+    """Return seconds and USD, null for what is not known; None where nothing is sent."""
     if forecast is None:
         return None
-    least, most = forecast.least_cost, forecast.most_cost
+    most = forecast.most_cost
     return {
         "runs": forecast.runs,
         "earlierRuns": forecast.earlier,
         "seconds": {"least": forecast.least_seconds, "most": forecast.most_seconds},
-        "usd": {"least": price_text(least) if least else None, "most": price_text(most) if most else None},
+        "usd": {"least": price_text(forecast.least_cost), "most": price_text(most)},
         "usdComplete": bool(most and most.complete),
         "paidAnyway": all(share.pool for share in forecast.shares),
     }
 
 
 def trouble_in_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
-    """Why not all runs were accepted; None when they were."""
+    """Return why not all runs were accepted; None when they were."""
     if sweep.result.interrupted:
         return Detached(
             f"stopped sending sweep {sweep.id}; what was accepted goes on",
@@ -83,7 +83,7 @@ def trouble_in_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 
 def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, quiet: bool) -> EndedRuns:
-    """The runs once all have ended. Raises what `until_ended` raises, and Detached on Ctrl-C."""
+    """Return the runs once all have ended. Raises what `until_ended` raises, and Detached on Ctrl-C."""
     try:
         with display(context, quiet) as show:
             ended = until_ended(context, sweep, show, timeout=timeout)
@@ -97,11 +97,8 @@ def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, q
 
 
 def tally(jobs: Sequence[VertexJob], settle: Settle = most_likely) -> str:
-    """`6 runs listed: 4 succeeded, 1 running, 1 failed`, and what to do about those that failed or were cancelled.
-
-    Of a run that was sent more than once the last job counts, and of several that make the same attempt the one that
-    runs it.
-    """
+    """Count runs by state, and say what to do about those that failed or were cancelled. The last job of a run counts,
+    and of copies the one that runs."""
     aside = copies(jobs, settle)
     alone = [job for job in jobs if job.name not in aside]
     last = latest(alone)

@@ -23,7 +23,7 @@ _FIELD = 10
 
 @dataclass(frozen=True)
 class Line:
-    """`head`: it says what the others are about."""
+    """A line; a `head` says what the others are about."""
 
     text: str
     head: bool = False
@@ -50,7 +50,7 @@ class Table:
         return [(head, [row[index] for row in self.rows]) for index, head in enumerate(self.heads)]
 
     def lines(self, room: int | None) -> list[Line]:
-        """None of them wider than `room`, None for as wide as they are."""
+        """Return lines no wider than `room`, None for as wide as they are."""
         widths = [max(map(_width, (head, *cells))) for head, cells in self._columns]
         if room is not None and _total(widths) > room:
             fitting = self._fitting([min(width, room) for width in widths], room)
@@ -60,7 +60,7 @@ class Table:
         return self._grid(widths)
 
     def _fitting(self, widths: list[int], room: int) -> list[int] | None:
-        """The widths with the widest made narrower, until they fit; None where they can't, or the rows get too tall."""
+        """Narrow the widest until all fit; None where they can't, or the rows get too tall."""
         least = [
             max(_longest(head), *map(_longest if head in self.wraps else _width, cells))
             for head, cells in self._columns
@@ -113,7 +113,7 @@ def fields(facts: Iterable[tuple[str, str]], room: int | None) -> list[str]:
 
 
 def wrapped(text: str, room: int) -> list[str]:
-    """Its lines, broken at spaces alone: a word that is wider than `room` is a line of its own."""
+    """Break lines at spaces alone: a word that is wider than `room` is a line of its own."""
     found = []
     for paragraph in text.split("\n"):
         line = ""
@@ -128,7 +128,7 @@ def wrapped(text: str, room: int) -> list[str]:
 
 
 def _flow(parts: Sequence[str], room: int) -> list[str]:
-    """As many of the parts in a line as fit. One that is wider has lines of its own, and goes on further in."""
+    """Put as many parts in a line as fit. A wider one has lines of its own, and goes on further in."""
     found, line = [], ""
     for part in parts:
         longer = f"{line}   {part}" if line else part

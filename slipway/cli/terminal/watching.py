@@ -67,7 +67,7 @@ class PlainDisplay:
 def display(
     context: Context, quiet: bool, before: PlainDisplay | None = None, *, plain: bool = False
 ) -> Iterator[WatchDisplay]:
-    """One line kept up to date on a terminal; plain lines elsewhere, and where stdout is kept for JSON: there `before`
+    """Keep one line up to date on a terminal, else print plain lines, as where stdout is kept for JSON: there `before`
     goes on, which does not say again what it has said."""
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield before or PlainDisplay(context.clock, quiet)
@@ -129,7 +129,7 @@ def watch(
 
 @contextmanager
 def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[VertexJob], str]]:
-    """What a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
+    """Return what a job uses, for a line that is kept up to date; nothing where each change is a line of its own."""
     if isinstance(show, PlainDisplay):
         yield lambda job: ""
         return
@@ -140,7 +140,7 @@ def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable
 
 
 def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
-    """The state line by the time: what waits, and what is left of a wait, counts between two looks at the service."""
+    """Return the state line by the time: waits count between two looks at the service."""
     job, why = event.job, event.why
 
     def text(now: datetime) -> str:
@@ -172,19 +172,18 @@ def account_of(job: VertexJob, context: Context) -> str:
 
 
 def events_of_cost(context: Context, job: VertexJob) -> JobEvents | None:
-    """What its cost depends on: read for a job on Spot machines alone, None for others."""
+    """Read what its cost depends on: of a job on Spot machines alone, None for others."""
     return read_events(context.brief.logging(context.catalog.project), job) if needs_events(job) else None
 
 
 def run_words(money: JobCost) -> str:
-    """`2 min 59 s, 2 min 02 s of it without machines`: the service tells when a job began first, and when it ended."""
+    """Return `2 min 59 s, 2 min 02 s of it without machines`."""
     without = f", {exact(money.without)} of it without machines" if money.without else ""
     return f"{exact(money.run or 0.0)}{without}"
 
 
 def cost_words(money: JobCost) -> str:
-    """`$0.0074 (of a pool that is paid for anyway)`: to a hundredth of a cent where it is small. `at most` where how
-    long a job was without machines is not known."""
+    """Return `$0.0074 (of a pool that is paid for anyway)`; `at most` where the time without machines is not known."""
     cost = money.cost
     if cost is None or cost.unknown:
         return UNKNOWN_PRICE

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -345,3 +346,8 @@ def held(stack: Stack, machines: int = 3) -> str:
     name = str(done.json["job"]["displayName"])
     stack.until(lambda: any(job["displayName"] == name and job["state"] == "JOB_STATE_RUNNING" for job in stack.jobs()))
     return name
+
+
+def counts(line: str) -> tuple[int, ...]:
+    """The numbers of `sweep NAME: 3 submitted now, 0 before, of 3`."""
+    return tuple(map(int, re.findall(r"\d+", line.rpartition(": ")[2])))

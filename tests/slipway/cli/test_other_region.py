@@ -110,7 +110,7 @@ def test_a_job_that_waits_for_a_pool_there_says_so(away: Stack) -> None:  # N9
     done = away.run("submit", "hello", "--output", "json")
     assert done.json["verdict"]["outcome"] == "pool-full" and holder in done.json["verdict"]["text"]
     shown = away.run("jobs", "show", done.json["job"]["displayName"], "--output", "json").json["job"]
-    assert "cpu/workers has 3 of 3 machines busy" in shown["waitsFor"] and holder in shown["waitsFor"]
+    assert "cpu/workers has 3 of 3" in shown["waitsFor"] and holder in shown["waitsFor"]
 
 
 def test_pools_says_where_and_reboots_there(away: Stack) -> None:
@@ -136,6 +136,6 @@ def test_a_sweep_is_sent_there(away: Stack) -> None:  # N7
     with away.faults(lost()):
         done = away.run("submit", "hello", "--sweep", "s.csv", "--wait", "--output", "json")
     assert done.code == 0, done.err
-    assert f"  its data stays in {REGION}, and crosses regions at a price" in done.err
+    assert f"its data stays in {REGION}, and crosses regions" in done.err
     assert len(away.jobs()) == 2 and all(f"/{AWAY}/" in job["name"] for job in away.jobs())
     assert away.run("jobs", "cancel", "--sweep", done.json["sweep"]).code == 4, "both are found, and have ended"

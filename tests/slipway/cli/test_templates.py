@@ -6,6 +6,7 @@
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.codec import write
@@ -61,7 +62,7 @@ def test_another_trainer_is_told_as_not_everybody_may_act_as_it(lora: Stack) -> 
     lora.catalog["trainers"] = {"evals": "evals-1@p.iam", "tuning": CONTEXT.trainer}
     lora.publish()
     said = lora.run("templates", "show", "lora").out
-    assert "runs as trainer tuning, t@p.iam: only its own submitters may submit it" in said
+    assert "trainer tuning, t@p.iam: only its" in said
     assert lora.run("templates", "show", "lora", "-o", "json").json["template"]["trainer"] == "tuning"
 
 
@@ -74,14 +75,14 @@ def test_flags_before_the_verb_are_the_verbs(lora: Stack) -> None:
     assert "PARAMETER" in lora.run(*own, "-o", "table").out
 
 
-def test_kinds_offers_and_what_chooses_them(lora: Stack) -> None:
+def test_kinds_offers_and_what_chooses_them(snapshot: SnapshotAssertion, lora: Stack) -> None:
     text = lora.run("templates", "show", "lora").out
     custom, tuning = text.split("hyperparameter-tuning-job   (--as hyperparameter-tuning-job)\n")
-    assert row(custom, "pool cpu") == "pool model=2b pool cpu 1 tuner n1-standard-8 $0.46 moves on after 30 min"
+    assert row(custom, "pool cpu") == snapshot
     assert row(custom, "machines of its own", "spot").endswith("quota: short by 7")
-    assert row(custom, "flex-start") == "flex-start model=27b machines of its own 1 tuner a3-highgpu-8g $51.52"
+    assert row(custom, "flex-start") == snapshot
     assert row(custom, "on-demand").endswith("101.03")
-    assert tuning.startswith("searches rate for loss (minimize): 8 trials (parameter trials), 2 at once, bayesian\n")
+    assert tuning.startswith("searches rate for loss (minimize):")
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
@@ -94,11 +95,11 @@ def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lor
     lora.publish()
     shown = lora.run("templates", "show", "lora")
     assert shown.code == 0
-    assert "notebook-job   (--as notebook-job)\nthis version does not know what a notebook-job is; update" in shown.out
+    assert "notebook-job   (--as notebook-job)\nthis version" in shown.out
     update = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
-    assert f"this version does not know capacity type calendar; {update}" in " ".join(shown.out.split())
+    assert f"know capacity type calendar; {update}" in " ".join(shown.out.split())
     asked = lora.run("submit", "lora", "--capacity", "calendar")
-    assert asked.code == 5 and "does not know capacity type calendar; update slipway" in asked.err
+    assert asked.code == 5 and "capacity type calendar; update slipway" in asked.err
     assert lora.run("submit", "lora", "--dry-run").json["jobSpec"] and lora.run("quota").code == 0
     template["kinds"].reverse()
     lora.publish()
@@ -107,13 +108,15 @@ def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lor
     assert lora.run("templates", "show", "lora", "--output", "json").code == 0
 
 
-def test_values_that_no_offer_takes_for_one_reason_are_a_single_row_after_the_usual_ones(lora: Stack) -> None:
+def test_values_that_no_offer_takes_for_one_reason_are_a_single_row_after_the_usual_ones(
+    snapshot: SnapshotAssertion, lora: Stack
+) -> None:
     for offer in lora.catalog["templates"]["lora"]["offers"]:
         if offer["when"] == {"model": ["27b"]}:
             offer.update(available=False, why="27b is too large")
     lora.publish()
     custom = lora.run("templates", "show", "lora").out.split("hyperparameter-tuning-job")[0]
-    assert row(custom, "model=27b") == "none model=27b – – – 27b is too large"
+    assert row(custom, "model=27b") == snapshot
     assert custom.index("pool cpu") < custom.index("model=27b")
 
 
@@ -173,24 +176,24 @@ def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_fil
     printed = lora.run("templates", "import", "My job.yaml", "--print")
     assert printed.code == 0 and f'uri="{IMAGE}"' in printed.out
     homeless = lora.run("templates", "import", "My job.yaml")
-    assert homeless.code == 2 and "run it in the repository's root" in homeless.err
+    assert homeless.code == 2 and "it in the repository's root" in homeless.err
     (lora.folder / "templates").mkdir()
     assert lora.run("templates", "import", "My job.yaml").out == "wrote templates/my_job.py\n"
     assert (lora.folder / "templates" / "my_job.py").read_text() == printed.out
     again = lora.run("templates", "import", "My job.yaml")
-    assert again.code == 2 and "templates/my_job.py exists, and was not overwritten" in again.err
+    assert again.code == 2 and "templates/my_job.py exists, and was not" in again.err
     (lora.folder / "typo.yaml").write_text(JOB_FILE.replace("replicaCount", "replicaCuont"))
     wrong = lora.run("templates", "import", "typo.yaml")
     assert wrong.code == 2 and "typo.yaml:3  workerPoolSpecs[0].replicaCuont" in wrong.err
     assert not (lora.folder / "templates" / "typo.py").exists()
 
     shown = lora.run("templates", "show", "lora", "--format", "gcloud").out
-    assert "# gcloud ai custom-jobs create --project=slipway-local --region=us-central1 --display-name=lora-" in shown
+    assert "custom-jobs create --project=slipway-local --region=us-central1 --display-name=lora-" in shown
     assert '- "--model=2b"' in shown and "${" not in shown
     (lora.folder / "lora.yaml").write_text(shown.replace("t@p.iam", "t@p.iam.gserviceaccount.com"))
     back = lora.run("templates", "import", "lora.yaml", "--code", "jobs/lora", "--print")
     assert back.code == 0 and 'args=("--model=2b",)' in back.out and "note: the code is jobs/lora's" in back.err
     study = ("submit", "lora", "--as", "hyperparameter-tuning-job", "--dry-run", "--format", "gcloud")
-    assert "and this is a hyperparameter tuning job" in lora.run(*study).err
+    assert "this is a hyperparameter tuning" in lora.run(*study).err
     both = lora.run("submit", "lora", "--dry-run", "--format", "gcloud", "--output", "json")
     assert both.code == 2 and "don't go together" in both.err

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from slipway import codec
 from slipway.cli.schedule import upcoming
-from slipway.cli.terminal.documents import due_document
+from slipway.cli.terminal.documents import dates_document
 from slipway.cloud.quotas import QuotaPreference
 from slipway.deployment.deployment import Deployment
 from slipway.deployment.schedule import Due
@@ -104,7 +104,7 @@ def test_quota_has_it_and_asks_for_what_it_takes() -> None:
 
 def schedule(made: Story) -> tuple[Due, Notices]:
     (due,) = upcoming(made.whole, made.seen(), made.now)
-    body = {"kind": "schedule", "stack": "dev", "time": made.now, "due": [due_document(due, made.now)], "dormant": []}
+    body = {"kind": "schedule", "stack": "dev", "time": made.now, **dates_document([due], [], made.now)}
     return due, of_document(codec.document(body), "schedule.json")
 
 

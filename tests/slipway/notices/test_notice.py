@@ -14,7 +14,7 @@ from slipway import codec
 from slipway.catalog.clusters import DormantCluster
 from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift_document
-from slipway.cli.terminal.documents import dormant_document, due_document
+from slipway.cli.terminal.documents import dates_document
 from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Then, drift
 from slipway.doctor.drift_reading import Drifted
@@ -49,8 +49,7 @@ def due(*dates: Due, dormant: Iterable[DormantCluster] = ()) -> Notices:
         "kind": "schedule",
         "stack": "prod",
         "time": NOW,
-        "due": [due_document(one, NOW) for one in dates],
-        "dormant": [dormant_document(one, NOW) for one in dormant],
+        **dates_document(dates, dormant, NOW),
     }
     return of_document(codec.document(body), "schedule.json")
 

@@ -33,7 +33,7 @@ def test_a_missing_one_is_refused_with_a_suggestion() -> None:
     with pytest.raises(ConfigError) as error:
         load(("dask-digit",), SHIPPED)
     assert "no file templates/dask_digit.py" in error.value.what
-    assert error.value.fix == "slipway:templates: [dask-digits]"
+    assert error.value.fix == "did you mean `dask-digits`?"
 
 
 @pytest.mark.parametrize("content", ["", "TEMPLATE = 3", FILE.format(name="other")])

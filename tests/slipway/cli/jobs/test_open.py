@@ -16,32 +16,31 @@ JOB: VertexJob = replace(a_job(), output="gs://work/jobs/tune 1/")
 
 
 def test_the_console_page_is_the_jobs() -> None:
-    place = place_of(JOB, "console", PAGE, "p")
-    assert place.lines == (PAGE,) and place.link == PAGE
+    lines, link = place_of(JOB, "console", PAGE, "p")
+    assert lines == (PAGE,) and link == PAGE
 
 
 def test_the_output_is_given_by_name_and_by_its_page() -> None:
-    place = place_of(JOB, "output", PAGE, "p")
-    assert place.link == "https://console.cloud.google.com/storage/browser/work/jobs/tune%201?project=p"
-    assert place.lines == ("gs://work/jobs/tune 1", place.link)
+    lines, link = place_of(JOB, "output", PAGE, "p")
+    assert link == "https://console.cloud.google.com/storage/browser/work/jobs/tune%201?project=p"
+    assert lines == ("gs://work/jobs/tune 1", link)
 
 
 def test_without_a_console_the_output_has_its_name_alone_and_the_page_is_refused() -> None:
-    assert place_of(JOB, "output", "", "").link == ""
-    assert place_of(JOB, "output", "", "").lines == ("gs://work/jobs/tune 1",)
+    assert place_of(JOB, "output", "", "") == (("gs://work/jobs/tune 1",), "")
     with pytest.raises(ResourceError, match="job tune has no console page"):
         place_of(JOB, "console", "", "")
 
 
 def test_tensorboard_reads_the_jobs_logs_and_those_of_every_trial() -> None:
     plain = replace(JOB, output="gs://work/jobs/one")
-    assert place_of(plain, "tensorboard", "", "").lines == ("tensorboard --logdir gs://work/jobs/one/logs",)
+    assert place_of(plain, "tensorboard", "", "") == (("tensorboard --logdir gs://work/jobs/one/logs",), "")
     tuned = replace(plain, kind=TUNING_JOB)
-    assert place_of(tuned, "tensorboard", "", "").lines == ("tensorboard --logdir gs://work/jobs/one",)
+    assert place_of(tuned, "tensorboard", "", "") == (("tensorboard --logdir gs://work/jobs/one",), "")
 
 
 def test_what_can_be_typed_stays_one_word_in_a_shell() -> None:
-    assert place_of(JOB, "tensorboard", "", "").lines == ("tensorboard --logdir 'gs://work/jobs/tune 1/logs'",)
+    assert place_of(JOB, "tensorboard", "", "") == (("tensorboard --logdir 'gs://work/jobs/tune 1/logs'",), "")
 
 
 @pytest.mark.parametrize("what", ["output", "tensorboard"])

@@ -29,8 +29,7 @@ from slipway.cli.quota import document as quota
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import (
     catalog_document,
-    dormant_document,
-    due_document,
+    dates_document,
     template_document,
 )
 from slipway.cli.terminal.pool_rows import rows
@@ -218,8 +217,7 @@ def dates() -> Mapping[str, Any]:
     asleep = DormantCluster("h100", "h100-1a2b3c4", {}, season=Season(NOW + timedelta(days=2)))
     dormant = (asleep, replace(asleep, lacks=("gpus",)), replace(asleep, why="idle", since=NOW))
     return {
-        "due": [due_document(one, NOW) for one in due],
-        "dormant": [dormant_document(one, NOW) for one in dormant],
+        **dates_document(due, dormant, NOW),
     }
 
 

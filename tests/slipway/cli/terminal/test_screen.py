@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli.terminal import screen
 from slipway.errors import SlipwayError
@@ -65,7 +66,7 @@ def test_what_is_done_is_said_where_the_rest_can_not_be_written() -> None:
 
 
 def test_lines_are_as_long_as_they_are_where_there_is_no_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import sys
 
@@ -73,13 +74,9 @@ def test_lines_are_as_long_as_they_are_where_there_is_no_terminal(
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     screen.table(("TEMPLATE", "SUMMARY"), [("dask-digits", "Trains a forest")], wraps=("SUMMARY",))
     screen.fields([("output", "gs://work/jobs/dask")])
-    assert capsys.readouterr().out == (
-        "TEMPLATE     SUMMARY\ndask-digits  Trains a forest\noutput     gs://work/jobs/dask\n"
-    )
+    assert capsys.readouterr().out == (snapshot)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
     screen.table(("TEMPLATE", "SUMMARY"), [("dask-digits", "Trains a forest")], wraps=("SUMMARY",))
     screen.prose("a forest, a tree and a leaf")
-    assert capsys.readouterr().out == (
-        "TEMPLATE     SUMMARY\ndask-digits  Trains\n             a\n             forest\na forest, a tree and\na leaf\n"
-    )
+    assert capsys.readouterr().out == (snapshot)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli.terminal.sweep import _lines, words
 from slipway.context import Clock
@@ -11,9 +12,9 @@ from slipway.sweeps.sweep_sender import SendingProgress
 NOTHING_ANSWERS = "no contact (gone), still trying; Ctrl-C loses nothing: the same command sends the rest"
 
 
-def test_the_words_count_and_say_when_nothing_gets_through() -> None:
+def test_the_words_count_and_say_when_nothing_gets_through(snapshot: SnapshotAssertion) -> None:
     assert words(SendingProgress(4)) == ""
-    assert words(SendingProgress(4, missed=2, refused=1)) == "2 looked for, as their answers were lost, 1 refused"
+    assert words(SendingProgress(4, missed=2, refused=1)) == snapshot
     assert words(SendingProgress(4, limited=7)) == "7 rate-limited and retried"
     assert words(SendingProgress(4, trouble="gone")) == NOTHING_ANSWERS
     held = "7 rate-limited and retried; Ctrl-C loses nothing: the same command sends the rest"
