@@ -24,7 +24,7 @@ from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope
 from slipway.deployment.snapshot import read
 from slipway.errors import ConfigError, ResourceError, SlipwayError
-from slipway.formatting import join
+from slipway.formatting import few, join
 from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.live import INCREASABLE, Live, Unknown
@@ -217,7 +217,7 @@ def _line(line: Line) -> dict[str, Any]:
         "region": line.region,
         "namespace": namespace(line.metric),
         "label": label(line.metric),
-        "for": line.who,
+        "for": line.who if line.now is not None else few(line.drawn),
         "now": line.now,
         "ceiling": line.ceiling,
         "limit": line.limit,

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
-from slipway.cluster import IN_PLACE, CurrentCluster
+from slipway.cluster import IN_PLACE, CurrentCluster, PoolSpec
+from slipway.cluster_fields import size
 from slipway.findings.finding import Grade, Subject
 from slipway.formatting import few
 from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
@@ -92,6 +93,11 @@ def _of_region(
     )
 
 
+def _pool(name: str, pool: PoolSpec) -> str:
+    """`pool h100/workers, 1–4 machines`"""
+    return f"pool {name}, {size(pool)} machine{'' if size(pool) == '1' else 's'}"
+
+
 def _requested(line: Line, live: Live, asked: tuple[QuotaRequest, ...]) -> Requested | None:
     """What this deployment asks for, else what became of what was asked for before."""
     new = next((one for one in asked if one.metric == line.metric and one.sends), None)
@@ -140,7 +146,7 @@ def _line(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
     return Line(
         metric=metric,
         region=grounds.region,
-        who=few(names),
+        who=few(names) if len(names) > 1 else _pool(names[0], shares[0].pool),
         now=now,
         ceiling=ceiling,
         limit=limit,

@@ -8,7 +8,7 @@ from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import join
+from slipway.formatting import few, join
 from slipway.labels import NAME_LABEL
 from slipway.live import Unknown
 from slipway.quota.increases import outlook, quota_of
@@ -64,7 +64,7 @@ def beyond(lines: Iterable[Line]) -> Iterator[Finding]:
         if line.at_most and not line.short:
             yield KINDS["quota-short-at-most"].of(
                 Subject("quota", line.metric),
-                f"quota {line.metric} in {line.region}: {line.who} would draw {line.ceiling:,} at the maximum, "
+                f"quota {line.metric} in {line.region}: {few(line.drawn)} would draw {line.ceiling:,} at the maximum, "
                 f"{line.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
                 ways=(frozenset({line.metric}),),
             )

@@ -57,7 +57,7 @@ def nothing_is_made_while_a_request_is_pending(own: Checkout) -> None:
     write(own)
     preview = own.pulumi("preview")
     assert preview.code == 0, preview.said
-    assert row(preview.said, "cpu/all").endswith("this deployment asks for 8")
+    assert row(preview.said, "pool cpu/all").endswith("this deployment asks for 8")
     assert f"quota {CPUS} in us-central1" in preview.said and "needs 4, limit 2" in preview.said
     assert preferences(own) == {} and own.nothing_made()
 
@@ -74,7 +74,7 @@ def nothing_is_made_while_a_request_is_pending(own: Checkout) -> None:
 
     preview = own.pulumi("preview")
     assert preview.code == 0, preview.said
-    assert row(preview.said, "cpu/all").endswith("asked for 8: pending")
+    assert row(preview.said, "pool cpu/all").endswith("asked for 8: pending")
     assert row(preview.said, "nap spot").endswith("asked for 4: pending")
     assert own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s").code != 0
     assert preferences(own) == asked, "it is asked for once"
@@ -95,7 +95,7 @@ def what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(own: Checkout)
     at_rest = own.pulumi("preview", "--expect-no-changes")
     assert at_rest.code == 0, at_rest.said
     told = own.slipway("quota")
-    assert row(told.out, "cpu/all").endswith("asked for 12: granted")
+    assert row(told.out, "pool cpu/all").endswith("asked for 12: granted")
 
 
 def one_that_the_engine_forgot_is_taken_over_and_then_raised(own: Checkout) -> None:
@@ -110,7 +110,7 @@ def one_that_the_engine_forgot_is_taken_over_and_then_raised(own: Checkout) -> N
 
     settings(own, quota_grant_ceiling=14)
     preview = own.pulumi("preview")
-    assert "this deployment asks for 16" in row(preview.said, "cpu/all")
+    assert "this deployment asks for 16" in row(preview.said, "pool cpu/all")
     own.up()
     raised = preferences(own)[NAME]["quotaConfig"]
     assert (raised["preferredValue"], raised["grantedValue"]) == ("16", "14")

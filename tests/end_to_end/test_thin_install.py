@@ -135,7 +135,13 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
     done = Laptop(environment / "bin", tmp_path, dict(os.environ)).python(program)
     missing = [line.split() for line in done.splitlines()]
     assert {package for _, package in missing} == {"pydantic"}
-    deploying = ("slipway.stack", "slipway.deployment.", "slipway.template.", "slipway.review.preview_text")
+    deploying = (
+        "slipway.stack",
+        "slipway.deployment.",
+        "slipway.creation.",
+        "slipway.template.",
+        "slipway.review.preview_text",
+    )
     assert [name for name, _ in missing if not name.startswith(deploying)] == []
 
 

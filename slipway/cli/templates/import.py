@@ -38,7 +38,7 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
     path = Path(file)
     called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
     naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
-    imported = read(from_text(text_of(file, "name a job file in YAML"), file), naming)
+    imported = read(from_text(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file), naming)
     source = python_source(imported.template)
     for note in imported.notes:
         screen.note(f"note: {note}")

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
-def text_of(source: str, fix: str = "name a file, or - for stdin") -> str:
-    """Return all of it; bytes that are no text become a sign for that. Raises ConfigError."""
+def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bool = False) -> str:
+    """Return all of it. Bytes that are no text become a sign for that; with `strict` they are refused. Raises
+    ConfigError."""
+    errors = "strict" if strict else "replace"
     try:
-        return sys.stdin.read() if source == STDIN else Path(source).read_text(encoding="utf-8", errors="replace")
-    except OSError as problem:
-        raise ConfigError(f"{quoted(source)} can't be read", why=problem.strerror or str(problem), fix=fix) from problem
+        return sys.stdin.read() if source == STDIN else Path(source).read_text(encoding="utf-8", errors=errors)
+    except (OSError, UnicodeDecodeError) as problem:
+        why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+        raise ConfigError(f"{quoted(source)} can't be read", why=why, fix=fix) from problem
 
 
 def lines_of(text: str) -> list[str]:

@@ -182,6 +182,9 @@ def test_a_job_file_of_gcloud_becomes_a_template_and_a_request_becomes_a_job_fil
     assert (lora.folder / "templates" / "my_job.py").read_text() == printed.out
     again = lora.run("templates", "import", "My job.yaml")
     assert again.code == 2 and "templates/my_job.py exists, and was not" in again.err
+    (lora.folder / "latin.yaml").write_bytes("displayName: Häppchen".encode("latin-1"))
+    odd = lora.run("templates", "import", "latin.yaml")
+    assert odd.code == 2 and "as UTF-8" in odd.err
     (lora.folder / "typo.yaml").write_text(JOB_FILE.replace("replicaCount", "replicaCuont"))
     wrong = lora.run("templates", "import", "typo.yaml")
     assert wrong.code == 2 and "typo.yaml:3  workerPoolSpecs[0].replicaCuont" in wrong.err

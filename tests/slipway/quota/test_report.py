@@ -15,13 +15,13 @@ from .region import REGION, cluster, cpu, h100, machines, region, wanted
 
 # fmt: off
 EXPECTED = """
-    us-central1                             NOW  CEILING   LIMIT  USED BY OTHERS  VERDICT
-    on-demand    H100 GPUs  h100/workers     24       32      32               0  ok
-                 A3 vCPUs   h100/workers    624      832       ∞               –  ok
-                 PD SSD GB  h100/workers  1,500    2,000  75,000             500  ok
-                 PD SSD GB  lora spot         –      500  75,000             500  ok
-    preemptible  H100 GPUs  lora spot         –        8       8               0  ok
-                 vCPUs      lora spot         –      208       1               0  spot unavailable: short by 207 · increase can be requested
+    us-central1                                                NOW  CEILING   LIMIT  USED BY OTHERS  VERDICT
+    on-demand    H100 GPUs  pool h100/workers, 1–4 machines     24       32      32               0  ok
+                 A3 vCPUs   pool h100/workers, 1–4 machines    624      832       ∞               –  ok
+                 PD SSD GB  pool h100/workers, 1–4 machines  1,500    2,000  75,000             500  ok
+                 PD SSD GB  lora spot                            –      500  75,000             500  ok
+    preemptible  H100 GPUs  lora spot                            –        8       8               0  ok
+                 vCPUs      lora spot                            –      208       1               0  spot unavailable: short by 207 · increase can be requested
 """  # noqa: E501 - the screen is as wide as it is
 # fmt: on
 
@@ -42,9 +42,9 @@ def test_the_table() -> None:  # N6
 
 RETIRING = """
     us-central1                                               NOW  RETIRING  CEILING   LIMIT  USED BY OTHERS  VERDICT
-    on-demand  H100 GPUs  h100/workers       8         8       32      32               0  ok now; at most 3 of 4 machines until what retires is gone
-               A3 vCPUs   h100/workers     208         –      832       ∞               –  ok
-               PD SSD GB  h100/workers     500       500    2,000  75,000               0  ok
+    on-demand  H100 GPUs  pool h100/workers, 1–4 machines       8         8       32      32               0  ok now; at most 3 of 4 machines until what retires is gone
+               A3 vCPUs   pool h100/workers, 1–4 machines     208         –      832       ∞               –  ok
+               PD SSD GB  pool h100/workers, 1–4 machines     500       500    2,000  75,000               0  ok
 """  # noqa: E501 - the screen is as wide as it is
 
 
