@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from slipway.recorded_parameters import VARIABLE
-from slipway.rules.rule import Rule, Subject, mapping
+from slipway.rules.rule import Rule, Subject, mapping, twice
 
 MOST_PACKAGES = 100
 MOST_ENV = 100
@@ -75,7 +75,7 @@ def _env_names(subject: Subject) -> Iterator[str]:
         for name in names:
             if not ENV_NAME.fullmatch(name):
                 yield f"{worker.name}: environment variable {name!r} is not a C identifier (letters, digits, _)"
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        for name in twice(names):
             yield f"{worker.name}: environment variable {name} is set twice"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.rules.rule import Rule, Subject, mapping
+from slipway.rules.rule import Rule, Subject, mapping, twice
 
 LONGEST_NAME = 128
 MOST_LABELS = 64
@@ -52,7 +52,7 @@ def _nfs(subject: Subject) -> Iterator[str]:
             if not _MOUNT.fullmatch(point):
                 yield f"{worker.name}: NFS mount point {point!r} must name a folder under /mnt/nfs/, as in data"
             points.append(point)
-        for point in sorted({point for point in points if points.count(point) > 1}):
+        for point in twice(points):
             yield f"{worker.name}: two NFS mounts at {point}"
 
 

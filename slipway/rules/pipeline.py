@@ -14,7 +14,7 @@ _PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(
 
 def _task(subject: Subject) -> Iterator[str]:
     task = str(subject.body.get("trainingTaskDefinition", ""))
-    if subject.kind == PIPELINE.name and not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
+    if not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
         yield f"trainingTaskDefinition {task!r} must be {CUSTOM_TASK}"
 
 
@@ -54,7 +54,7 @@ def _parent(subject: Subject) -> Iterator[str]:
 
 
 RULES = (
-    Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task),
+    Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task, kind=PIPELINE.name),
     Rule("model-artifacts", "A model to upload is in the output directory or at an artifactUri.", "5.2", _artifacts),
     Rule("model-serving", "A model to upload has a name and an image that serves it.", "5.2", _serving),
     Rule("model-id", "A model id is lowercase letters, digits, _ and -.", "5.2", _model_id),

@@ -7,6 +7,7 @@ wrong types are for the official message type to find.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -154,7 +155,8 @@ class Rule:
     rules (docs/architecture.md), or "ours" for a rule that a team has added.
 
     `check` gives one line for each breach, with the values and what to do. `of_place` rules depend on where the job
-    runs: a template that breaks one can't run there, and is not a wrong template for that.
+    runs: a template that breaks one can't run there, and is not a wrong template for that. `kind`: the only kind of job
+    that the rule is for; empty for all.
     """
 
     id: str
@@ -162,6 +164,7 @@ class Rule:
     source: str
     check: Check
     of_place: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,11 @@ class Breach:
 
     def __str__(self) -> str:
         return f"{self.text} [{self.rule.id}]"
+
+
+def twice(names: Iterable[str]) -> list[str]:
+    """Return the names that come more than once, sorted."""
+    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from slipway.kinds import TUNING_JOB
-from slipway.rules.rule import Rule, Subject, as_int, mapping
+from slipway.rules.rule import Rule, Subject, as_int, mapping, twice
 
 VALUE_SPECS = {
     "doubleValueSpec": "double",
@@ -26,8 +26,6 @@ _ALGORITHMS = ("ALGORITHM_UNSPECIFIED", "GRID_SEARCH", "RANDOM_SEARCH")
 
 
 def _metrics(subject: Subject) -> Iterator[str]:
-    if subject.kind != TUNING_JOB.name:
-        return
     metrics = [mapping(metric) for metric in subject.study.get("metrics") or ()]
     if not metrics:
         yield "a study has no metric: give the one that the code reports"
@@ -37,15 +35,14 @@ def _metrics(subject: Subject) -> Iterator[str]:
             yield f"metric {name!r}: an id without spaces"
         if metric.get("goal", _GOALS[0]) not in _GOALS:
             yield f"metric {name}: the goal is MAXIMIZE or MINIMIZE, not {metric.get('goal')}"
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    for name in twice(names):
         yield f"metric {name} is given twice"
 
 
 def parameters(subject: Subject) -> Iterator[Mapping[str, Any]]:
     """Every parameter of the study, conditional ones after their parent."""
-    if subject.kind == TUNING_JOB.name:
-        for parameter in subject.study.get("parameters") or ():
-            yield from _with_conditions(mapping(parameter))
+    for parameter in subject.study.get("parameters") or ():
+        yield from _with_conditions(mapping(parameter))
 
 
 def _with_conditions(parameter: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -65,14 +62,13 @@ def _kind(parameter: Mapping[str, Any]) -> str:
 
 
 def _names(subject: Subject) -> Iterator[str]:
-    if subject.kind == TUNING_JOB.name and not subject.study.get("parameters"):
+    if not subject.study.get("parameters"):
         yield "a study has no parameter to search"
     for parameter in parameters(subject):
         name = _name(parameter)
         if not name or any(letter.isspace() for letter in name):
             yield f"parameter {name!r}: give an id without spaces, as the code gets it as --ID=VALUE"
-    top = [_name(mapping(parameter)) for parameter in subject.study.get("parameters") or ()]
-    for name in sorted({name for name in top if top.count(name) > 1}):
+    for name in twice(_name(mapping(parameter)) for parameter in subject.study.get("parameters") or ()):
         yield f"parameter {name} is given twice"
 
 
@@ -112,7 +108,7 @@ def _scales(subject: Subject) -> Iterator[str]:
 
 def _grid(subject: Subject) -> Iterator[str]:
     algorithm = subject.study.get("algorithm") or _ALGORITHMS[0]
-    if subject.kind == TUNING_JOB.name and algorithm not in _ALGORITHMS:
+    if algorithm not in _ALGORITHMS:
         yield f"algorithm {algorithm}: use {', '.join(_ALGORITHMS)} (unspecified is Bayesian)"
     if algorithm == "GRID_SEARCH":
         for parameter in parameters(subject):
@@ -146,8 +142,6 @@ def _may_be(parameter: Mapping[str, Any], kind: str, value: Any) -> bool:
 
 
 def _counts(subject: Subject) -> Iterator[str]:
-    if subject.kind != TUNING_JOB.name:
-        return
     most, parallel = as_int(subject.body.get("maxTrialCount", 0)), subject.parallel
     failed = as_int(subject.body.get("maxFailedTrialCount", 0))
     if most < 1 or parallel < 1:
@@ -165,12 +159,15 @@ def _number(value: Any) -> float:
         return 0.0
 
 
-RULES = (
-    Rule("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", "5.1", _metrics),
-    Rule("study-names", "Parameter ids are unique and without spaces.", "5.1", _names),
-    Rule("study-values", "A parameter is of one kind, its range or values in order.", "5.1", _values),
-    Rule("study-scale", "Log scales need a range above 0; categorical parameters have no scale.", "5.1", _scales),
-    Rule("study-grid", "A grid takes integer, categorical and discrete parameters.", "5.1", _grid),
-    Rule("study-conditions", "A condition names values that its parent can have.", "5.1", _conditions),
-    Rule("study-counts", "Parallel trials are no more than all trials.", "5.1", _counts),
+RULES = tuple(
+    Rule(id_, text, "5.1", check, kind=TUNING_JOB.name)
+    for id_, text, check in (
+        ("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", _metrics),
+        ("study-names", "Parameter ids are unique and without spaces.", _names),
+        ("study-values", "A parameter is of one kind, its range or values in order.", _values),
+        ("study-scale", "Log scales need a range above 0; categorical parameters have no scale.", _scales),
+        ("study-grid", "A grid takes integer, categorical and discrete parameters.", _grid),
+        ("study-conditions", "A condition names values that its parent can have.", _conditions),
+        ("study-counts", "Parallel trials are no more than all trials.", _counts),
+    )
 )

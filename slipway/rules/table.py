@@ -36,4 +36,4 @@ def check(
     path.
     """
     subject = Subject(kind, body, region, capacity_type, room or {}, reserved or {})
-    return tuple(Breach(rule, text) for rule in TABLE for text in rule.check(subject))
+    return tuple(Breach(rule, text) for rule in TABLE if rule.kind in ("", kind) for text in rule.check(subject))

@@ -17,6 +17,7 @@ from slipway.kinds import KINDS
 from slipway.machines.table import MachineError
 from slipway.recorded_parameters import VARIABLE, excess
 from slipway.rules.code import ENV_NAME
+from slipway.rules.rule import twice
 from slipway.rules.workers import MOST_POOLS, POSITIONS
 from slipway.template.declaration import Declaration, Variant
 from slipway.template.identity import account_problems, secret_problems
@@ -89,7 +90,7 @@ def _problems(template: Declaration) -> Iterator[str]:
 
 def _parameters(template: Declaration) -> Iterator[str]:
     declared = [one.name for one in template.parameters]
-    yield from (f"parameter {name}: declared twice" for name in dict.fromkeys(declared) if declared.count(name) > 1)
+    yield from (f"parameter {name}: declared twice" for name in twice(declared))
     found = [f"parameter {one.name}: {problem}" for one in template.parameters for problem in one.problems()]
     yield from found
     defaults = {one.name: one.default for one in template.parameters if one.default is not None}
