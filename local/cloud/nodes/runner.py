@@ -30,7 +30,7 @@ from local.cloud.nodes.spec import Phase, ReplicaSpec, UnreadyError
 _LOCK_WAIT_S = 3.0
 _LOOK_S = 1.0
 _TOOL_POLL_S = 0.1
-_READERS_WAIT_S = 2.0
+_READERS_WAIT_S = 30.0
 _KILL_WAIT_S = 1.0
 _REAP_S = 2.0
 _PASSED_ON = (

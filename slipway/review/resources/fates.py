@@ -71,15 +71,17 @@ def fate(one: Touched, told: Told) -> Iterator[Finding]:
     elif one.fate is Fate.REPLACED:
         does = f"is made anew{_because(one)}; the old one stays in the cloud and no longer belongs to the stack"
         grade = None if told.follows else Grade.WARNING
+    since = ""
     if told.announced:
-        does, grade = f"{does}, as was announced, since nothing needs it any more", Grade.NOTE
+        since, grade = ", as was announced, since nothing needs it any more", Grade.NOTE
     stops = "; it is protected from that, so the deployment would fail" if one.destroyed and _protected(one) else ""
     yield KINDS[told.kinds[one.fate]].of(
         told.subject,
-        f"{told.what} {does}{told.follows}{stops}",
+        f"{told.what} {does}",
         details=_identity(one) if one.old else (),
         grade=grade,
         field=told.field,
+        more=f"{since}{told.follows}{stops}",
     )
 
 

@@ -174,7 +174,7 @@ def test_a_name_of_a_sweep_that_ran_other_code_is_refused(  # N7
     git(open_to_code.folder, "add", "src")
     (source / "words.py").write_text("GREETING = 'changed'\n")
     refused = open_to_code.run(*words, "--request-id", "nightly")
-    assert refused.code == 2 and "sweep nightly was begun with" in refused.err, refused.err
+    assert refused.code == 2 and "nightly was begun with other runs" in refused.err, refused.err
     assert "why: run 0: code=" in refused.err
     (source / "words.py").write_text("GREETING = 'hello from the working tree'\n")
     assert open_to_code.run(*words, "--request-id", "nightly").code == 0

@@ -187,7 +187,7 @@ def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monke
     (job,) = stack.jobs()
     name = job["displayName"]
     assert (done.code, done.out) == (130, "")
-    assert f"interrupted; job {name} was sent\n  fix: slipway" in done.err
+    assert f"interrupted; job {name} was sent\n" in done.err and f"fix: slipway jobs show {name}\n" in done.err
     with monkeypatch.context() as patched:
         patched.setattr("slipway.cli.jobs.cancel.cancel_job", interrupted)
         done = stack.run("jobs", "cancel", name)

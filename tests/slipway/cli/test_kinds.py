@@ -150,7 +150,7 @@ def test_a_rule_of_the_service_is_checked_for_what_would_be_sent(stack: Stack) -
     }
     stack.publish()
     done = stack.run("submit", "hello", "--capacity", "flex-start")
-    assert done.code == 5 and "flex-start job runs at most" in done.err and stack.jobs() == []
+    assert done.code == 5 and "runs at most 7 days" in done.err and stack.jobs() == []
 
 
 def test_a_job_belongs_to_its_experiment_and_run(stack: Stack) -> None:  # W8

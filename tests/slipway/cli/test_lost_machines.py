@@ -93,7 +93,7 @@ def test_what_is_offered_can_be_typed(scarce: Stack) -> None:  # Z4
 
 def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> None:  # W2
     done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait")
-    assert done.code == 4 and "machines did not arrive within" in done.err
+    assert done.code == 4 and "machines did not arrive within" in done.err and "its maximum wait" in done.err
     assert commands(done.err)[:3] == [
         f"{QUOTED} -p workers=4 --capacity flex-start --wait-for flex-start=0",
         f"{QUOTED} -p workers=4 --capacity spot",
@@ -105,7 +105,9 @@ def test_a_spot_job_that_was_preempted_too_often_offers_machines_that_stay(scarc
     scarce.cloud.rest("POST", "/slipway/scenario", {"spot": {"preempt": [{"job": "crew", "after": 0, "times": -1}]}})
     with scarce.settings(spot_restarts=1):
         done = scarce.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--capacity", "spot", "--wait")
-    assert done.code == 4 and "job was restarted 1 times." in done.err
+    assert (
+        done.code == 4 and "STOCKOUT: Spot VMs were preempted" in done.err and "job was restarted 1 times." in done.err
+    )
     assert "service restarts it no more" in done.err
     assert [one.partition("--capacity ")[2] for one in commands(done.err)] == [
         "flex-start",

@@ -44,7 +44,7 @@ def test_a_cluster_with_a_job_is_not_rebooted_and_an_idle_one_is(stack: Stack) -
     assert failed.code == 4 and "error: cluster cpu ended in" in failed.err
     assert "why: Resources are insufficient" in failed.err and f"pulumi up --stack {stack.name}" in failed.err
     shown = stack.run("pools")
-    assert f"fix: pulumi up --stack {stack.name}, or slipway pools" in shown.err
+    assert f"fix: pulumi up --stack {stack.name}, or slipway pools reboot cpu" in shown.err
     stack.grant(ADMIN, granted=False)
 
 
@@ -52,7 +52,9 @@ def test_an_adopted_one_is_not_rebooted_and_what_its_owner_types_names_its_proje
     stack.catalog["clusters"]["cpu"]["adopted"] = True
     stack.publish()
     refused = stack.run("pools", "reboot", "cpu", "--yes")
-    assert refused.code == 4 and "error: cluster cpu is adopted," in refused.err
+    assert (
+        refused.code == 4 and "error: cluster cpu is adopted," in refused.err and "so it is not rebooted" in refused.err
+    )
     assert f"reboot {stack.cluster} --region=us-central1 --project={stack.catalog['project']}\n" in refused.err
 
 

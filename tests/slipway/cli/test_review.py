@@ -52,7 +52,7 @@ def test_a_review_written_as_json_is_a_source_too(review: Review, tmp_path: Path
 
 def test_what_nobody_was_to_read_is_said_in_whole_sentences(review: Review) -> None:
     said = review(EDIT).out
-    assert "published catalog can't be read" in said
+    assert "published catalog can't be read" in said and "what is deployed is taken from" in said
 
 
 def test_a_deployment_by_itself_is_told_what_was_not_announced(review: Review) -> None:

@@ -39,7 +39,7 @@ def test_runs_of_a_sweep_have_it_and_a_deployment_since_is_told(dirty: Stack) ->
     dirty.deploy("0a1b2c3", dirty=False)
     again = dirty.run(*words, "--retry-failed", SLIPWAY_LOOK_FOR="1s")
     assert again.code == 0, again.err
-    assert "with the templates of 0a1b2c3+;" in again.err
+    assert "with the templates of 0a1b2c3+;" in again.err and "rest runs those of 0a1b2c3\n" in again.err
     assert {job["labels"]["slipway-commit-dirty"] for job in dirty.jobs()} == {"false"}
 
 

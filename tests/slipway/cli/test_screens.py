@@ -36,7 +36,7 @@ def test_a_price_that_lacks_a_part_is_told_as_far_as_it_is_known(stack: Stack) -
     assert (row["pricePerHourMax"], row["priceComplete"]) == ("0.7359", False)
     assert "$0.49 and more" in stack.run("templates", "show", "hello").out
     done = stack.run("submit", "hello", "--wait")
-    assert "(pool machines: $0.25/h and more" in done.out
+    assert "(pool machines: $0.25/h and more" in done.out and "paid for anyway" in done.out
 
 
 def test_a_retiring_cluster_says_until_when(stack: Stack) -> None:  # N1
@@ -73,7 +73,7 @@ def test_a_cluster_that_is_gone_is_said(stack: Stack) -> None:
 def test_quota_is_a_table_of_metrics(stack: Stack) -> None:  # D2, N6
     done = stack.run("quota")
     assert done.code == 0
-    assert "N1/E2 vCPUs" in done.out and " cpu/workers " in done.out and "2,200" in done.out
+    assert "N1/E2 vCPUs" in done.out and "pool cpu/workers, 1–3 machines" in done.out and "2,200" in done.out
     short = "! quota custom_model_training_preemptible_cpus in us-central1, limit 1, makes offers unavailable: "
     assert f"{short}crew needs 8" in done.err and "hello needs 4 with spot" in done.err
     assert f"gcloud beta quotas preferences create --project={PROJECT}" in done.err

@@ -87,7 +87,7 @@ def test_the_same_request_from_another_machine_is_one_job(stack: Stack, tmp_path
     stack.folder = tmp_path / "another"
     (stack.folder / ".git").mkdir(parents=True)
     again = stack.run("submit", "hello", "--request-id", "nightly-1")
-    assert "with request id nightly-1: nothing" in again.out
+    assert "with request id nightly-1: nothing" in again.out and "is sent again" in again.out
     assert len(stack.jobs()) == 1
 
 
@@ -98,7 +98,7 @@ def test_an_id_whose_job_was_cancelled_names_another_way(stack: Stack) -> None:
     stack.run("jobs", "cancel", name)
     assert stack.run("jobs", "wait", name).code == 8
     again = stack.run(*words, "--wait")
-    assert again.code == 8 and "request id nightly-1, and cancelled:" in again.out
+    assert again.code == 8 and "request id nightly-1, and cancelled: nothing" in again.out
     assert "request id, such as nightly-1-2," in again.out
     assert "slipway jobs cancel" not in again.err and len(stack.jobs()) == 1
     assert stack.run(*words[:-1], "nightly-1-2").code == 0 and len(stack.jobs()) == 2

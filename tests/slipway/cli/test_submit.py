@@ -110,14 +110,18 @@ def test_values_without_end_are_not_repeated_whole(stack: Stack) -> None:
 
 def test_a_growing_pool_says_what_it_adds(stack: Stack) -> None:  # P3, B2
     done = stack.run("submit", "crew", "-p", "workers=2")
-    assert "3, grows 1 → 3" in done.out
+    assert (
+        "scales up: cpu/workers has 1" in done.out
+        and "needs 3, grows 1 → 3" in done.out
+        and "(adds $0.49/h" in done.out
+    )
 
 
 def test_a_full_pool_says_who_has_it_and_the_job_waits_with_a_reason(stack: Stack) -> None:  # P3, N9
     holder = held(stack)
     done = stack.run("submit", "hello", "--wait", "--timeout", "2")
     assert f"3 machines busy with {holder} (ada, " in done.out
-    assert f"3 machines busy with {holder}" in done.err
+    assert "waiting 0:00  pool full: cpu/workers" in done.err and f"3 machines busy with {holder}" in done.err
     assert done.code == 9 and "has not ended after 2" in done.err
 
 
@@ -139,7 +143,7 @@ def test_a_shape_that_no_pool_has_is_shown_field_by_field(stack: Stack) -> None:
     stack.publish()
     done = stack.run("submit", "hello")
     assert done.code == 5 and stack.jobs() == []
-    assert "type pd-standard, where the nearest" in done.err
+    assert "type pd-standard, where the nearest" in done.err and "pool workers has pd-ssd" in done.err
 
 
 def test_a_failed_job_ends_a_wait_with_its_error(stack: Stack) -> None:
@@ -331,7 +335,7 @@ def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None
     finally:
         stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
     assert done.code == 0, done.err
-    assert "the pools on 1 machine" in done.out
+    assert "the pools on 1 machine" in done.out and "quota suffices" in done.out
     assert re.search(r"\n  this run: at most \$\d+\.\d\d in 7 days, its timeout\n", done.out)
     assert stack.jobs()[0]["jobSpec"].get("persistentResourceId") is None
 
@@ -353,7 +357,7 @@ def test_what_a_run_usually_costs_is_told_by_earlier_ones_before_it_is_sent(stac
 def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) -> None:  # D2, P3
     done = stack.run("submit", "hello", "--capacity", "spot")
     assert done.code == 5
-    assert "quota custom_model_training_preemptible_cpus us-central1: needs 4," in done.err
+    assert "custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in done.err
 
 
 def test_a_spot_job_beyond_the_quota_of_disks_is_refused_before_it_is_queued_for_ever(stack: Stack) -> None:  # P3, P5
@@ -362,7 +366,7 @@ def test_a_spot_job_beyond_the_quota_of_disks_is_refused_before_it_is_queued_for
     with stack.settings(quota={**before, **limits}):
         done = stack.run("submit", "hello", "--capacity", "spot")
     assert done.code == 5 and stack.jobs() == []
-    assert "quota custom_model_training_pd_ssd us-central1: needs 100," in done.err
+    assert "custom_model_training_pd_ssd us-central1: needs 100, limit 99" in done.err
 
 
 def test_with_a_catalog_of_an_earlier_version_it_is_said_what_was_not_read(stack: Stack) -> None:  # P5
@@ -372,7 +376,7 @@ def test_with_a_catalog_of_an_earlier_version_it_is_said_what_was_not_read(stack
     with stack.settings(quota={**before, "custom_model_training_preemptible_cpus": 64}):
         done = stack.run("submit", "hello", "--capacity", "spot")
     assert done.code == 0, done.err
-    assert "not read: the catalog lacks" in done.out
+    assert "quota of PD SSD GB not" in done.out and "until the next pulumi up" in done.out
 
 
 def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
@@ -381,7 +385,11 @@ def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: S
         done = stack.run("submit", "hello", "--capacity", "spot")
     finally:
         stack.grant("roles/cloudquotas.viewer")
-    assert "quota of vCPUs and PD" in done.out and "roles/cloudquotas.viewer" in done.out
+    assert (
+        "quota of vCPUs and PD" in done.out
+        and "SSD GB not read: " in done.out
+        and "roles/cloudquotas.viewer" in done.out
+    )
     # The service itself refuses what is beyond its limit.
     assert done.code == 5 and "custom_model_training_preemptible_cpus" in done.err
     more = "slipway quota --request custom_model_training_preemptible_cpus=4 --contact EMAIL"
@@ -421,4 +429,4 @@ def test_an_offer_that_lacked_quota_stays_closed_when_the_limit_can_not_be_read(
     finally:
         stack.grant("roles/cloudquotas.viewer")
     assert done.code == 5
-    assert "short by 3 (at the last" in done.err
+    assert "short by 3 (at the last" in done.err and "can't be read now" in done.err

@@ -95,7 +95,7 @@ def test_each_run_is_listed_with_what_tells_it_from_the_others(stack: Stack) -> 
     fine, failed = (line.split() for line in listed.out.splitlines()[1:])
     assert (failed[0], failed[2], " ".join(failed[-2:])) == ("1", "failed", "code=raise SystemExit(3)")
     assert (fine[0], fine[2], fine[-1]) == ("0", "succeeded", "code=print('fine')")
-    assert "listed: 1 succeeded, 1 failed" in listed.err
+    assert "listed: 1 succeeded, 1 failed" in listed.err and "failed, once more: " in listed.err
     document = stack.run("jobs", "list", "--sweep", sweep, "--output", "json").json
     assert {job["parameters"]["code"] for job in document["jobs"]} == {"raise SystemExit(3)", "print('fine')"}
 

@@ -82,7 +82,7 @@ def test_kinds_offers_and_what_chooses_them(snapshot: SnapshotAssertion, lora: S
     assert row(custom, "machines of its own", "spot").endswith("quota: short by 7")
     assert row(custom, "flex-start") == snapshot
     assert row(custom, "on-demand").endswith("101.03")
-    assert tuning.startswith("searches rate for loss (minimize):")
+    assert tuning.startswith("searches rate for loss (minimize):") and "2 at once, bayesian" in tuning
     assert row(tuning, "on-demand", "model=27b").endswith("202.07")
 
 
@@ -95,7 +95,10 @@ def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lor
     lora.publish()
     shown = lora.run("templates", "show", "lora")
     assert shown.code == 0
-    assert "notebook-job   (--as notebook-job)\nthis version" in shown.out
+    assert (
+        "notebook-job   (--as notebook-job)\nthis version" in shown.out
+        and "what a notebook-job is; update" in shown.out
+    )
     update = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
     assert f"know capacity type calendar; {update}" in " ".join(shown.out.split())
     asked = lora.run("submit", "lora", "--capacity", "calendar")

@@ -51,7 +51,7 @@ def test_the_last_errors_of_the_replica_that_failed_are_told_with_its_failure(
     for again in (("jobs", "wait", name), ("jobs", "logs", name, "--follow"), (*words, "--follow")):
         assert told in stack.run(*again).err, again
     shown = stack.run("jobs", "show", name)
-    assert "lines of main:\n  warned\n  Traceback" in shown.out
+    assert "\nthe last lines of main:\n  warned" in shown.out and "  warned\n  Traceback" in shown.out
     assert "ValueError: the data is not" in shown.out
     document = stack.run("jobs", "show", name, "--output", "json").json["job"]["failure"]
     assert document["role"] == "main" and document["lines"][-1] == snapshot
@@ -91,8 +91,8 @@ def test_who_ran_out_of_memory_is_told_how_much_it_used(stack: Stack) -> None:
         stack.until(lambda: bool(stack.run("jobs", "show", name, "-o", "json").json["job"]["usage"]["series"]))
     flag.touch()
     done = stack.run("jobs", "wait", name)
-    assert done.code == 4 and "why: The replica workerpool0-0 ran" in done.err
-    assert "the memory of its n1-standard-4," in done.err and "begun" not in done.err
+    assert done.code == 4 and "ran out of memory" in done.err
+    assert " % of the memory of" in done.err and "n1-standard-4, as far as" in done.err and "begun" not in done.err
     document = stack.run("jobs", "show", name, "--output", "json").json["job"]
     assert 0 < document["failure"]["memory"] <= 1
 

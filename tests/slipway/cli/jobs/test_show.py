@@ -152,7 +152,7 @@ def test_preemptions_and_restarts_are_shown(stack: Stack, scenario: Any) -> None
     assert done.code == 0, done.err
     text = stack.run("jobs", "show", name).out
     assert "restarts   2, 2 preemptions\n" in text
-    assert "of replica workerpool0-0 was preempted." in text
+    assert "  preemption  main " in text and "of replica workerpool0-0 was preempted." in text
     document = stack.run("jobs", "show", name, "--output", "json").json["job"]
     assert (document["restarts"], document["preemptions"]) == (2, 2)
     first = document["events"][0]
@@ -264,7 +264,7 @@ def test_a_flex_start_job_says_how_long_it_may_wait_yet(stack: Stack, scenario: 
         text = stack.run("jobs", "show", name).out
         vertex = connect(stack.env()).vertex(PROJECT, REGION)
         seen = next(Follower(vertex, vertex.job(str(done.json["job"]["name"]))).events())
-    assert "state      pending: flex-start: 2 h" in text
+    assert "state      pending: flex-start: 2 h" in text and "the service says: Waiting until" in text
     assert isinstance(seen, Progress) and seen.job.create_time
     left = [seen.why(seen.job.create_time + timedelta(seconds=waited)) for waited in (7158, 7159)]
     assert left == [f"in the queue of flex-start: {seconds} s are left" for seconds in (42, 41)]

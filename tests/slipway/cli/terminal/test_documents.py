@@ -224,7 +224,11 @@ def dates() -> Mapping[str, Any]:
 def quotas() -> Mapping[str, Any]:
     line = Line("gpus", "us-central1", "cpu/workers", 8, 32, 16, None, "short", "ask", 8)
     asked = Requested("partly", 48, 32, "scarce")
-    lines = (line, replace(line, now=None, increase="", requested=asked), replace(line, requested=Requested("new", 4)))
+    lines = (
+        line,
+        replace(line, now=None, drawn={"cpu/workers": 8}, increase="", requested=asked),
+        replace(line, requested=Requested("new", 4)),
+    )
     found = (("e", Grade.BLOCKING), ("w", Grade.BLOCKING), ("w", Grade.WARNING))
     live = Live(clusters=(), jobs=(), limits=Unknown("403 denied", "quotas", "a role"), catalog=None)
     return quota(
