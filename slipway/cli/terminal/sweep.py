@@ -162,7 +162,7 @@ class SweepTerminal:
             screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")
 
     def _how_many(self, left: RemainingRuns, forecast: Forecast | None) -> str:
-        count = self._plan.count
+        runs = counted(f"{self._plan.count:,}", "run")
         if self._asks.any:
             recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
             sent = _counts(
@@ -171,10 +171,10 @@ class SweepTerminal:
                 (fresh, "for the first time"),
             )
             if sent:
-                return f"{len(left.send):,} of {count:,} runs are sent: {sent}"
-            return f"none of {count:,} runs {join(self._asks.words, 'or')}{'' if left.look else ', nothing is sent'}"
+                return f"{len(left.send):,} of {runs} to send: {sent}"
+            return f"none of {runs} {join(self._asks.words, 'or')}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""
-        return f"{count:,} runs{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
+        return f"{runs}{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
 
     def _takes(self, takes: float) -> str:
         shared = f"({self.rate} a minute, shared by all who submit in the region)"

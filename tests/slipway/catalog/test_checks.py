@@ -202,7 +202,7 @@ def test_a_template_has_a_name_that_a_shell_takes_for_one() -> None:
     body = {**DOCUMENT, "templates": {"x; rm": DOCUMENT["templates"]["image"]}}
     with pytest.raises(ConfigError) as error:
         read(json.dumps(body), SOURCE)
-    assert "'x; rm', where a name is expected" in error.value.why
+    assert "'x; rm', where a name" in error.value.why
 
 
 def test_a_request_is_not_deeper_than_its_readers_go() -> None:
@@ -211,7 +211,7 @@ def test_a_request_is_not_deeper_than_its_readers_go() -> None:
         deep = {"inner": deep}
     with pytest.raises(ConfigError) as error:
         read(changed((*OFFER, "request", "deep"), deep), SOURCE)
-    assert "is nested more than 100 levels deep" in error.value.why
+    assert "more than 100 levels" in error.value.why
 
 
 @pytest.mark.parametrize(

@@ -108,4 +108,4 @@ def test_a_newer_catalog_says_to_update_from_where_the_team_has_it() -> None:
     newer = json.dumps({**json.loads(published()), "schema": SCHEMA + 1})
     with pytest.raises(ConfigError, match="newer than this slipway reads") as error:
         read(newer, "gs://c")
-    assert "where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK" in error.value.fix
+    assert "pip install --upgrade git+https://github.com/YOUR/FORK" in error.value.fix

@@ -66,14 +66,14 @@ def test_values_that_leave_no_offer_are_named() -> None:
 def test_offers_of_a_kind_that_only_a_newer_version_knows_are_the_reason_for_none() -> None:
     with pytest.raises(ConfigError, match="digits can't run as a custom job") as error:
         standing(template(offer("pool", "ray-job")), CUSTOM_JOB, {})
-    assert error.value.why == "this version does not know what a ray-job is"
+    assert error.value.why.endswith("what a ray-job is")
     assert error.value.fix.startswith("update slipway")
 
 
 def test_what_only_a_newer_version_knows_is_no_fix() -> None:
     with pytest.raises(ConfigError, match="has no capacity type 'calender'\n") as error:
         named(template(), (offer("calendar"), offer("spot")), "calender")
-    assert error.value.why == "its capacity types are calendar, spot" and error.value.fix == "capacity='spot'"
+    assert error.value.why.endswith("are calendar, spot") and error.value.fix == "capacity='spot'"
     with pytest.raises(ConfigError) as error:
         named(template(), (offer("calendar"),), "pool")
     assert error.value.fix.startswith("update slipway")
@@ -92,7 +92,7 @@ def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
 def test_an_unknown_offer_names_those_there_are() -> None:
     with pytest.raises(ConfigError) as error:
         named(template(), (offer("pool"), offer("spot"), offer("pool")), "sport")
-    assert error.value.why == "its capacity types are pool, spot" and error.value.fix == "capacity='spot'"
+    assert error.value.why.endswith("are pool, spot") and error.value.fix == "capacity='spot'"
 
 
 @pytest.mark.parametrize("wanted", ["pools", "POOL"])
@@ -112,7 +112,7 @@ def test_an_unknown_template_gets_a_suggestion() -> None:
     )
     with pytest.raises(ConfigError) as error:
         find_template(catalog, "dask-digit")
-    assert error.value.what == "template 'dask-digit' not found in catalog prod @ 3f9c2e1"
+    assert "'dask-digit' not found" in error.value.what and "prod @ 3f9c2e1" in error.value.what
     assert error.value.why == "the catalog has dask-digits, ddp-digits"
     assert error.value.fix == "template='dask-digits'"
     assert error.value.exit_code == 2
@@ -129,8 +129,8 @@ def test_names_are_those_of_the_table_of_rules() -> None:
 def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13
     clusters = {"cpu": Cluster("cpu", "cpu-1a2b3c4", {}), "theirs": Cluster("theirs", "team-a", {}, adopted=True)}
     catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t", clusters, (), {})
-    assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again") == "pulumi up --stack prod, which makes it again"
-    assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a, which stack prod")
+    assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again").startswith("pulumi up --stack prod, ")
+    assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a,")
 
 
 def test_the_defaults_choose_what_is_usual() -> None:  # W6

@@ -76,7 +76,7 @@ def test_an_older_schema_says_to_publish_it_again(body: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
         read(json.dumps({**body, "schema": 1}), SOURCE)
     assert "schema 1, older" in error.value.what and SOURCE in error.value.what
-    assert "publish it again with pulumi up" in error.value.fix
+    assert "again with pulumi up" in error.value.fix
     assert error.value.exit_code == 2
 
 

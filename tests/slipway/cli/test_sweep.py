@@ -155,7 +155,7 @@ def test_failed_runs_are_sent_once_more(snapshot: SnapshotAssertion, stack: Stac
     assert told[-1] == snapshot
     retried = stack.run(*words, "--retry-failed")
     assert retried.code == 0, retried.err
-    assert "are sent: 1 that failed" in retried.out
+    assert "to send: 1 that failed" in retried.out
     assert counts(retried.out.splitlines()[-2]) == (1, 1, 2)
     assert retried.out.splitlines()[-1] == "  sent once more: 1 failed"
     assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "1-1"]

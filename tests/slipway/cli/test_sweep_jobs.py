@@ -60,11 +60,11 @@ def test_a_cancelled_sweep_is_one_document(stack: Stack) -> None:
     assert document["cancelling"] == [stack.jobs()[0]["name"]]
     words = ("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv")
     again = stack.run(*words, "--retry-cancelled")  # Whether or not it has ended yet.
-    assert again.code == 0 and "1 runs are sent: 1" in again.out, again.err
+    assert again.code == 0 and "1 run to send: 1" in again.out, again.err
     assert again.out.splitlines()[-1] == "  sent once more: 1 cancelled"
     assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1"]
     nothing = stack.run(*words, "--retry-cancelled")
-    assert nothing.code == 0 and "1 runs was cancelled, nothing" in nothing.out
+    assert nothing.code == 0 and "1 run was cancelled, nothing" in nothing.out
 
 
 def test_what_is_to_be_cancelled_must_be_said_once(stack: Stack) -> None:

@@ -13,6 +13,8 @@ import pytest
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.session import HttpPolicy
 from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.snapshot import read
+from slipway.live import Live
 
 POOL = {
     "id": "workers",
@@ -110,3 +112,8 @@ def connection(service: Service) -> Iterator[Connection]:
     yield connect(environ, HttpPolicy(attempts=1))
     server.shutdown()
     server.server_close()
+
+
+def live(connection: Connection, *, off_is_empty: bool = False) -> Live:
+    found, _ = read(connection, WANTED, identity="ada", off_is_empty=off_is_empty)
+    return found

@@ -48,7 +48,7 @@ def deployed(of: Plan) -> Deployment:
 def test_preview_says_what_may_come_at_what_price_for_whom_and_whether_quota_suffices() -> None:
     found = deployed(decided())
     (lacking, unfit) = [one for one in found.warnings if "alternative 1" in one]
-    assert "alternative 1 is not for template" in unfit and "dask-digits: workers needs" in unfit
+    assert "alternative 1 is not for" in unfit and "dask-digits: workers needs" in unfit
     assert "alternative 1 would be refused" in lacking and "custom_model_training_cpus" in lacking
     assert found.report.errors == ()
     published = found.catalog.clusters["cpu"]

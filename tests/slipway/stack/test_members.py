@@ -127,4 +127,4 @@ def test_the_contact_is_an_address_that_mail_reaches(email: str, right: bool) ->
 
 def test_a_trainer_is_an_id_and_its_address_is_told_apart() -> None:
     found = only(with_config("slipway:workspace: {trainer: trainer@acme-ml.iam.gserviceaccount.com}"))
-    assert "only the part before the @: `trainer: trainer`" in found.fix
+    assert "`trainer: trainer`" in found.fix

@@ -73,5 +73,5 @@ def test_a_whole_domain_that_may_act_as_one_is_warned_of() -> None:
     text = with_config('slipway:trainers: {evals: {submitters: ["domain:acme.example"]}}')
     assert wrong(text) == ()
     (warning,) = check_warnings(from_text(text, FILE))
-    assert warning.what.startswith("everybody with an account in acme.example may submit")
+    assert "account in acme.example may submit" in warning.what
     assert warning.key.endswith("slipway:trainers.evals.submitters[0]")

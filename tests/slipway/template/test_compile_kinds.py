@@ -125,7 +125,7 @@ def test_a_rule_that_a_template_breaks_is_an_error_with_all_of_its_breaches() ->
     )
     assert "[flex-accelerator]" in error.value.why
     assert "[flex-equal]" in error.value.why
-    assert "take flex-start out of its capacity_types" in error.value.fix
+    assert "out of its capacity_types" in error.value.fix
 
 
 def test_a_reservation_is_named_by_its_path() -> None:  # Z6

@@ -65,7 +65,7 @@ def test_a_template_without_the_capacity_type_pool_needs_none() -> None:
 )
 def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> None:  # P2
     error = refused(cluster(pool("head", "n1-standard-4"), pool(**change)))
-    assert error.what == "template dask-digits fits no pool of this stack"
+    assert error.what.startswith("template dask-digits fits no pool")
     lines = error.why.splitlines()
     assert "worker pool workers" in lines[0]
     assert "nearest pool cpu/workers" in lines[0]
@@ -105,7 +105,7 @@ def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
     error = refused(cluster(custom_service_account=False))
     assert "service account  custom" in error.why
     assert "serviceAccount.custom: false" in error.why
-    assert error.fix == "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster"
+    assert "`serviceAccount: {custom: false}` out of" in error.fix
     theirs = cluster(custom_service_account=False, adopted=Adoption("team-a"))
     assert "--enable-custom-service-account" in refused(theirs).fix
     assert "make them equal" in refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
@@ -193,4 +193,4 @@ def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alon
     assert [one.cluster for one in prove(named, (home,)) if one.cluster] == [home]
     assert "region" in refused(far, tensorboard="7").why and "for its TensorBoard" in refused(far, tensorboard="7").why
     (asleep,) = [one for one in prove(named, (far,), absent=(home,)) if one.capacity_type == "pool"]
-    assert asleep.dormant == "fits cluster cpu only as asked for first, which it is not for now"
+    assert asleep.dormant.startswith("fits cluster cpu only")

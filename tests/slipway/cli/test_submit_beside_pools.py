@@ -1,0 +1,111 @@
+"""`slipway submit` on machines of its own: their quota, what is known of it, and what a run costs."""
+
+import re
+
+from .stack import Stack
+
+
+def test_a_spot_job_runs_beside_the_pool_when_quota_allows(stack: Stack) -> None:
+    quota = {"quota.custom_model_training_preemptible_cpus": 64}
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    stack.cloud.rest("POST", "/slipway/settings", quota)
+    try:
+        done = stack.run("submit", "hello", "--capacity", "spot", "--wait")
+    finally:
+        stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
+    assert done.code == 0, done.err
+    assert "the pools on 1 machine" in done.out and "quota suffices" in done.out
+    assert re.search(r"\n  this run: at most \$\d+\.\d\d in 7 days, its timeout\n", done.out)
+    assert stack.jobs()[0]["jobSpec"].get("persistentResourceId") is None
+
+
+def test_what_a_run_usually_costs_is_told_by_earlier_ones_before_it_is_sent(stack: Stack) -> None:  # Z8, N9
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**before, "custom_model_training_preemptible_cpus": 64}):
+        for _ in range(3):
+            assert stack.run("submit", "hello", "--capacity", "spot", "--wait").code == 0
+        said = stack.run("submit", "hello", "--capacity", "spot").out
+        told = stack.run("submit", "hello", "--capacity", "spot", "--output", "json").json["run"]
+        pool = stack.run("submit", "hello", "--output", "json").json
+    assert re.search(r"this run: under \$0.01 in \d.*\(3 earlier runs in 30 days\), at most \$\d", said), said
+    assert told["earlierRuns"] == 3 and told["timeoutSeconds"] == 7 * 24 * 3600 and told["usdComplete"] is True
+    assert float(told["usd"]["least"]) <= float(told["usd"]["usualMost"]) < float(told["usd"]["most"])
+    assert pool["run"] is None, "its machines are paid for anyway"
+
+
+def test_a_spot_job_beyond_its_quota_is_refused_with_the_metric(stack: Stack) -> None:  # D2, P3
+    done = stack.run("submit", "hello", "--capacity", "spot")
+    assert done.code == 5
+    assert "custom_model_training_preemptible_cpus us-central1: needs 4, limit 1" in done.err
+
+
+def test_a_spot_job_beyond_the_quota_of_disks_is_refused_before_it_is_queued_for_ever(stack: Stack) -> None:  # P3, P5
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    limits = {"custom_model_training_preemptible_cpus": 64, "custom_model_training_pd_ssd": 99}
+    with stack.settings(quota={**before, **limits}):
+        done = stack.run("submit", "hello", "--capacity", "spot")
+    assert done.code == 5 and stack.jobs() == []
+    assert "custom_model_training_pd_ssd us-central1: needs 100, limit 99" in done.err
+
+
+def test_with_a_catalog_of_an_earlier_version_it_is_said_what_was_not_read(stack: Stack) -> None:  # P5
+    del stack.catalog["quotas"]
+    stack.publish()
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    with stack.settings(quota={**before, "custom_model_training_preemptible_cpus": 64}):
+        done = stack.run("submit", "hello", "--capacity", "spot")
+    assert done.code == 0, done.err
+    assert "quota of PD SSD GB not" in done.out and "until the next pulumi up" in done.out
+
+
+def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: Stack) -> None:  # P5
+    stack.grant("roles/cloudquotas.viewer", False)
+    try:
+        done = stack.run("submit", "hello", "--capacity", "spot")
+    finally:
+        stack.grant("roles/cloudquotas.viewer")
+    assert (
+        "quota of vCPUs and PD" in done.out
+        and "SSD GB not read: " in done.out
+        and "roles/cloudquotas.viewer" in done.out
+    )
+    # The service itself refuses what is beyond its limit.
+    assert done.code == 5 and "custom_model_training_preemptible_cpus" in done.err
+    more = "slipway quota --request custom_model_training_preemptible_cpus=4 --contact EMAIL"
+    assert f"  fix: ask for more: {more}\n" in done.err
+
+
+def test_an_unavailable_offer_says_why(stack: Stack) -> None:
+    stack.catalog["templates"]["hello"]["offers"][1].update(available=False, why="quota: short by 3")
+    stack.publish()
+    done = stack.run("submit", "hello", "--capacity", "spot")
+    assert done.code == 5 and "quota: short by 3" in done.err
+
+
+def test_quota_that_was_granted_since_the_deployment_counts(stack: Stack) -> None:  # P5
+    spot = stack.catalog["templates"]["hello"]["offers"][1]
+    spot.update(available=False, why="quota: short by 3", lacksQuota=True)
+    stack.publish()
+    before = stack.cloud.rest("GET", "/slipway/settings")["quota"]
+    stack.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_preemptible_cpus": 64})
+    try:
+        planned = stack.run("submit", "hello", "--capacity", "spot", "--dry-run")
+        done = stack.run("submit", "hello", "--capacity", "spot", "--wait")
+    finally:
+        stack.cloud.rest("POST", "/slipway/settings", {"quota": before})
+    assert planned.json["jobSpec"]["scheduling"]["strategy"] == "SPOT"
+    assert done.code == 0, done.err
+    assert "quota suffices" in done.out
+
+
+def test_an_offer_that_lacked_quota_stays_closed_when_the_limit_can_not_be_read(stack: Stack) -> None:
+    spot = stack.catalog["templates"]["hello"]["offers"][1]
+    spot.update(available=False, why="quota: short by 3", lacksQuota=True)
+    stack.publish()
+    stack.grant("roles/cloudquotas.viewer", False)
+    try:
+        done = stack.run("submit", "hello", "--capacity", "spot")
+    finally:
+        stack.grant("roles/cloudquotas.viewer")
+    assert done.code == 5
+    assert "short by 3 (at the last" in done.err and "can't be read now" in done.err
