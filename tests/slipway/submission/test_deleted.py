@@ -15,8 +15,8 @@ from slipway.errors import AnswerUnknown, Cancelled
 from slipway.jobs.claim import JobGoneError, OtherJobError, original
 from slipway.submission.candidates import SubmissionRequest
 
+from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
 from .service import HOME, Context, Killed, Service, is_passing
-from .test_fallback import FAULTS, POOL_REGIONS, STARTS, Told, command
 
 WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
 

@@ -2,153 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.assertion import SnapshotAssertion
 
-from slipway.catalog.clusters import Cluster
-from slipway.catalog.model import Catalog, Offer, Template
-from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
-from slipway.errors import AnswerUnknown, Cancelled, PolicyError
-from slipway.prices import UNKNOWN
+from slipway.errors import AnswerUnknown, Cancelled
 from slipway.submission import candidates
-from slipway.submission.candidates import SubmissionRequest, prepare
-from slipway.submission.choice import Choice, never_runs
-from slipway.submission.costs import Spending
-from slipway.submission.fallback import WaitingAttempt
+from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.request import attempt_id, fill
-from slipway.submission.sender import RetryPolicy
-from slipway.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
+from slipway.submission.submitter import SubmissionResult
 
-from .service import BEGIN, HOME, Context, Journal, Killed, Service, is_passing
+from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
+from .service import Killed, Service, is_passing
 
 
 def test_each_sending_has_an_id_of_its_own() -> None:
     assert len({attempt_id("r1", number) for number in range(9)} | {attempt_id("r2", 1)}) == 10
     assert attempt_id("r1", 0) == "r1"
-
-
-def catalog(*, launcher: bool, pool_region: str = HOME, cluster_id: str = "cpu-1") -> Catalog:
-    claim = ["--claim", "gs://work/claims/${slipway.request}", "--module", "digits.task"]
-    package = {
-        "executorImageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
-        "packageUris": ["gs://catalog/packages/digits.tar.gz"],
-        "pythonModule": "slipway_launcher",
-        "args": claim,
-    }
-    code = {"pythonPackageSpec": package} if launcher else {"containerSpec": {"imageUri": "digits@sha256:1"}}
-    machine = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, **code}
-
-    def offer(name: str, cluster: str, wait: float | None, **scheduling: str) -> Offer:
-        place = {"persistentResourceId": cluster_id} if cluster else {"scheduling": scheduling}
-        labels = {"slipway-request": "${slipway.request}", "slipway-stack": "local", "slipway-template": "digits"}
-        request = {
-            "displayName": "${slipway.job}",
-            "labels": {**labels, "slipway-capacity-type": name},
-            "jobSpec": {"workerPoolSpecs": [machine], **place},
-        }
-        return Offer(name, True, "", cluster, ("workers",) if cluster else (), UNKNOWN, request, wait=wait)
-
-    offers = (
-        offer("pool", "cpu", 60.0),
-        offer("spot", "", 30.0, strategy="SPOT"),
-        offer("on-demand", "", None, strategy="STANDARD"),
-    )
-    template = Template("digits", "", "custom-job", ("main",), (), offers)
-    return Catalog(
-        "local",
-        "p",
-        "us-central1",
-        "",
-        False,
-        "work",
-        "t",
-        {"cpu": Cluster("cpu", cluster_id, {}, region=pool_region)},
-        (),
-        {"digits": template},
-    )
-
-
-class Quiet:
-    """Shows nothing."""
-
-    def note(self, text: str) -> None: ...
-
-    def chosen(self, *_: Any) -> None: ...
-
-    def sent(self, *_: Any) -> None: ...
-
-    def confirm(self, costs: Spending) -> None:
-        raise costs.refusal
-
-    def falling_back(self, *_: Any) -> None: ...
-
-    @contextlib.contextmanager
-    def watching(self, waiting: Any) -> Iterator[Callable[[Any], None]]:
-        yield lambda event: None
-
-
-class Told(Quiet):
-    """Keeps what is told."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.choices: list[Choice] = []
-        self.waits: list[WaitingAttempt] = []
-        self.given_up: list[WaitingAttempt] = []
-
-    def falling_back(self, waiting: WaitingAttempt) -> None:
-        self.given_up.append(waiting)
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    def chosen(self, _: Any, choice: Choice) -> None:
-        self.choices.append(choice)
-
-    @contextlib.contextmanager
-    def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Any], None]]:
-        self.waits.append(waiting)
-        yield lambda event: None
-
-
-def command(
-    service: Service,
-    *,
-    again: bool,
-    asked: SubmissionRequest = SubmissionRequest("digits"),  # noqa: B008 - it is frozen
-    show: SubmissionDisplay | None = None,
-    renewed: bool = False,
-    lacks: str = "",
-    without_quota: str = "",
-    confirm_above: float | None = None,
-) -> SubmissionResult:
-    """The command, typed once. `renewed`: the pool's cluster has been rolled over; `lacks`: the template has lost the
-    offer of that capacity type; `without_quota`: that offer lacked quota when it was deployed."""
-    cluster_id = "cpu-2" if renewed else "cpu-1"
-    deployed = catalog(launcher=service.launcher, pool_region=service.pool_region, cluster_id=cluster_id)
-    template = deployed.templates["digits"]
-    offers = tuple(
-        replace(offer, available=False, why="quota: short by 3", lacks_quota=True)
-        if offer.capacity_type == without_quota
-        else offer
-        for offer in template.offers
-        if offer.capacity_type != lacks
-    )
-    templates = {"digits": replace(template, offers=offers)}
-    context: Any = Context(
-        service, replace(deployed, templates=templates, quotas=service.ids, confirm_above=confirm_above)
-    )
-    prepared = prepare(context.catalog, asked, "ada")
-    journal: Any = Journal(service)
-    return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
 
 
 def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str = "") -> SubmissionResult | None:
@@ -170,11 +43,8 @@ def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str
     raise AssertionError("it never ended")
 
 
-FAULTS = st.lists(st.sampled_from(["", "", "lost", "busy", "kill", "killed"]), max_size=6)
-POOL_REGIONS = st.sampled_from([HOME, "europe-west4"])
 RENEWED_AFTER = st.sampled_from([1, 2, 3, 60])
 LACKS = st.sampled_from(["", "pool", "spot"])
-STARTS = st.lists(st.none() | st.integers(0, 40), max_size=4)
 
 
 @given(
@@ -294,21 +164,6 @@ def test_given_up_by_an_offer_that_the_template_lost_it_moves_on() -> None:  # N
     assert service.runs == ["7001"]
 
 
-def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said_once(
-    snapshot: SnapshotAssertion,
-) -> None:  # N3
-    """`--wait-for pool=10s --then spot` with a quota below what one job needs: it said the same every minute."""
-    show, service = Told(), Service(launcher=True, starts=[400], limit=3)
-    asked = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
-    command(service, again=False, asked=asked, show=show)
-    (choice,) = show.choices
-    (never,) = map(never_runs, choice.hopeless)
-    short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 3"
-    assert never == f"spot can never run: {short}"
-    assert len([one for one in show.waits if one.overdue]) > 5, "it has looked again many times"
-    assert show.notes == snapshot
-
-
 def test_a_claim_that_storage_does_not_take_is_told_once_and_tried_again() -> None:  # N4
     """It waited on without a word: `looks at spot again in 0:59`, for as long as the service was away."""
     show, service = Told(), Service(launcher=True, starts=[None, 0], faults={"take": ["busy"] * 3})
@@ -318,88 +173,6 @@ def test_a_claim_that_storage_does_not_take_is_told_once_and_tried_again() -> No
     (note,) = show.notes
     assert "could not be given up" in note
     assert note.endswith("the same command goes on")
-
-
-def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run() -> None:  # N3
-    """`--wait-for pool=30` on a free pool said that it then moves on to spot, which had no quota."""
-    deployed = catalog(launcher=True)
-    template = deployed.templates["digits"]
-    pool, spot, *rest = template.offers
-    offers = (pool, replace(spot, available=False, why="quota: short by 3", lacks_quota=True), *rest)
-    for limit, never in ((3, ["spot can never run"]), (4, [])):  # What was granted since then counts.
-        show, service = Told(), Service(launcher=True, starts=[1], limit=limit, busy=0)
-        context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
-        journal: Any = Journal(service)
-        prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",)), "ada")
-        Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
-        (choice,) = show.choices
-        assert choice.taken.verdict.text.startswith("starts now")
-        assert [never_runs(one).partition(":")[0] for one in choice.hopeless] == never
-
-
-def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_deployment(
-    snapshot: SnapshotAssertion,
-) -> None:  # N3
-    show, deployed = Told(), catalog(launcher=True)
-    template = deployed.templates["digits"]
-    pool, spot, on_demand = template.offers
-    lacking = replace(spot, available=False, why="quota: short by 3", lacks_quota=True)
-    offers = (pool, lacking, on_demand)
-    context: Any = Context(
-        Service(launcher=True, starts=[1]), replace(deployed, templates={"digits": replace(template, offers=offers)})
-    )
-    journal: Any = Journal(Service(launcher=True))
-    prepared = prepare(context.catalog, SubmissionRequest("digits"), "ada")
-    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
-    assert [never_runs(one) for one in show.choices[0].hopeless] == snapshot
-
-
-def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next() -> None:  # N3
-    """`pool can never run: cluster day is out of season`, then `next is pool, spot`."""
-    show, deployed = Told(), catalog(launcher=True)
-    template = deployed.templates["digits"]
-    why = "cluster day is out of season since 2026-11-21"
-    asleep = replace(template.offers[0], available=False, why=why, cluster="", pools=(), dormant="day", wait=None)
-    offers = (asleep, *template.offers)
-    service = Service(launcher=True, starts=[None, 0], busy=0)
-    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
-    journal: Any = Journal(service)
-    prepared = prepare(context.catalog, SubmissionRequest("digits", waits={"spot": 60.0}, then=("pool",)), "ada")
-    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
-    assert [never_runs(one) for one in show.choices[0].hopeless] == [f"pool day can't run now: {why}"]
-    (given_up,) = show.given_up
-    assert [one.label for one in given_up.later] == ["pool cpu"]
-    with pytest.raises(PolicyError, match="digits can't run now on day"):
-        alone = replace(prepared, offers=((asleep, None),))
-        Submitter(context, journal, show, RetryPolicy()).submit(alone, "r2", repeated=False)
-
-
-class FreePool(Service):
-    def persistent_resource(self, cluster: str) -> PersistentResource:
-        (pool,) = super().persistent_resource(cluster).pools
-        return PersistentResource(f"p/{cluster}", "RUNNING", {}, (replace(pool, used=0),), BEGIN)
-
-
-@pytest.mark.parametrize(("first", "limit"), [("pool", 3), ("spot", 1000)])
-def test_what_it_could_never_move_on_to_is_named_also_where_it_does_not_wait_yet(first: str, limit: int) -> None:  # N3
-    """A pool that is free and Spot may let it wait all the same, and `then moves on to spot` was promised."""
-    show, deployed = Told(), catalog(launcher=True)
-    template = deployed.templates["digits"]
-    then = "spot" if first == "pool" else "pool"
-    offers = tuple(
-        replace(one, available=False, why="quota: short by 3", lacks_quota=first == "pool")
-        if one.capacity_type == then
-        else one
-        for one in template.offers
-    )
-    service = FreePool(launcher=True, starts=[1], limit=limit)
-    context: Any = Context(service, replace(deployed, templates={"digits": replace(template, offers=offers)}))
-    journal: Any = Journal(service)
-    asked = SubmissionRequest("digits", waits={first: 10.0}, then=(then,))
-    prepared = prepare(context.catalog, asked, "ada")
-    Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
-    (never,) = map(never_runs, show.choices[0].hopeless)
-    assert never.startswith(f"{'spot' if then == 'spot' else 'pool cpu'} can never run: quota")
 
 
 def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from slipway.errors import AnswerUnknown
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.lookup import going_on
 
+from .fallback_command import catalog, command
 from .service import Context, Journal, Killed, Service
-from .test_fallback import catalog, command
 
 ASKED = SubmissionRequest("digits", waits={"pool": 10.0, "spot": 10.0}, then=("on-demand",))
 

@@ -22,8 +22,8 @@ from slipway.submission.request import RequestOverrides
 from slipway.submission.sender import RetryPolicy
 from slipway.submission.submitter import SubmissionResult, Submitter
 
+from .fallback_command import Told, catalog
 from .service import BEGIN, Context, Journal, Service
-from .test_fallback import Told, catalog
 
 SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 30.0}, then=("pool",))
 DEPLOYED = catalog(launcher=True)

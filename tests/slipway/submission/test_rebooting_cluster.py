@@ -16,8 +16,8 @@ from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.journal import EntryState
 from slipway.submission.refusal import way_on
 
+from .fallback_command import Told, command
 from .service import CALL, Service
-from .test_fallback import Told, command
 
 ON_POOL = SubmissionRequest("digits", capacity_type="pool")
 

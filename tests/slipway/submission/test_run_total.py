@@ -17,7 +17,7 @@ from slipway.submission.choice import JudgedCandidate
 from slipway.submission.costs import RunTotal, run_total
 from slipway.submission.request import Request
 
-from .test_fallback import catalog
+from .fallback_command import catalog
 
 FINE = Verdict(Outcome.BESIDE, "spot: runs beside the pools")
 TOOK = Times(240.0, 540.0, 11)

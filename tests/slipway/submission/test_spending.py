@@ -13,8 +13,8 @@ from slipway.submission.candidates import SubmissionRequest, prepare
 from slipway.submission.costs import Spending, spending, spending_at_once
 from slipway.submission.request import Request
 
+from .fallback_command import Told, catalog, command
 from .service import Killed, Service
-from .test_fallback import Told, catalog, command
 
 MOVING = SubmissionRequest("digits", waits={"pool": 60.0}, then=("spot", "on-demand"))
 

@@ -16,9 +16,9 @@ from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.choice import JudgedCandidate, choose, obstacle
 
 from .conftest import HEAD, job
+from .fallback_command import Told, command
 from .service import CALL, HOME, Service
 from .test_choice import BUSY, FINE, judged
-from .test_fallback import Told, command
 
 AWAY = "europe-west4"
 CPUS, DISKS = "custom_model_training_cpus", "custom_model_training_pd_ssd"

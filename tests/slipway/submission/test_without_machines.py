@@ -10,9 +10,9 @@ from slipway.cloud.failures import Answer, CloudError, failure
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.choice import JudgedCandidate, obstacle
 
+from .fallback_command import Told, command
 from .service import CALL, Job
 from .test_choice import BUSY, judged
-from .test_fallback import Told, command
 from .test_unread_offers import UNREAD, Silent
 
 SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 600.0}, then=("pool",))

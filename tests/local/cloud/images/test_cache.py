@@ -115,3 +115,31 @@ def test_the_environment_of_experiments_has_the_sdk_that_packages_here_ask_for()
     assert recipe and (recipe.name, recipe.shared) == ("experiments", True)
     version = importlib.metadata.version("google-cloud-aiplatform")
     assert f"google-cloud-aiplatform[autologging]=={version}" in recipe.requirements
+
+
+def test_a_killed_build_of_a_light_environment_is_begun_again_and_its_cache_can_be_emptied(tmp_path: Path) -> None:
+    pool, shelf = tmp_path / "a", tmp_path / "shelf"
+    with pytest.raises(KeyboardInterrupt):
+        pulled(pool, shelf, Uv(killed_at=2), LIGHT, "python:3.12-slim")
+    uv = Uv()
+    home, _ = pulled(pool, shelf, uv, LIGHT, "python:3.12-slim")
+    assert pulled(pool, shelf, uv, LIGHT, "python:3.12-slim")[0] == home
+    assert uv.commands == ["venv", "pip"], "built once"
+    assert cache.clear(pool) == 1
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        ("us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest", "scikit_learn"),
+        ("europe-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-0:latest", "scikit_learn"),
+        ("gcr.io/cloud-aiplatform/training/scikit-learn-cpu.0-23:latest", "scikit_learn"),
+        ("python:3.10", "python"),
+        ("docker.io/library/python:3.12-slim", "python"),
+        ("gcr.io/mine/python:3.10", None),
+    ],
+)
+def test_recipes_stand_for_images(image: str, name: str | None) -> None:
+    recipe = recipe_for(image)
+    assert (recipe.name if recipe else None) == name

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from local.cloud.nodes import metadata_answers
 from local.cloud.nodes.metadata_server import MetadataServer
 from local.cloud.nodes.spec import Identity
 
@@ -68,3 +69,15 @@ def test_a_page_gets_nothing(server: MetadataServer, headers: dict[str, str]) ->
 def test_another_user_of_the_machine_gets_nothing(server: MetadataServer) -> None:
     status, body = ask(server, GOOGLE, uid=65534)
     assert status == 403 and "the-token" not in body
+
+
+def test_the_metadata_server_tells_the_job_s_identity() -> None:
+    identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "t")
+    base = "/computeMetadata/v1"
+    assert metadata_answers.answer(identity, f"{base}/project/project-id") == "slipway-local"
+    assert metadata_answers.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
+    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
+    token = metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/token")
+    assert token == {"access_token": "t", "expires_in": 3599, "token_type": "Bearer"}
+    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
+    assert metadata_answers.answer(identity, "/else") is None

@@ -17,8 +17,7 @@ import pytest
 
 from local.cloud import files
 from local.cloud.images import cache
-from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes import logfile, metadata_answers, processes, runner_starter
+from local.cloud.nodes import logfile, processes, runner_starter
 from local.cloud.nodes import spec as specs
 from local.cloud.nodes.runner_starter import RunnerStarter
 from local.cloud.nodes.spec import Identity, ReplicaSpec, Status
@@ -372,57 +371,6 @@ def test_the_token_is_readable_by_its_owner_only(run: Replica) -> None:
     run.starter.write(run.folder, run.spec)
     assert (run.folder / specs.SPEC).stat().st_mode & 0o077 == 0
     assert "secret-token" not in repr(run.spec)
-
-
-def test_a_killed_image_build_is_begun_again(tmp_path: Path) -> None:
-    recipe = recipe_for("python:3.12-slim")
-    assert recipe
-    commands: list[str] = []
-
-    def tool(command: object) -> None:
-        words = list(command)  # type: ignore[call-overload]
-        if words:
-            commands.append(words[1])
-            Path(words[-1] if words[1] == "venv" else tmp_path).mkdir(parents=True, exist_ok=True)
-        if words[1:2] == ["pip"] and len(commands) < 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None, tmp_path)
-    folder = cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None, tmp_path)
-    assert commands == ["venv", "pip", "venv", "pip"]
-    assert cache.cached(tmp_path / "images", "python:3.12-slim", recipe, tool, "uv", lambda _: None, tmp_path) == folder
-    assert len(commands) == 4
-    assert cache.clear(tmp_path / "images") == 1
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize(
-    ("image", "name"),
-    [
-        ("us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest", "scikit_learn"),
-        ("europe-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-0:latest", "scikit_learn"),
-        ("gcr.io/cloud-aiplatform/training/scikit-learn-cpu.0-23:latest", "scikit_learn"),
-        ("python:3.10", "python"),
-        ("docker.io/library/python:3.12-slim", "python"),
-        ("gcr.io/mine/python:3.10", None),
-    ],
-)
-def test_recipes_stand_for_images(image: str, name: str | None) -> None:
-    recipe = recipe_for(image)
-    assert (recipe.name if recipe else None) == name
-
-
-def test_the_metadata_server_tells_the_job_s_identity() -> None:
-    identity = Identity("a@b", "slipway-local", "100000000001", "us-central1", "42", "n1-standard-4", "t")
-    base = "/computeMetadata/v1"
-    assert metadata_answers.answer(identity, f"{base}/project/project-id") == "slipway-local"
-    assert metadata_answers.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
-    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
-    token = metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/token")
-    assert token == {"access_token": "t", "expires_in": 3599, "token_type": "Bearer"}
-    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
-    assert metadata_answers.answer(identity, "/else") is None
 
 
 def test_google_auth_finds_the_identity(run: Replica) -> None:
