@@ -13,9 +13,8 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
 from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What, Why
-from slipway.generations.current_generation import is_ours
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.old_generations import goes_ahead, goes_first, overdue, removed, successor, why_keep
+from slipway.generations.generations import goes_ahead, goes_first, is_ours, overdue, removed, successor, why_keep
 from slipway.generations.published_clusters import declared
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown

@@ -25,8 +25,8 @@ from slipway.deployment.checkout import UNKNOWN
 from slipway.deployment.plan import Plan
 from slipway.formatting import join
 from slipway.generations.action import What
-from slipway.generations.current_generation import SPENT_STATES
 from slipway.generations.dormant import DormantCluster
+from slipway.generations.generations import SPENT_STATES
 from slipway.generations.published_clusters import declared
 from slipway.labels import Revision
 from slipway.live import Live, Unknown

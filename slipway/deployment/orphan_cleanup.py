@@ -27,7 +27,7 @@ from slipway.deployment.removal import WITHIN_S, Removal, in_words
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join
-from slipway.generations.current_generation import is_ours
+from slipway.generations.generations import is_ours
 from slipway.generations.protection import undeletable
 from slipway.live import Unknown
 from slipway.stack.stack import Stack

@@ -17,9 +17,8 @@ from slipway.deployment.workspace_plan import WorkspacePlan, exchanged, plan_wor
 from slipway.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.adoption import adopted, obstacles
-from slipway.generations.current_generation import as_deployed, current_generation, taken_ids, unlike
 from slipway.generations.dormant import DormantCluster, given_up, out_of_season, undecided
-from slipway.generations.old_generations import not_withdrawable
+from slipway.generations.generations import as_deployed, current_generation, not_withdrawable, taken_ids, unlike
 from slipway.generations.protection import Refusal, protected, refusal
 from slipway.live import Live, Unknown
 from slipway.state import State

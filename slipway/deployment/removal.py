@@ -18,7 +18,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
-from slipway.generations.old_generations import DELETABLE_STATES
+from slipway.generations.generations import DELETABLE_STATES
 from slipway.polling import poll
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from slipway.doctor.picture import Picture
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join, short, span
-from slipway.generations.current_generation import is_ours
+from slipway.generations.generations import is_ours
 from slipway.labels import NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown
 from slipway.prices import dollars

@@ -20,7 +20,7 @@ from slipway.prices import UNKNOWN, Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.capacity import held_price
 from slipway.review.clusters.clusters import price
-from slipway.review.clusters.needs import reservations
+from slipway.review.clusters.jobs import reservations
 from slipway.review.clusters.succession import successions
 from slipway.review.usual import job_spec, whole
 

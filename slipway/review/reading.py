@@ -22,9 +22,9 @@ from slipway.machines.table import regions
 from slipway.quota.published import coming, metrics
 from slipway.review import deployed, events
 from slipway.review.change import Change
-from slipway.review.clusters.deletions import CLUSTER_TYPE
 from slipway.review.preview import Preview
 from slipway.review.templates.usage import DAYS
+from slipway.review.touched import CLUSTER_TYPE
 
 MOST_RECENT = 1000
 """Of the jobs of the last days, the newest are looked at."""

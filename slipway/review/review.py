@@ -15,13 +15,11 @@ from slipway.formatting import short
 from slipway.labels import Revision
 from slipway.review.announced import added
 from slipway.review.change import Change
-from slipway.review.clusters.adoption import adoption
-from slipway.review.clusters.alternatives import alternatives, standing_alternatives
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters, still_retiring
-from slipway.review.clusters.deletions import deletions
+from slipway.review.clusters.engine import deletions, unsaid_clusters
 from slipway.review.clusters.jobs import unfinished
-from slipway.review.clusters.modes import modes
+from slipway.review.clusters.options import adoption, alternatives, modes, standing_alternatives
 from slipway.review.clusters.seasons import due, seasons
 from slipway.review.money import Money, costs, money
 from slipway.review.policy import policy, policy_in_words, standing_violations
@@ -30,11 +28,9 @@ from slipway.review.program import program
 from slipway.review.quota import quota, quota_in_words
 from slipway.review.resources.buckets import buckets
 from slipway.review.resources.data import data
-from slipway.review.resources.exposure import exposure
 from slipway.review.resources.people import people
-from slipway.review.resources.resources import resources
+from slipway.review.resources.resources import exposure, resources
 from slipway.review.resources.trainers import trainers
-from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from slipway.review.templates.templates import templates
 
 T = TypeVar("T")

@@ -14,6 +14,7 @@ OURS = "slipway:"
 """Where the types of Slipway's own components begin."""
 BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
 ACCOUNT = "gcp:serviceaccount/account:Account"
+CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:"
 _PASSED_OVER = ("discard", "discard-replaced", "remove-pending-replace", "read", "refresh")
 
 

@@ -14,7 +14,7 @@ from slipway.formatting import span
 from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
-from slipway.review.clusters.deletions import before_creates
+from slipway.review.clusters.engine import before_creates
 from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions
 from slipway.review.words import Edit, have_ended, jobs, machines, named, several, summed
 

@@ -19,8 +19,8 @@ from slipway.live import Unknown
 from slipway.prices import dollars
 from slipway.quota.seasons import AWAITS, Readiness
 from slipway.review.change import Change
-from slipway.review.clusters.alternatives import alike
 from slipway.review.clusters.clusters import price
+from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
 from slipway.review.quota_requests import in_words
 from slipway.review.templates.usage import UNASKED

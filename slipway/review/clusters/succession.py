@@ -16,7 +16,7 @@ from slipway.generations.action import Why
 from slipway.generations.published_clusters import declared, differences
 from slipway.machines.spec import MachineGroup
 from slipway.review.change import Change
-from slipway.review.clusters.deletions import destroyed
+from slipway.review.clusters.engine import destroyed
 from slipway.review.words import Edit, have_ended
 
 REGION = "region"

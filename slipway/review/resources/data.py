@@ -12,13 +12,12 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.announced import let_go
 from slipway.review.change import Change
-from slipway.review.clusters.deletions import CLUSTER_TYPE
-from slipway.review.clusters.needs import name_of
+from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import form, grants
 from slipway.review.inputs import differences
-from slipway.review.resources.bucket_fields import FIELDS
+from slipway.review.resources.buckets import FIELDS
 from slipway.review.resources.fates import ROLES, Told, fate, followed, title
-from slipway.review.touched import ACCOUNT, BUCKET, OBJECT, Fate, Touched, overwritten
+from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, overwritten
 from slipway.review.words import named, several
 
 _KINDS = {

@@ -12,7 +12,7 @@ from slipway.deployment.live_plan import refuse
 from slipway.deployment.plan import Plan, plan
 from slipway.errors import PolicyError
 from slipway.generations.action import Why
-from slipway.generations.old_generations import not_withdrawable
+from slipway.generations.generations import not_withdrawable
 from slipway.generations.protection import undeletable
 from slipway.live import Live, Unknown
 from slipway.season import Season

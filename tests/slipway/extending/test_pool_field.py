@@ -54,9 +54,9 @@ from slipway.cluster import Adoption, CurrentCluster
 from slipway.doctor.drift import of_clusters
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.adoption import differences
-from slipway.generations.current_generation import unlike
+from slipway.generations.generations import unlike
 from slipway.generations.published_clusters import departures, published
-from slipway.review.clusters.alternatives import alike
+from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import from_text

@@ -5,10 +5,9 @@ from dataclasses import replace
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Grade
-from slipway.review.clusters.adoption import adoption
 from slipway.review.clusters.clusters import clusters
-from slipway.review.clusters.deletions import deletions
-from slipway.review.resources.unsaid_clusters import unsaid_clusters
+from slipway.review.clusters.engine import deletions, unsaid_clusters
+from slipway.review.clusters.options import adoption
 from tests.slipway.review.builders import change, cluster, facts, job, living, step
 
 CPU = cluster()

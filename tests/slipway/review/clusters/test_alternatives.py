@@ -10,14 +10,13 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.findings.finding import Finding, Grade
 from slipway.prices import hourly
-from slipway.review.clusters.alternatives import alternatives, standing_alternatives
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters
-from slipway.review.clusters.deletions import deletions
+from slipway.review.clusters.engine import deletions, unsaid_clusters
+from slipway.review.clusters.options import alternatives, standing_alternatives
 from slipway.review.gate import ANNOUNCED
 from slipway.review.preview import Preview
 from slipway.review.reading import _elsewhere
-from slipway.review.resources.unsaid_clusters import unsaid_clusters
 from tests.slipway.review.builders import (
     CPU,
     H100,

@@ -14,8 +14,8 @@ from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters
-from slipway.review.clusters.deletions import deletions
-from slipway.review.clusters.modes import modes
+from slipway.review.clusters.engine import deletions
+from slipway.review.clusters.options import modes
 from slipway.review.preview import Preview
 from tests.slipway.review.builders import (
     CPU,

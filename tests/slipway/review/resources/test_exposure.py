@@ -8,7 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Grade
 from slipway.review.preview import SECRET
-from slipway.review.resources.exposure import exposure
+from slipway.review.resources.resources import exposure
 from tests.slipway.review.builders import PROJECT, change, facts, step
 from tests.slipway.review.recordings import recorded
 

@@ -11,7 +11,7 @@ from slipway.cluster import PoolSpec
 from slipway.findings.finding import Finding, Grade
 from slipway.labels import STACK_LABEL
 from slipway.review.change import Change
-from slipway.review.resources.unsaid_clusters import unsaid_clusters
+from slipway.review.clusters.engine import unsaid_clusters
 from tests.slipway.review.builders import CPU, H100, asked_for, change, cluster, facts, kept, pool, step
 
 VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"

@@ -1,19 +1,21 @@
-"""What a cluster may become where its machines can't be had, and which ones are something else than was asked for
-first."""
+"""Options of a cluster's entry: adopted by its id, how it is replaced, and what may be made in its place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.clusters import Cluster, DormantCluster, Pool
 from slipway.cluster import IN_PLACE
-from slipway.cluster_fields import compare_pools, machines_in_words
+from slipway.cluster_fields import NAMES, compare_pools, machines_in_words
+from slipway.creation.creation_context import CreationPolicy
 from slipway.findings.finding import Finding, Grade
+from slipway.formatting import join, span
+from slipway.live import Unknown
 from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import price, told
-from slipway.review.clusters.succession import successions
-from slipway.review.words import Edit, named
+from slipway.review.clusters.succession import edits, successions
+from slipway.review.words import Edit, jobs, named
 
 Listed = tuple[tuple[Mapping[str, Pool], str], ...]
 _ALTERNATIVES = (Edit("alternatives", "", ""),)
@@ -97,3 +99,69 @@ def _words(first: Cluster, pools: Mapping[str, Pool]) -> str:
 
 def _idle(pools: Mapping[str, Pool]) -> Price:
     return sum((pool.price_per_hour * pool.min for pool in pools.values()), Price())
+
+
+def adoption(change: Change) -> Iterator[Finding]:
+    if change.after is None:
+        return
+    before, after = change.old.clusters if change.old else {}, change.after.catalog.clusters
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        same = old is not None and new is not None and old.id == new.id
+        if new and new.adopted:
+            yield from _told_anew(old, new) if old and same else _adopted(old, new)
+        if old and old.adopted and not same:
+            yield _left(old, change)
+
+
+def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Finding]:
+    switch = f"; submissions switch to it from `{old.id}`" if old else ""
+    words = f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}"
+    details = (f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values())
+    id_, grade = (Edit("id", "", new.id),), Grade.WARNING if old else None
+    yield told("cluster-adopted", new.name, words, details=details, grade=grade, edits=id_)
+
+
+def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
+    seen = [edit for edit in edits(old, new) if not edit.key.startswith(NAMES)]
+    if seen:
+        words = f"`{new.name}` is told as `{new.id}` is by now, adopted and unchanged: {named(map(str, seen))}"
+        yield told("cluster-adopted", new.name, words, edits=seen)
+
+
+def _left(old: Cluster, change: Change) -> Finding:
+    on = jobs(change.jobs_on(old.id), change.now)
+    lives = change.live.clusters
+    # Another region may have one of that id, which is not it.
+    here = ("", change.old.region if change.old else "")
+    there = isinstance(lives, Unknown) or any(one.id == old.id and one.region in here for one in lives)
+    gone = not (there or change.live.skipped)
+    runs = f", and so {'is the job' if len(on) == 1 else f'are the {len(on)} jobs'} on it" if on else ""
+    fate = "is gone already" if gone else f"is kept, as it was adopted{runs}"
+    words = f"`{old.id}` is not offered as `{old.name}` any more, and {fate}"
+    return told("cluster-left", old.name, words, details=on, edits=())
+
+
+def modes(change: Change) -> Iterator[Finding]:
+    if change.old is None or change.new is None:
+        return
+    before, after = ({**one.clusters, **one.dormant} for one in (change.old, change.new))
+    for name, old in before.items():
+        new = after.get(name)
+        # A catalog of an earlier version did not tell them.
+        if new is not None and old.display_name and (found := list(_edits(old, new))):
+            same = old.id == new.id or isinstance(new, DormantCluster)
+            words = f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}"
+            grade = None if old.replacement != new.replacement else Grade.NOTE
+            yield told("cluster-protection", name, words, grade=grade, edits=found)
+
+
+def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    if old.replacement != new.replacement:
+        yield Edit("replacement", old.replacement, new.replacement)
+    for key, before, after, left_out in (
+        ("retireWithin", old.retire_within, new.retire_within, ""),  # Left out, `up` never warns.
+        ("createWithin", old.create_within, new.create_within, f"{span(CreationPolicy.refused)} (default)"),
+    ):
+        if before != after:
+            yield Edit(key, *(span(one) if one else left_out for one in (before, after)))
