@@ -11,7 +11,6 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.permissions import Holder, Permissions
 from slipway.deployment.live_reader import unanswered
-from slipway.doctor.commands import revoke
 from slipway.doctor.picture import Need, Picture, Policy, UnseenPolicy
 from slipway.doctor.place import Place
 from slipway.findings.finding import Finding, Subject
@@ -100,7 +99,7 @@ def exposed(picture: Picture) -> Iterator[Finding]:
             if one.member in _EVERYBODY:
                 on = Subject(policy.on.what, policy.on.name, f"{one.role} {one.member}")
                 words = f"{_EVERYBODY[one.member]} has {one.role} on {policy.on}{one.under} ({one.member})"
-                yield KINDS["exposed"].of(on, words, revoke(policy.on, one, policy.bound))
+                yield KINDS["exposed"].of(on, words, policy.revoke(one))
 
 
 def roles(picture: Picture) -> Iterator[Finding]:

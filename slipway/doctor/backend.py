@@ -1,4 +1,4 @@
-"""What killed runs left: in the engine's backend, in this checkout's journals, in the bucket of packages."""
+"""The catalog, and what killed runs left: in the engine's backend, in this checkout's journals, among packages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Iterator
 from datetime import timedelta
 
-from slipway.doctor.commands import always_quoted, go_on
+from slipway.catalog.document import PublishedCatalog
 from slipway.doctor.picture import WAITS, Backend, Damage, Lock, Picture
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import counted, join, size
+from slipway.formatting import counted, join, short, size
 from slipway.live import Unknown
+from slipway.state import State
 
 _LONGEST_RUN = timedelta(hours=3)
 """After which CI ends a deployment, and longer than one waits for a cluster."""
@@ -23,13 +24,72 @@ _CALLED = {"creation": "clusters/asked-for.json (the object whose writing makes 
 """The engine knows by a name of its own, which tells nobody anything, what people see in the bucket."""
 
 
+def catalog(picture: Picture) -> Iterator[Finding]:
+    published, subject = picture.published, Subject("catalog", picture.stack)
+    if isinstance(published, Unknown):
+        return
+    if published is None:
+        yield _missing(subject, picture)
+        return
+    if published.whole is None:
+        why = short(published.damage or "another version wrote it", 300)
+        words = f"the catalog of {picture.stack} can't be read ({why}): nobody can submit with this version"
+        yield KINDS["catalog-damaged"].of(subject, words, picture.up, "it publishes it anew")
+        return
+    commit = published.whole.commit
+    if picture.commits:
+        change = "commit since then changes" if len(picture.commits) == 1 else "commits since then change"
+        words = f"the catalog is of {commit}, and {len(picture.commits)} {change} what is deployed"
+        words += f" (the newest: {short(picture.commits[0], 80)})"
+        does = f"it deploys them; pulumi preview --stack {picture.stack} says what changes"
+        yield KINDS["catalog-older"].of(subject, words, picture.up, does)
+    if published.whole.dirty:
+        words = f"the catalog was deployed from {commit} with local changes, which nobody can look up"
+        yield KINDS["catalog-dirty"].of(subject, words, picture.up, "from a clean checkout")
+    yield from _unfinished(published, picture)
+
+
+def _missing(subject: Subject, picture: Picture) -> Finding:
+    """A run that takes a stack down deletes its catalog first, and then its clusters."""
+    backend = picture.backend
+    state = backend.state if backend else None
+    known = state if isinstance(state, State) else State()
+    there = (picture.there.get(one.name) for one in known.clusters)
+    # What was pending a later run has cleared; that the cloud deletes a cluster tells as much.
+    if backend and (backend.deletes or any(one and one.state == "STOPPING" for one in there)):
+        words = f"stack {picture.stack} has no catalog, as a run that takes it down has not come to its end"
+        return KINDS["catalog-missing"].of(subject, words, *picture.go_on)
+    does = "it publishes one" if known == State() else f"it publishes one; {picture.destroy}"
+    words = f"stack {picture.stack} has no catalog: nobody can submit"
+    return KINDS["catalog-missing"].of(subject, words, picture.up, does)
+
+
+def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
+    """The catalog is written last: what the state has and it does not is of a deployment that ended before. One that
+    replaces a cluster in place takes it out of the catalog first."""
+    backend, kind = picture.backend, KINDS["deployment-unfinished"]
+    ended = backend is not None and not backend.busy
+    for one in published.whole.dormant.values() if published.whole else ():
+        late = one.since is not None and picture.now - one.since > _LONGEST_RUN
+        if (one.why == "in-place" and (late or ended)) or (one.awaited and ended):
+            since = f" for {picture.since(one.since)}" if one.since and one.why == "in-place" else ""
+            words = f"a deployment ended before {one.name} was made: no job can be sent to it{since}"
+            yield kind.of(Subject("cluster", one.id), words, picture.up, "it goes on from there")
+    if backend and ended and isinstance(backend.state, State):
+        known = {one.name for one in backend.state.clusters}
+        ahead = sorted(known - {*published.clusters.values(), *published.retiring})
+        if ahead:
+            words = f"the last deployment ended before it published: the state has {join(ahead)}, the catalog does not"
+            yield kind.of(Subject("state", picture.stack), words, picture.up, "it goes on from there")
+
+
 def backend(picture: Picture) -> Iterator[Finding]:
     found = picture.backend
     if found is None:
         return
     if found.cut_off:
         words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
-        mend = f"find {always_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
+        mend = f"find {_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
         yield KINDS["state-damaged"].of(Subject("backend"), words, mend, "while no pulumi runs")
     if found.damage:
         yield _damage(found.damage, picture)
@@ -45,12 +105,12 @@ def backend(picture: Picture) -> Iterator[Finding]:
 
 
 def _damage(damage: Damage, picture: Picture) -> Finding:
-    file = always_quoted(damage.file)
+    file = _quoted(damage.file)
     words = f"the state {damage.file} was cut off in the writing, as on a disk that is full: no command can load it"
-    mend = f"cp {always_quoted(damage.copy)} {file}"
+    mend = f"cp {_quoted(damage.copy)} {file}"
     does = "once there is room, and while no pulumi runs; pulumi up then takes over what the copy lacks"
     if not damage.copy:
-        mend = f"mv {file} {always_quoted(f'{damage.file}.damaged')}"
+        mend = f"mv {file} {_quoted(f'{damage.file}.damaged')}"
         does = f"no copy of it is whole: then pulumi stack init {picture.stack}, and pulumi up adopts what lives"
     return KINDS["state-damaged"].of(Subject("state", picture.stack), words, mend, does)
 
@@ -79,8 +139,12 @@ def _pending(found: Backend, picture: Picture) -> Finding:
     does = "clears that; then pulumi up takes over what was made"
     if found.deletes:
         words = f"a killed run was deleting {names}, and nobody knows whether it was done"
-        mend, does = go_on(picture)
+        mend, does = picture.go_on
     return KINDS["operation-pending"].of(Subject("state", picture.stack), words, mend, does)
+
+
+def _quoted(path: str) -> str:
+    return "'" + path.replace("'", "'\\''") + "'"
 
 
 def submissions(picture: Picture) -> Iterator[Finding]:

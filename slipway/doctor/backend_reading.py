@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import os
 import socket
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +20,13 @@ from slipway.cloud.answers import MISREAD, parse_timestamp
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.deployment.live_reader import unanswered
-from slipway.doctor import state_file
 from slipway.doctor.picture import Backend, Damage, Lock
 from slipway.errors import ConfigError
 from slipway.live import Unknown
 from slipway.state import read
 
 _ROLE = "roles/storage.objectViewer"
+_PACKED = ".gz"
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,19 @@ class _Folder:
         except FileNotFoundError:
             return None
 
-    def damage(self, project: str, stack: str) -> Damage | None:
-        return state_file.damage(self.path, project, stack)
+    def whole_copy(self, name: str, project: str, stack: str) -> str:
+        """The newest copy of a state that is whole, of those that the engine can read under its name; empty where none
+        is. Beside the file is the one that it replaced last, and older ones, of each command's end, are backups."""
+        file = self.path / name
+        suffix = file.name.removeprefix(stack)
+        found = (self.path / ".pulumi" / "backups" / project / stack).glob("*")
+        dated = {one.name.removeprefix(f"{stack}.").removesuffix(suffix): one for one in found}
+        newest = sorted(filter(str.isdecimal, dated), key=int, reverse=True)
+        for copy in (file.with_name(f"{file.name}.bak"), *(dated[when] for when in newest)):
+            with contextlib.suppress(OSError, *MISREAD):
+                if isinstance(_parsed(copy.name, copy.read_bytes())["checkpoint"], dict):
+                    return str(copy)
+        return ""
 
     @property
     def cut_off(self) -> str:
@@ -76,9 +90,6 @@ class _Bucket:
                 raise
             return None
 
-    def damage(self, project: str, stack: str) -> Damage | None:
-        return None
-
     def _name(self, name: str) -> str:
         prefix = self.at.name.strip("/")
         return f"{prefix}/{name}" if prefix else name
@@ -100,14 +111,23 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
         return Backend(address, files)
     found = Backend(address, None, locks=_locks(files, project, stack, identity))
     try:
-        found = replace(found, cut_off=files.cut_off, damage=files.damage(project, stack))
-        if found.damage:
-            return replace(found, state=Unknown("it was cut off in the writing", address, "a copy that is whole"))
-        latest = _latest(files, project, stack)
+        found = replace(found, cut_off=files.cut_off)
+        names = (f".pulumi/stacks/{project}/{stack}.json{packed}" for packed in ("", _PACKED))
+        there = ((name, content) for name in names if (content := files.content(name)) is not None)
+        name, content = next(there, ("", b""))
     except (CloudError, OSError, *MISREAD) as problem:
         return replace(found, state=_unread(problem, address, identity))
-    if latest is None:
+    if not name:
         return found
+    try:
+        latest = _parsed(name, content)["checkpoint"].get("latest")
+        latest = latest if isinstance(latest, dict) else {}
+    except MISREAD as problem:
+        if isinstance(files, _Bucket) or not isinstance(problem, ValueError):
+            return replace(found, state=_unread(problem, address, identity))
+        cut_off = Unknown("it was cut off in the writing", address, "a copy that is whole")
+        damage = Damage(str(files.path / name), files.whole_copy(name, project, stack))
+        return replace(found, state=cut_off, damage=damage)
     try:
         pending = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
         living = (one for one in latest.get("resources") or () if not one.get("delete"))
@@ -161,14 +181,15 @@ def _logged_in(environ: Mapping[str, str]) -> str:
     return current if isinstance(current, str) else ""
 
 
-def _latest(files: _Files, project: str, stack: str) -> Mapping[str, Any] | None:
-    """Read the engine's knowledge of the stack; None where it has none. Raises what reading it raises."""
-    for name in state_file.names(project, stack):
-        content = files.content(name)
-        if content is not None:
-            latest = state_file.parsed(name, content)["checkpoint"].get("latest")
-            return latest if isinstance(latest, dict) else {}
-    return None
+def _parsed(name: str, content: bytes) -> Any:
+    """The JSON in a state's file of this name, or a copy's. Raises ValueError where it was cut off: an EOFError would
+    be a person's end of the input elsewhere."""
+    if name.removesuffix(".bak").endswith(_PACKED):
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, OSError, zlib.error) as problem:
+            raise ValueError(f"it is not a whole gzip file: {problem}") from problem
+    return json.loads(content)
 
 
 def _locks(files: _Files, project: str, stack: str, identity: str) -> tuple[Lock, ...] | Unknown:

@@ -18,7 +18,6 @@ from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import STEADY, PersistentResource
 from slipway.cloud.permissions import Bound
 from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
-from slipway.doctor.commands import revoke
 from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Subject, shape
@@ -141,8 +140,7 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
             if others or (policy.on, one.role, one.member) in granted or _googles(one):
                 continue
             words = f"{one.member} has {one.role}{one.under}, which the stack did not grant"
-            mend = revoke(policy.on, one, policy.bound)
-            yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, mend)
+            yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, policy.revoke(one))
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from slipway.doctor.access import exposed, roles, unread
-from slipway.doctor.backend import backend, packages, submissions
+from slipway.doctor.backend import backend, catalog, packages, submissions
 from slipway.doctor.clusters import clusters
 from slipway.doctor.picture import Picture
-from slipway.doctor.pools import idle_jobs, jobs, pools
-from slipway.doctor.published import catalog, quota
+from slipway.doctor.pools import idle_jobs, jobs, pools, quota
 from slipway.findings.finding import Finding
 
 FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (

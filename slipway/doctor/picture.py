@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +23,11 @@ from slipway.prices import Price, per_hour
 from slipway.quota.report import QuotaReport
 from slipway.state import State
 
+_REVOKE = {
+    "bucket": "gcloud storage buckets remove-iam-policy-binding gs://",
+    "account": "gcloud iam service-accounts remove-iam-policy-binding ",
+    "project": "gcloud projects remove-iam-policy-binding ",
+}
 WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
 """The states of a job that has no machines yet."""
 
@@ -104,6 +110,12 @@ class Policy:
     def sorted(self) -> list[Bound]:
         return sorted(self.bound)
 
+    def revoke(self, one: Bound) -> str:
+        """The command that takes a grant away. Where others have conditions, gcloud wants to be told which is meant."""
+        which = " --all" if one.condition else " --condition=None" if any(b.condition for b in self.bound) else ""
+        who = f"--member={shlex.quote(one.member)} --role={one.role}{which}"
+        return f"{_REVOKE[self.on.what]}{shlex.quote(self.on.name)} {who}"
+
 
 @dataclass(frozen=True)
 class UnseenPolicy(Unknown):
@@ -159,6 +171,18 @@ class Picture(Place):
     @property
     def up(self) -> str:
         return f"pulumi up --stack {self.stack}"
+
+    @property
+    def destroy(self) -> str:
+        return f"to take the stack down: SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {self.stack}"
+
+    @property
+    def go_on(self) -> tuple[str, str]:
+        """Nobody can tell an `up` from a `destroy` that was killed, so both ways are named."""
+        busy = self.backend is not None and self.backend.busy
+        when = "unless it is still at work" if busy else "which goes on from there"
+        keep = f"to keep it: {self.up}, which makes what its file asks for"
+        return f"type again what was killed, {when}", f"{self.destroy}; {keep}"
 
     @property
     def doctor(self) -> str:

@@ -1,31 +1,39 @@
-"""What is paid for and not used: pools and jobs that idle, and jobs on machines of their own beside pools with room."""
+"""Pools and jobs that idle, jobs on machines of their own beside pools with room, and quota that is nearly used up."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from math import ceil
 
 from slipway.capacity import POOL
+from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Monitoring, Series
-from slipway.doctor.commands import submitted
 from slipway.doctor.picture import WAITS, Picture, on
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import span
+from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool
-from slipway.labels import NAME_LABEL, STACK_LABEL
-from slipway.live import Unknown
+from slipway.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.prices import dollars
+from slipway.quota.by_hand import by_gcloud
+from slipway.quota.metrics import label, namespace
+from slipway.quota.report import Line, QuotaReport
+from slipway.quota.seasons import AWAITS
+from slipway.submission.ending import recover
 
 _POOL_IDLE = timedelta(days=1)
 _JOB_IDLE, _LATE = timedelta(minutes=15), timedelta(minutes=4)
 """For so long; and samples come late by so much."""
 _UNUSED = 0.05
 _MOST = 100
+_NEARLY = 0.9
 
 
 def pools(picture: Picture) -> Iterator[Finding]:
@@ -111,6 +119,21 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     return KINDS["job-beside-pool"].of(Subject("job", job.name), words, mend, means)
 
 
+def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
+    """Return the words after the template, flags aside; None where the job does not tell them all, as with a folder's
+    code."""
+    template = catalog.templates.get(job.template) if catalog else None
+    if catalog is None or template is None or CODE_LABEL in job.labels:
+        return None
+    again = recover(catalog, job)
+    if again is None:
+        return None if job.parameters or any(one.default is None for one in template.parameters) else ()
+    if again.unknown:
+        return None
+    kind = () if again.kind.name == again.template.kind else ("--as", again.kind.name)
+    return (*again.words(), *kind)
+
+
 def sampled(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:
     """The numbers of a stack's jobs that have run for so long that they can have idled."""
     found = () if isinstance(jobs, Unknown) else jobs
@@ -136,3 +159,45 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
         mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"
         means = f"shows what it waits for; slipway jobs cancel {job.typed}{picture.of_catalog} ends it"
         yield KINDS["job-idle"].of(Subject("job", job.name), f"{words} ({dollars(picture.cost(job))})", mend, means)
+
+
+def quota(picture: Picture) -> Iterator[Finding]:
+    if isinstance(picture.quota, QuotaReport):
+        for line in picture.quota.lines:
+            yield from _nearly(line, picture)
+        for one in picture.quota.findings:
+            if one.kind == AWAITS:
+                # What nobody has asked for yet; else where the answers stand.
+                short = (line for line in one.facts["lines"] if not line.requested and line.limit is not None)
+                asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)
+                yield replace(one, fix=join(asks) or f"slipway quota{picture.of_catalog}")
+
+
+def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
+    if line.now is None or line.others is None or line.limit is None or line.limit == UNLIMITED:
+        return
+    used = line.now + (line.retiring or 0) + line.others
+    if not used or used < _NEARLY * line.limit:
+        return
+    rest = max(0, line.limit - used)
+    which = f"{namespace(line.metric)} {label(line.metric)} in {line.region}"
+    words = f"{which}: {used:,} of {line.limit:,} in use, {rest:,} left"
+    words += f" ({line.others:,} by others)" if line.others else ""
+    mend, means = f"slipway quota{picture.of_catalog}", f"more was asked for: {line.requested}"
+    if line.requested is None:
+        mend, means = _ask_for_more(line, line.limit, picture), line.increase
+    yield KINDS["quota-nearly-used"].of(Subject("quota", line.key), words, mend, means)
+
+
+def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
+    """As much as is drawn at most, or a quarter more, in whole machines."""
+    if line.increase != INCREASABLE:
+        return "free some of it, or use machines of another type"
+    more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)
+    if line.elsewhere:
+        words = f"ask for {more:,} of {line.metric} in {line.region}, on the page of quotas in Google's console"
+        return by_gcloud(picture.project, line, more, picture.catalog.quotas if picture.catalog else None) or words
+    ask = f"slipway quota --request {line.metric}={more}{picture.of_catalog}"
+    if picture.contact:
+        return f"{ask} --contact {shlex.quote(picture.contact)}"
+    return f"ask for more: {ask}, with --contact"

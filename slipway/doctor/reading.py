@@ -23,10 +23,9 @@ from slipway.deployment.live_reader import LiveScope, Reader, Recent
 from slipway.deployment.snapshot import AT_ONCE, CATALOG, Snapshot
 from slipway.doctor.access import gaps, read_policies
 from slipway.doctor.backend_reading import look
-from slipway.doctor.commands import submitted
 from slipway.doctor.picture import Backend, Need, Picture, Submission
 from slipway.doctor.place import Place
-from slipway.doctor.pools import sampled, use_of
+from slipway.doctor.pools import sampled, submitted, use_of
 from slipway.errors import SlipwayError
 from slipway.formatting import join
 from slipway.kinds import KINDS
