@@ -29,11 +29,10 @@ from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
-from slipway.quota.by_hand import Ask, all_short, ask_for, by_gcloud, parsed
-from slipway.quota.increases import became_of
+from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud, parsed
 from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
-from slipway.quota.published import coming, judge, metrics
 from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
+from slipway.quota.seasons import coming, judge, metrics
 from slipway.submission.request import fill
 
 CONTACT = "SLIPWAY_CONTACT"

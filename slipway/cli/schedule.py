@@ -31,7 +31,7 @@ from slipway.generations.dormant import ends_within
 from slipway.generations.published_clusters import declared
 from slipway.live import Live
 from slipway.prices import MORE, Price, dollars
-from slipway.quota.published import coming, metrics
+from slipway.quota.seasons import coming, metrics
 from slipway.season import moment_in_words
 
 

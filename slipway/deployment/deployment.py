@@ -34,8 +34,8 @@ from slipway.policy.rule import LEVELS
 from slipway.policy.verdict import refuse as refuse_violations
 from slipway.policy.verdict import sentence, violations
 from slipway.quota.assessment import assess
-from slipway.quota.published import quota_ids
 from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage
+from slipway.quota.seasons import quota_ids
 from slipway.quota.usage import drawn
 from slipway.stack.members import open_to
 from slipway.stack.stack import Stack

@@ -22,7 +22,7 @@ from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import INCREASABLE, UNLIMITED, Unknown
 from slipway.prices import dollars
-from slipway.quota.by_hand import by_gcloud
+from slipway.quota.increases import by_gcloud
 from slipway.quota.metrics import label, namespace
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.seasons import AWAITS

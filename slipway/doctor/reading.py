@@ -30,8 +30,8 @@ from slipway.errors import SlipwayError
 from slipway.formatting import join
 from slipway.kinds import KINDS
 from slipway.live import Unknown
-from slipway.quota.published import judge, metrics
 from slipway.quota.report import QuotaReport
+from slipway.quota.seasons import judge, metrics
 from slipway.state import State
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -12,10 +12,10 @@ from slipway.cluster_fields import size
 from slipway.findings.finding import Grade, Subject
 from slipway.formatting import few
 from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
-from slipway.quota.findings import UNKNOWN, beyond, cannot_run, notes, short, unsure
+from slipway.quota.findings import UNKNOWN, beyond, cannot_run, draws_by_metric, notes, short, unavailable, unsure
 from slipway.quota.increases import requested, requests
-from slipway.quota.offers import offer_lines, offer_verdicts, unavailable
-from slipway.quota.report import NOT_LISTED, Line, LineState, OfferDraw, QuotaReport
+from slipway.quota.metrics import Need
+from slipway.quota.report import NOT_LISTED, Line, LineState, OfferDraw, OfferVerdict, QuotaReport
 from slipway.quota.request import QuotaRequest, Requested
 from slipway.quota.usage import Grounds, Share
 from slipway.state import StatePreference
@@ -63,9 +63,9 @@ def assess(
 def _of_region(
     grounds: Grounds, mode: str, *, strict: bool, preview: bool, known: tuple[StatePreference, ...]
 ) -> QuotaReport:
-    live, by_template = grounds.live, offer_verdicts(grounds)
-    pools = [_line(grounds, metric, shares) for metric, shares in grounds.shares.items()]
-    lines = [*pools, *offer_lines(grounds)]
+    live, by_template = grounds.live, _verdicts(grounds)
+    pools = [_of_pools(grounds, metric, shares) for metric, shares in grounds.shares.items()]
+    lines = [*pools, *(_of_offers(grounds, metric, draws) for metric, draws in draws_by_metric(grounds))]
     asked = requests(lines, live, known, strict=strict) if mode == "request" else ()
     hoped = {one.metric for one in asked if one.open}
     wrong = [*short(grounds, pools), *cannot_run(grounds, by_template)]
@@ -115,53 +115,93 @@ def _awaited(lines: Iterable[Line], hoped: set[str], *, strict: bool) -> dict[st
     return found
 
 
-def _line(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
-    """What pools draw of a metric, held against its limit."""
+def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now: int | None = None) -> Line:
+    """Hold what is drawn of a metric at most against its limit, as far as pools and offers have it in common."""
     listed, used = grounds.limit(metric), grounds.usage
-    limit = listed.limit if isinstance(listed, QuotaLimit) else None
-    ceiling, now = sum(share.ceiling for share in shares), sum(share.now for share in shares)
+    limit = listed if isinstance(listed, QuotaLimit) else None
+    state: LineState = "ok" if limit else "unchecked" if grounds.unchecked(metric) else "unknown"
+    return Line(
+        metric=metric,
+        region=grounds.region,
+        who=who,
+        now=now,
+        ceiling=max(drawn.values()) if now is None else sum(drawn.values()),
+        limit=limit.limit if limit else None,
+        others=used.others.get(metric, 0) if used else None,
+        verdict={"unchecked": NOT_LISTED, "unknown": "cannot tell"}.get(state, "ok"),
+        increase=limit.increase if limit else "",
+        retiring=used.old.get(metric, 0) if used else None,
+        state=state,
+        drawn=drawn,
+    )
+
+
+def _of_pools(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
+    used, drawn = grounds.usage, {f"{one.cluster.spec.name}/{one.pool.name}": one.ceiling for one in shares}
+    now = sum(share.now for share in shares)
+    who = few(drawn) if len(drawn) > 1 else _pool(next(iter(drawn)), shares[0].pool)
+    line = _line(grounds, metric, who, drawn, now)
     created: Counter[str] = Counter()
     for share in shares:
         if not share.cluster.import_:
             created[share.cluster.spec.name] += share.initial
-    others = used.others.get(metric, 0) if used else None
-    retiring = used.old.get(metric, 0) if used else None
     at_once = used.total(metric) + created.total() if used and created.total() else 0
-    room = None if limit in (None, UNLIMITED) or others is None else (limit or 0) - others
-    lacking = max(0, at_once - (limit or 0)) if room is not None else 0
-    names = [f"{share.cluster.spec.name}/{share.pool.name}" for share in shares]
-    state: LineState = "ok"
-    verdict = at_most = ""
-    if grounds.unchecked(metric):
-        state, verdict = "unchecked", NOT_LISTED
-    elif room is None:
-        state, verdict = ("ok", "ok") if limit == UNLIMITED else ("unknown", "cannot tell")
-    else:
-        at_most = _at_most(shares, room)
-        remarks = _remarks(shares, room, now)
-        if not remarks and (until := _remarks(shares, room - (retiring or 0), now)):
-            remarks = [f"{' and '.join(until)} until what retires is gone"]
-        state = "short" if lacking else "tight" if remarks else "ok"
-        verdict = f"short by {lacking:,}" if lacking else "; ".join(["ok now", *remarks]) if remarks else "ok"
-    return Line(
-        metric=metric,
-        region=grounds.region,
-        who=few(names) if len(names) > 1 else _pool(names[0], shares[0].pool),
-        now=now,
-        ceiling=ceiling,
-        limit=limit,
-        others=others,
-        verdict=verdict,
-        increase=listed.increase if isinstance(listed, QuotaLimit) else "",
-        retiring=retiring,
-        enough=max(ceiling + (others or 0), at_once),
-        state=state,
+    enough = max(line.ceiling + (line.others or 0), at_once)
+    line = replace(line, enough=enough, created=created, each=max(one.each for one in shares))
+    if line.room is None:
+        untold = line.state == "ok" and line.limit != UNLIMITED
+        return replace(line, state="unknown", verdict="cannot tell") if untold else line
+    remarks = _remarks(shares, line.room, now)
+    if not remarks and (until := _remarks(shares, line.room - (line.retiring or 0), now)):
+        remarks = [f"{' and '.join(until)} until what retires is gone"]
+    lacking = max(0, at_once - (line.limit or 0))
+    return replace(
+        line,
         short=lacking,
-        at_most=at_most,
-        created=created,
-        each=max(one.each for one in shares),
-        drawn=dict(zip(names, (share.ceiling for share in shares), strict=True)),
+        state="short" if lacking else "tight" if remarks else "ok",
+        verdict=f"short by {lacking:,}" if lacking else "; ".join(["ok now", *remarks]) if remarks else "ok",
+        at_most=_at_most(shares, line.room),
     )
+
+
+def _of_offers(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]]) -> Line:
+    who = few(dict.fromkeys(f"{draw.template} {draw.capacity_type}" for draw, _ in draws))
+    line = _line(grounds, metric, who, {f"{draw.template} {draw.label}": need.amount for draw, need in draws})
+    surely = [(draw, need) for draw, need in draws if not draw.doubtful]
+    line = replace(line, enough=max((need.amount for _, need in surely), default=0))
+    short = max((grounds.lacking(need) for _, need in surely), default=0)
+    if not short:
+        return line
+    lacking = sorted({draw.capacity_type for draw, need in surely if grounds.lacking(need)})
+    return replace(line, short=short, state="short", verdict=f"{few(lacking)} unavailable: short by {short:,}")
+
+
+def _verdicts(grounds: Grounds) -> dict[str, dict[str, OfferVerdict]]:
+    """By template, then label. What can't be told leaves an offer available, and says so."""
+    found: dict[str, dict[str, OfferVerdict]] = {}
+    for draw, needs in grounds.draws:
+        found.setdefault(draw.template, {})[draw.label] = _verdict(grounds, draw, needs)
+    return found
+
+
+def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
+    if draw.refusal:
+        return OfferVerdict(False, draw.refusal, draw.intended, dormant=draw.dormant)
+    lacking, unsure = [], []
+    for need in needs:
+        limit = grounds.limit(need.metric)
+        if isinstance(limit, str):
+            unsure += [] if grounds.unchecked(need.metric) else [limit]
+        elif by := grounds.lacking(need):
+            text = (
+                f"quota: {need.metric} {grounds.region}: needs {need.amount:,}, limit {limit.limit:,}, short by {by:,}"
+            )
+            lacking.append(f"{text} · {limit.increase}" if limit.increase else text)
+    if lacking and draw.doubtful:
+        return OfferVerdict(True, f"it may not start, no page says whether it draws quota: {'; '.join(lacking)}")
+    if lacking:
+        return OfferVerdict(False, "; ".join(lacking), lacks_quota=True)
+    return OfferVerdict(True, f"quota not checked: {unsure[0]}" if unsure else "")
 
 
 def _remarks(shares: list[Share], room: int, now: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Findings of a verdict on quota: what does not fit now, what will not fit later, and what can't be told."""
+"""Findings of a verdict on quota: what does not fit now, or will not later, of pools and offers; what can't be told."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import few, join
 from slipway.labels import NAME_LABEL
-from slipway.live import Unknown
+from slipway.live import QuotaLimit, Unknown
 from slipway.quota.increases import outlook, quota_of
-from slipway.quota.metrics import label
-from slipway.quota.report import Line, OfferVerdict
+from slipway.quota.metrics import Need, label, rank
+from slipway.quota.report import Line, OfferDraw, OfferVerdict
 from slipway.quota.usage import Grounds, usage
 
 UNKNOWN = KINDS["quota-unknown"].of
@@ -110,3 +110,45 @@ def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]
             )
             words = f"template {template} can't run by any of its capacity types: {told}"
             yield KINDS["no-offer-left"].of(Subject("template", template), words, ways=lacking)
+
+
+def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, Need]]]]:
+    """The draws of offers by metric, the largest of each first."""
+    drawn: dict[str, list[tuple[OfferDraw, Need]]] = {}
+    for draw, needs in grounds.draws:
+        for need in needs:
+            drawn.setdefault(need.metric, []).append((draw, need))
+    return [(metric, sorted(drawn[metric], key=lambda one: -one[1].amount)) for metric in sorted(drawn, key=rank)]
+
+
+def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
+    """Offers that lack quota, by metric, and those that something else rules out but the template itself."""
+    for metric, draws in draws_by_metric(grounds):
+        limit, who = grounds.limit(metric), dict[str, list[tuple[str, int]]]()
+        for draw, need in draws:
+            if verdicts[draw.template][draw.label].lacks_quota and grounds.lacking(need):
+                who.setdefault(draw.template, []).append((draw.label, need.amount))
+        if who and isinstance(limit, QuotaLimit):
+            hope = outlook(grounds.live, metric)
+            told = "; ".join(
+                f"{template} needs {_amounts(drawn)} with {few(label for label, _ in drawn)}"
+                for template, drawn in who.items()
+            )
+            words = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {told}"
+            yield KINDS["offer-unavailable"].of(
+                Subject("quota", metric), f"{words} · {hope}" if hope else words, ways=(frozenset({metric}),)
+            )
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for template, by_label in verdicts.items():
+        for offer, item in by_label.items():
+            if not (item.available or item.intended or item.lacks_quota or item.dormant):
+                by_reason.setdefault(item.why, {}).setdefault(template, []).append(offer)
+    for why, templates in by_reason.items():
+        told = join(f"{template} with {few(labels)}" for template, labels in templates.items())
+        yield KINDS["offer-unavailable"].of(Subject("offers"), f"unavailable: {told}: {why}")
+
+
+def _amounts(drawn: list[tuple[str, int]]) -> str:
+    """`8`, or from the least to the most: `12–208`."""
+    amounts = [amount for _, amount in drawn]
+    return f"{amounts[0]:,}" if amounts[0] == amounts[-1] else f"{amounts[-1]:,}–{amounts[0]:,}"

@@ -19,7 +19,7 @@ from slipway.deployment.snapshot import read
 from slipway.facts import Facts
 from slipway.live import Live, Unknown
 from slipway.machines.table import regions
-from slipway.quota.published import coming, metrics
+from slipway.quota.seasons import coming, metrics
 from slipway.review import deployed, events
 from slipway.review.change import Change
 from slipway.review.preview import Preview

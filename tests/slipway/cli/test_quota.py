@@ -15,8 +15,8 @@ from slipway.labels import STACK_LABEL
 from slipway.live import INCREASABLE, Live
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price
-from slipway.quota.published import judge
 from slipway.quota.request import Requested
+from slipway.quota.seasons import judge
 from tests.slipway.quota.region import DENIED, H100, cluster, h100, region
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

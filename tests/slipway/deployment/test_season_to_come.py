@@ -14,9 +14,9 @@ from slipway.deployment.schedule import Due
 from slipway.findings.finding import Grade
 from slipway.live import Live, QuotaLimit, Unknown
 from slipway.notices.notice import Notices, of_document
-from slipway.quota.by_hand import all_short
-from slipway.quota.published import judge
+from slipway.quota.increases import all_short
 from slipway.quota.report import table
+from slipway.quota.seasons import judge
 from slipway.review.preview_text import preview_text
 from slipway.state import State
 from tests.slipway.doctor.picture import found

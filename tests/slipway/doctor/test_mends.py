@@ -22,7 +22,7 @@ from slipway.findings.finding import Finding, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
 from slipway.live import INCREASABLE, Live, Unknown
-from slipway.quota.published import judge
+from slipway.quota.seasons import judge
 from slipway.recorded_parameters import recorded
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, package, picture, published, state

@@ -12,7 +12,7 @@ from slipway.catalog.withdrawal import withdrawn
 from slipway.doctor.picture import Backend, Lock
 from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
-from slipway.quota.published import judge
+from slipway.quota.seasons import judge
 from tests.slipway.doctor.picture import BUSY, CPU, found, lives, published, state
 from tests.slipway.review.builders import H100, NOW, catalog, cluster, limits, pool
 

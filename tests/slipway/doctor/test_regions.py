@@ -16,7 +16,7 @@ from slipway.doctor.picture import Backend
 from slipway.doctor.place import Place
 from slipway.findings.finding import Finding
 from slipway.live import Live
-from slipway.quota.published import judge
+from slipway.quota.seasons import judge
 from slipway.stack.yaml_file import from_text
 from slipway.state import State, StateResource
 from tests.slipway.doctor.picture import FILE, found, lives, published, state

@@ -9,7 +9,7 @@ import pytest
 from slipway.cloud.quotas import QuotaPreference, preference_body
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
 from slipway.quota.assessment import assess
-from slipway.quota.by_hand import Ask, all_short, ask_for, parsed
+from slipway.quota.increases import Ask, all_short, ask_for, parsed
 from slipway.quota.report import Line
 
 from .region import H100, REGION
