@@ -33,7 +33,7 @@ NEEDS = (
     Need("work", "storage.objects.get", "roles/storage.objectViewer", "slipway jobs download"),
     Need("work", "storage.objects.create", "roles/storage.objectCreator", "--code, --wait-for and a request id"),
 )
-"""As docs/cli.md has them, under "What each verb needs"."""
+"""The roles of docs/cli.md, under "What each verb needs"."""
 
 
 def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tuple[Need, ...]:
@@ -95,7 +95,7 @@ def exposed(picture: Picture) -> Iterator[Finding]:
         mend = f"ask for {REVIEWER} on project {picture.project}"
         yield KINDS["role-missing"].of(Subject("role", REVIEWER), words, mend)
     for policy in (one for one in picture.policies if isinstance(one, Policy)):
-        for one in policy.sorted:
+        for one in sorted(policy.bound):
             if one.member in _EVERYBODY:
                 on = Subject(policy.on.what, policy.on.name, f"{one.role} {one.member}")
                 words = f"{_EVERYBODY[one.member]} has {one.role} on {policy.on}{one.under} ({one.member})"
@@ -115,7 +115,7 @@ def unread(picture: Picture) -> Iterator[Finding]:
         "clusters": picture.clusters,
         "unfinished jobs": picture.jobs,
         "the catalog": picture.published,
-        "the state": backend.state if backend and not backend.damage else None,
+        "the state": backend.state if backend and not backend.damaged else None,
     }
     others = {
         "the jobs of the last 30 days, so idle pools": picture.recent,
@@ -130,15 +130,12 @@ def unread(picture: Picture) -> Iterator[Finding]:
         words, mend = f"the API {api} is switched off", f"gcloud services enable {api} --project={picture.project}"
         yield KINDS["api-off"].of(Subject("api", api), words, mend)
     for what, part in missing.items():
-        if not part.off:
-            yield _unread(what, part, "unread" if what in vital else "unread-part", picture)
-
-
-def _unread(what: str, part: Unknown, kind: str, picture: Picture) -> Finding:
-    who = f" as {part.identity}" if part.identity else ""
-    words = f"{what} can't be read: {f'{part.api}{who}: ' if part.api else ''}{part.why}"
-    if part.role.startswith("roles/"):
-        mend, means = f"ask for {part.role} on {part.on or f'project {picture.project}'}", ""
-    else:
-        mend, means = picture.doctor, f"again; it needs {part.role}" if part.role else "again"
-    return KINDS[kind].of(Subject(what), words, mend, means)
+        if part.off:
+            continue
+        who = f" as {part.identity}" if part.identity else ""
+        words = f"{what} can't be read: {f'{part.api}{who}: ' if part.api else ''}{part.why}"
+        mend = f"slipway doctor{f' --stack {picture.stack}' if picture.document else picture.of_catalog}"
+        means = f"again; it needs {part.role}" if part.role else "again"
+        if part.role.startswith("roles/"):
+            mend, means = f"ask for {part.role} on {part.on or f'project {picture.project}'}", ""
+        yield KINDS["unread" if what in vital else "unread-part"].of(Subject(what), words, mend, means)

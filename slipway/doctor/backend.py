@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.doctor.picture import WAITS, Backend, Damage, Lock, Picture
+from slipway.doctor.picture import WAITS, Backend, Lock, Picture
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join, short, size
@@ -91,8 +91,8 @@ def backend(picture: Picture) -> Iterator[Finding]:
         words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
         mend = f"find {_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
         yield KINDS["state-damaged"].of(Subject("backend"), words, mend, "while no pulumi runs")
-    if found.damage:
-        yield _damage(found.damage, picture)
+    if found.damaged:
+        yield _damage(found, picture)
     if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
         words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
         does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
@@ -104,13 +104,13 @@ def backend(picture: Picture) -> Iterator[Finding]:
         yield _pending(found, picture)
 
 
-def _damage(damage: Damage, picture: Picture) -> Finding:
-    file = _quoted(damage.file)
-    words = f"the state {damage.file} was cut off in the writing, as on a disk that is full: no command can load it"
-    mend = f"cp {_quoted(damage.copy)} {file}"
+def _damage(found: Backend, picture: Picture) -> Finding:
+    file = _quoted(found.damaged)
+    words = f"the state {found.damaged} was cut off in the writing, as on a disk that is full: no command can load it"
+    mend = f"cp {_quoted(found.copy)} {file}"
     does = "once there is room, and while no pulumi runs; pulumi up then takes over what the copy lacks"
-    if not damage.copy:
-        mend = f"mv {file} {_quoted(f'{damage.file}.damaged')}"
+    if not found.copy:
+        mend = f"mv {file} {_quoted(f'{found.damaged}.damaged')}"
         does = f"no copy of it is whole: then pulumi stack init {picture.stack}, and pulumi up adopts what lives"
     return KINDS["state-damaged"].of(Subject("state", picture.stack), words, mend, does)
 

@@ -20,7 +20,7 @@ from slipway.cloud.answers import MISREAD, parse_timestamp
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.deployment.live_reader import unanswered
-from slipway.doctor.picture import Backend, Damage, Lock
+from slipway.doctor.picture import Backend, Lock
 from slipway.errors import ConfigError
 from slipway.live import Unknown
 from slipway.state import read
@@ -126,8 +126,8 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
         if isinstance(files, _Bucket) or not isinstance(problem, ValueError):
             return replace(found, state=_unread(problem, address, identity))
         cut_off = Unknown("it was cut off in the writing", address, "a copy that is whole")
-        damage = Damage(str(files.path / name), files.whole_copy(name, project, stack))
-        return replace(found, state=cut_off, damage=damage)
+        copy = files.whole_copy(name, project, stack)
+        return replace(found, state=cut_off, damaged=str(files.path / name), copy=copy)
     try:
         pending = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
         living = (one for one in latest.get("resources") or () if not one.get("delete"))

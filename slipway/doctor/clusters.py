@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
 from slipway.doctor.picture import Picture
 from slipway.findings.finding import Finding, Grade, Subject
@@ -27,17 +26,17 @@ _ANOTHER_ID = "name another id, or take the entry out; then pulumi up"
 def clusters(picture: Picture) -> Iterator[Finding]:
     if isinstance(picture.clusters, Unknown):
         return
-    for name, id_ in picture.current.items():
+    for name, id_ in picture.offered.clusters.items():
         if id_ not in picture.there:
             words = f"cluster {id_} is not there, and the catalog offers it as {name}: submissions to it fail"
             mend, means = picture.up, "it makes the cluster anew"
-            if id_ in picture.adopted:
+            if id_ in picture.offered.adopted:
                 mend, means = picture.line(name, "id"), _ANOTHER_ID
             yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, means)
     for cluster in sorted(picture.clusters, key=lambda one: one.id):
         if is_ours(cluster, picture.stack):
             yield from _ours(cluster, picture)
-        elif cluster.id in picture.adopted and picture.at_home(cluster):
+        elif cluster.id in picture.offered.adopted and picture.at_home(cluster):
             yield from _adopted(cluster, picture)
         elif cluster.id not in picture.spoken_for or not picture.at_home(cluster):
             yield from _others(cluster, picture)
@@ -46,7 +45,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
 def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     """Only that jobs can't run on it is told: the rest is its owner's business."""
     if cluster.state in ("ERROR", "STOPPING"):
-        name = next(name for name, id_ in picture.current.items() if id_ == cluster.id)
+        name = next(name for name, id_ in picture.offered.clusters.items() if id_ == cluster.id)
         words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{_error(cluster)}"
         yield KINDS["cluster-failed"].of(
             Subject("cluster", cluster.id), words, picture.line(name, "id"), f"{_ANOTHER_ID}; its owner mends it"
@@ -55,7 +54,7 @@ def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     name, subject, called = cluster.labels[NAME_LABEL], Subject("cluster", cluster.id), picture.called(cluster)
-    current = picture.current.get(name, "")
+    current = picture.offered.clusters.get(name, "")
     age = picture.now - cluster.create_time if cluster.create_time else timedelta()
     if cluster.failed:
         since = f" for {picture.since(cluster.update_time)}" if cluster.update_time else ""
@@ -76,7 +75,7 @@ def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
         words = f"{called} is {span(age.total_seconds())} old; the cloud advises {ADVISED.days}"
         mend = f"raise `generation` of {name} in {picture.line(name)}"
         yield KINDS["cluster-old"].of(subject, words, mend, "a new cluster, as after an edit")
-    elif current != cluster.id and cluster.state in RUNNING_STATES and cluster.id in _retiring(picture):
+    elif current != cluster.id and cluster.state in RUNNING_STATES and cluster.id in picture.offered.retiring:
         yield from _retires(cluster, picture)
 
 
@@ -93,7 +92,7 @@ def _unknown(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
             yield KINDS["cluster-in-no-state"].of(subject, words, picture.up, does, grade=busy)
     elif picture.catalog is not None:
         rests = [one.id for one in picture.catalog.dormant.values()]
-        known = cluster.id in {*picture.current.values(), *_retiring(picture), *rests}
+        known = cluster.id in {*picture.offered.clusters.values(), *picture.offered.retiring, *rests}
         if not known and not cluster.id.startswith(tuple(f"{id_}-" for id_ in rests)):
             words = f"{called} belongs to the stack and is not in its catalog: {costs}{under_way}"
             yield KINDS["cluster-in-no-catalog"].of(subject, words, picture.up, does, grade=busy)
@@ -104,7 +103,7 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     known only that it retires since the catalog that says so was published at the latest: no alarm until that is too
     long, and told all the same, as it is paid for meanwhile."""
     name, whole = cluster.labels[NAME_LABEL], picture.catalog
-    successor = picture.there.get(picture.current.get(name, ""))
+    successor = picture.there.get(picture.offered.clusters.get(name, ""))
     rests = whole.dormant.get(name) if whole else None
     declared = rests or (whole.clusters.get(name) if whole else None)
     within = timedelta(seconds=declared.retire_within) if declared and declared.retire_within else _RETIRES_WITHIN
@@ -112,8 +111,7 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     gone = (whole.removed or {}).get(cluster.id) if whole and declared is None else None
     if gone:
         within, since = timedelta(seconds=gone.retire_within), gone.since
-    at_least = picture.published.age if isinstance(picture.published, PublishedCatalog) else None
-    lasts = picture.now - since if since else at_least
+    lasts = picture.now - since if since else picture.offered.age
     late = lasts is not None and lasts > within
     if since and not late:
         return
@@ -150,7 +148,7 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     elif cluster.in_use and not cluster.failed:
         busy, does = ", and its machines are in use", "ask whoever uses it"
         mend = f"leave {cluster.id} alone until nothing uses its machines"
-    if cluster.id in {*picture.current.values(), *_retiring(picture)} - picture.adopted:
+    if cluster.id in {*picture.offered.clusters.values(), *picture.offered.retiring} - picture.offered.adopted:
         words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone{busy}"
         yield KINDS["name-taken"].of(subject, words, mend, f"{does}; until it is gone nothing is deployed")
     elif cluster.state != "STOPPING" and not (stack and (not picture.stacks or stack in picture.stacks)):
@@ -163,7 +161,3 @@ def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
 
 def _error(cluster: PersistentResource) -> str:
     return f" ({short(cluster.error, 200)})" if cluster.error else ""
-
-
-def _retiring(picture: Picture) -> tuple[str, ...]:
-    return picture.published.retiring if isinstance(picture.published, PublishedCatalog) else ()

@@ -135,7 +135,7 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
     for policy in policies:
         if policy.on in theirs:
             continue
-        for one in policy.sorted:
+        for one in sorted(policy.bound):
             others = policy.ours and one.member not in policy.ours
             if others or (policy.on, one.role, one.member) in granted or _googles(one):
                 continue

@@ -46,26 +46,18 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class Damage:
-    """A state's `file` that was cut off in the writing, and the newest `copy` of it that is whole; empty where none
-    is."""
-
-    file: str
-    copy: str
-
-
-@dataclass(frozen=True)
 class Backend:
-    """What the engine keeps. `state` is None where it has no such stack. `pending`: names of what a killed run was
+    """The engine's own files. `state` is None where it has no such stack. `pending`: names of what a killed run was
     making or deleting; `deletes`: all of that was being deleted. `cut_off`: a folder with empty files in it that make
-    the engine fail. `damage`: why the state can't be read, where that is known."""
+    the engine fail. `damaged`: the state's file, where it was cut off in the writing; `copy`: the newest whole one."""
 
     address: str
     state: State | Unknown | None
     pending: tuple[str, ...] = ()
     locks: tuple[Lock, ...] | Unknown = ()
     cut_off: str = ""
-    damage: Damage | None = None
+    damaged: str = ""
+    copy: str = ""
     deletes: bool = False
 
     @property
@@ -105,10 +97,6 @@ class Policy:
     on: Subject
     bound: frozenset[Bound]
     ours: frozenset[str] = frozenset()
-
-    @property
-    def sorted(self) -> list[Bound]:
-        return sorted(self.bound)
 
     def revoke(self, one: Bound) -> str:
         """The command that takes a grant away. Where others have conditions, gcloud wants to be told which is meant."""
@@ -155,18 +143,13 @@ class Picture(Place):
     use: tuple[Series, ...] | Unknown = ()
 
     @property
+    def offered(self) -> PublishedCatalog:
+        """The catalog; one that offers nothing where none could be read."""
+        return self.published if isinstance(self.published, PublishedCatalog) else PublishedCatalog()
+
+    @property
     def catalog(self) -> Catalog | None:
-        return self.published.whole if isinstance(self.published, PublishedCatalog) else None
-
-    @property
-    def current(self) -> Mapping[str, str]:
-        """The ids of the clusters that are offered, by their names."""
-        return self.published.clusters if isinstance(self.published, PublishedCatalog) else {}
-
-    @property
-    def adopted(self) -> frozenset[str]:
-        """Ids of clusters that somebody else made and the stack offers."""
-        return self.published.adopted if isinstance(self.published, PublishedCatalog) else frozenset()
+        return self.offered.whole
 
     @property
     def up(self) -> str:
@@ -183,10 +166,6 @@ class Picture(Place):
         when = "unless it is still at work" if busy else "which goes on from there"
         keep = f"to keep it: {self.up}, which makes what its file asks for"
         return f"type again what was killed, {when}", f"{self.destroy}; {keep}"
-
-    @property
-    def doctor(self) -> str:
-        return f"slipway doctor --stack {self.stack}" if self.document else f"slipway doctor{self.of_catalog}"
 
     @property
     def contact(self) -> str:
@@ -206,7 +185,7 @@ class Picture(Place):
         """The clusters by id; none where they could not be read. What is adopted is in the stack's own region, and
         another one may have a cluster of that id."""
         clusters = () if isinstance(self.clusters, Unknown) else self.clusters
-        return {one.id: one for one in clusters if one.id not in self.adopted or self.at_home(one)}
+        return {one.id: one for one in clusters if one.id not in self.offered.adopted or self.at_home(one)}
 
     def at_home(self, one: PersistentResource | VertexJob) -> bool:
         """It is in the stack's own region, or does not say where it is."""

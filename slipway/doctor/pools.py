@@ -39,13 +39,13 @@ _NEARLY = 0.9
 def pools(picture: Picture) -> Iterator[Finding]:
     """An adopted one is left out: whoever made it pays for it, and knows what for."""
     for cluster in _current(picture):
-        for pool in cluster.pools if cluster.id not in picture.adopted else ():
+        for pool in cluster.pools if cluster.id not in picture.offered.adopted else ():
             yield from _idle(cluster, pool, picture)
 
 
 def _current(picture: Picture) -> list[PersistentResource]:
     """The clusters that take the stack's jobs."""
-    ids = picture.current.values()
+    ids = picture.offered.clusters.values()
     return [one for one in picture.there.values() if one.id in ids and one.state in RUNNING_STATES]
 
 

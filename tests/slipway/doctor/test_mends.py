@@ -17,7 +17,7 @@ from slipway.cloud.monitoring import CPU as CPU_USE
 from slipway.cloud.monitoring import Point, Series
 from slipway.cloud.permissions import Bound
 from slipway.doctor.examination import examine
-from slipway.doctor.picture import Backend, Damage, Lock, Need, Picture, Policy, Submission, UnseenPolicy
+from slipway.doctor.picture import Backend, Lock, Need, Picture, Policy, Submission, UnseenPolicy
 from slipway.findings.finding import Finding, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
@@ -85,7 +85,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(backend=Backend("gs://s", None))
     yield picture(backend=Backend("file:///s", state(CPU.id), cut_off="/it's here/.pulumi", pending=("work",)))
     for copy in ("/it's here/x.json.bak", ""):
-        yield picture(backend=Backend("file:///s", DENIED, damage=Damage("/it's here/x.json", copy)))
+        yield picture(backend=Backend("file:///s", DENIED, damaged="/it's here/x.json", copy=copy))
     yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",), deletes=True), published=None)
     held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
     yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
