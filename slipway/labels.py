@@ -59,11 +59,6 @@ def label_value(text: str) -> str:
     return _NOT_IN_LABELS.sub("-", text.lower()).strip("-_")[:63].strip("-_")
 
 
-def truth_value(value: bool) -> str:
-    """As a label's value."""
-    return "true" if value else "false"
-
-
 def roles_value(roles: tuple[str, ...]) -> str:
     """The roles of the worker pools in order, joined by `_`, or empty when they don't fit a label."""
     value = "_".join(label_value(role).replace("_", "-") for role in roles)
@@ -87,13 +82,9 @@ def capacity_type_label(labels: Mapping[str, str]) -> str:
 
 def revision_of(labels: Mapping[str, str]) -> Revision:
     """The reviewed commit that defined a job's template; older jobs do not tell whether there was more."""
-    return _revision(labels, COMMIT_LABEL, DIRTY_LABEL)
+    return Revision(labels.get(COMMIT_LABEL, ""), _TRUTH.get(labels.get(DIRTY_LABEL, "")))
 
 
 def code_revision_of(labels: Mapping[str, str]) -> Revision:
-    """What --code packed: no commit for a tree that was never committed, and for a job of the reviewed code."""
-    return _revision(labels, CODE_COMMIT_LABEL, CODE_DIRTY_LABEL)
-
-
-def _revision(labels: Mapping[str, str], commit: str, dirty: str) -> Revision:
-    return Revision(labels.get(commit, ""), _TRUTH.get(labels.get(dirty, "")))
+    """The revision that --code packed: no commit for a tree that was never committed, and for the reviewed code."""
+    return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))

@@ -31,7 +31,7 @@ from slipway.live import INCREASABLE, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud, parsed
 from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
-from slipway.quota.report import Line, OfferDraw, QuotaReport, regions
+from slipway.quota.report import Line, OfferDraw, QuotaReport, tables
 from slipway.quota.seasons import coming, judge, metrics
 from slipway.submission.request import fill
 
@@ -93,11 +93,10 @@ def command(
 def _show(report: QuotaReport) -> None:
     if not report.lines:
         screen.note("nothing here draws quota")
-    for place, region in enumerate(regions(report)):
+    for place, (heads, *rows) in enumerate(tables(report)):
         if place:
             screen.out("")
-        numbers = region.heads[3:-1]
-        screen.table(region.heads, region.rows, right=numbers, wraps=("", "VERDICT"), names=2, title=True)
+        screen.table(heads, rows, right=heads[3:-1], wraps=("", "VERDICT"), names=2, title=True)
 
 
 def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:

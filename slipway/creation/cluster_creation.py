@@ -12,6 +12,7 @@ from datetime import timedelta
 from itertools import chain, count
 from math import inf
 
+from slipway.clock import poll
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.cloud.vertex import Vertex
@@ -26,7 +27,6 @@ from slipway.creation.creation_context import (
 )
 from slipway.errors import ResourceError, SlipwayError, Timeout
 from slipway.formatting import join, span
-from slipway.polling import poll
 from slipway.season import moment_in_words
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from slipway.clock import poll
 from slipway.cloud.quotas import Quotas
 from slipway.deployment.quota_limits import limits
 from slipway.errors import PolicyError
 from slipway.formatting import join, span
 from slipway.live import Live
-from slipway.polling import poll
 from slipway.quota.increases import requested
 from slipway.quota.metrics import request_command
 from slipway.quota.request import Requested, lacks, more

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.clock import right_time, wrong_clock
+from slipway.clock import poll, right_time, wrong_clock
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.cloud.quotas import QuotaInfo
@@ -23,7 +23,6 @@ from slipway.generations.dormant import ends_within
 from slipway.generations.protection import Refusal
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
-from slipway.polling import poll
 from slipway.stack.stack import Stack
 from slipway.state import State, refuse_rename, renamed
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 
+from slipway.clock import poll
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
-from slipway.polling import poll
 from slipway.unfinished_jobs import UNLISTED, ways_out
 
 _CAN = frozenset({"RUNNING", "ERROR"})

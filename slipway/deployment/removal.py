@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from slipway.clock import poll
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.vertex import Vertex
@@ -19,7 +20,6 @@ from slipway.deployment.grace_period import GracePeriod
 from slipway.errors import ResourceError, Timeout
 from slipway.formatting import join, span
 from slipway.generations.generations import DELETABLE_STATES
-from slipway.polling import poll
 
 if TYPE_CHECKING:
     from slipway.deployment.interim_catalog import InterimCatalog  # which the guard does not need

@@ -15,7 +15,7 @@ from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError, Fix, PolicyError
 from slipway.kinds import KINDS
-from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Revision, truth_value
+from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Revision
 from slipway.packages.source_package import SourcePackage, assemble, requirement_lines
 from slipway.packages.working_tree import WorkingTree
 
@@ -39,7 +39,7 @@ class PackedCode:
         return {
             CODE_LABEL: self.package.sha256[:40],
             CODE_COMMIT_LABEL: self.revision.commit[:40],
-            CODE_DIRTY_LABEL: truth_value(bool(self.revision.dirty)),
+            CODE_DIRTY_LABEL: str(bool(self.revision.dirty)).lower(),
         }
 
 

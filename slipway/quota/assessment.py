@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from slipway.cluster import IN_PLACE, CurrentCluster, PoolSpec
+from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.cluster_fields import size
 from slipway.findings.finding import Grade, Subject
-from slipway.formatting import few
+from slipway.formatting import counted, few
 from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
 from slipway.quota.findings import UNKNOWN, beyond, cannot_run, draws_by_metric, notes, short, unavailable, unsure
 from slipway.quota.increases import requested, requests
 from slipway.quota.metrics import Need
 from slipway.quota.report import NOT_LISTED, Line, LineState, OfferDraw, OfferVerdict, QuotaReport
-from slipway.quota.request import QuotaRequest, Requested
+from slipway.quota.request import Requested
 from slipway.quota.usage import Grounds, Share
 from slipway.state import StatePreference
 
@@ -63,7 +63,10 @@ def assess(
 def _of_region(
     grounds: Grounds, mode: str, *, strict: bool, preview: bool, known: tuple[StatePreference, ...]
 ) -> QuotaReport:
-    live, by_template = grounds.live, _verdicts(grounds)
+    live = grounds.live
+    by_template: dict[str, dict[str, OfferVerdict]] = {}
+    for draw, needs in grounds.draws:
+        by_template.setdefault(draw.template, {})[draw.label] = _verdict(grounds, draw, needs)
     pools = [_of_pools(grounds, metric, shares) for metric, shares in grounds.shares.items()]
     lines = [*pools, *(_of_offers(grounds, metric, draws) for metric, draws in draws_by_metric(grounds))]
     asked = requests(lines, live, known, strict=strict) if mode == "request" else ()
@@ -78,11 +81,15 @@ def _of_region(
     if mode == "request" and isinstance(live.preferences, Unknown):
         words = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
         warnings.append(UNKNOWN(Subject("quota", "requests"), words))
+    # What this deployment asks for, else what became of what was asked for before.
+    new = {one.metric: Requested("new", one.value) for one in asked if one.sends}
     creates = any(not item.import_ for item in grounds.current)
     (errors if creates and not preview else warnings).extend(dict.fromkeys(unsure(grounds)))
     grade = Grade.WARNING if mode == "warn" else Grade.BLOCKING
     return QuotaReport(
-        lines=tuple(replace(line, requested=_requested(line, live, asked)) for line in lines),
+        lines=tuple(
+            replace(line, requested=new.get(line.metric) or requested(live, line.metric, line.enough)) for line in lines
+        ),
         findings=(
             *(replace(one, grade=grade) for one in errors),
             *(replace(one, grade=Grade.WARNING) for one in warnings),
@@ -91,17 +98,6 @@ def _of_region(
         requests=asked,
         awaited=_awaited(lines, hoped, strict=strict) if creates else {},
     )
-
-
-def _pool(name: str, pool: PoolSpec) -> str:
-    """`pool h100/workers, 1–4 machines`"""
-    return f"pool {name}, {size(pool)} machine{'' if size(pool) == '1' else 's'}"
-
-
-def _requested(line: Line, live: Live, asked: tuple[QuotaRequest, ...]) -> Requested | None:
-    """What this deployment asks for, else what became of what was asked for before."""
-    new = next((one for one in asked if one.metric == line.metric and one.sends), None)
-    return Requested("new", new.value) if new else requested(live, line.metric, line.enough)
 
 
 def _awaited(lines: Iterable[Line], hoped: set[str], *, strict: bool) -> dict[str, int]:
@@ -139,8 +135,8 @@ def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now
 def _of_pools(grounds: Grounds, metric: str, shares: list[Share]) -> Line:
     used, drawn = grounds.usage, {f"{one.cluster.spec.name}/{one.pool.name}": one.ceiling for one in shares}
     now = sum(share.now for share in shares)
-    who = few(drawn) if len(drawn) > 1 else _pool(next(iter(drawn)), shares[0].pool)
-    line = _line(grounds, metric, who, drawn, now)
+    alone = f"pool {next(iter(drawn))}, {counted(size(shares[0].pool), 'machine')}"
+    line = _line(grounds, metric, few(drawn) if len(drawn) > 1 else alone, drawn, now)
     created: Counter[str] = Counter()
     for share in shares:
         if not share.cluster.import_:
@@ -176,15 +172,8 @@ def _of_offers(grounds: Grounds, metric: str, draws: list[tuple[OfferDraw, Need]
     return replace(line, short=short, state="short", verdict=f"{few(lacking)} unavailable: short by {short:,}")
 
 
-def _verdicts(grounds: Grounds) -> dict[str, dict[str, OfferVerdict]]:
-    """By template, then label. What can't be told leaves an offer available, and says so."""
-    found: dict[str, dict[str, OfferVerdict]] = {}
-    for draw, needs in grounds.draws:
-        found.setdefault(draw.template, {})[draw.label] = _verdict(grounds, draw, needs)
-    return found
-
-
 def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferVerdict:
+    """An offer of which nothing can be told is available, and says so."""
     if draw.refusal:
         return OfferVerdict(False, draw.refusal, draw.intended, dormant=draw.dormant)
     lacking, unsure = [], []
@@ -205,9 +194,13 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
 
 
 def _remarks(shares: list[Share], room: int, now: int) -> list[str]:
-    """What does not fit into so much room."""
-    rollover = ["no room for a rollover"] if 0 < _largest_rollover(shares) > room - now else []
-    return [*filter(None, [_at_most(shares, room)]), *rollover]
+    """Tell what does not fit into so much room: growth, and the largest cluster beside the one that it replaces."""
+    beside: Counter[str] = Counter()
+    for share in shares:
+        if share.cluster.spec.replacement != IN_PLACE:
+            beside[share.cluster.id] += share.initial
+    rollover = "no room for a rollover" if 0 < max(beside.values(), default=0) > room - now else ""
+    return [*filter(None, (_at_most(shares, room), rollover))]
 
 
 def _at_most(shares: list[Share], room: int) -> str:
@@ -218,12 +211,3 @@ def _at_most(shares: list[Share], room: int) -> str:
     if len(shares) == 1:
         return f"at most {max(room, 0) // shares[0].each:,} of {shares[0].pool.max:,} machines"
     return f"short by {lacking:,} at the maximum"
-
-
-def _largest_rollover(shares: list[Share]) -> int:
-    """What the largest cluster draws of those that are made beside the one they replace."""
-    by_cluster: Counter[str] = Counter()
-    for share in shares:
-        if share.cluster.spec.replacement != IN_PLACE:
-            by_cluster[share.cluster.id] += share.initial
-    return max(by_cluster.values(), default=0)

@@ -148,38 +148,31 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Region:
-    """A region's table as cells: `heads` begin with the region's name, and three columns of `rows` with words. Numbers
-    follow, and the verdict."""
+def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
+    """A table as cells for each region: its heads, beginning with the region's name, and its rows. Three columns of
+    words come first, then numbers, and the verdict.
 
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def regions(report: QuotaReport) -> list[Region]:
-    """`–` is nothing, `∞` unlimited, `?` not known. What retires has a column where anything does. An empty first cell
+    `–` is nothing, `∞` unlimited, `?` not known. What retires has a column where anything does. An empty first cell
     means that of the row above."""
     retires = any(line.retiring for line in report.lines)
     shown = [head for head in _HEADS if retires or head != _RETIRING]
     found = []
     for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
-        rows, above = [], ""
+        rows, above = [(region, "", "", *shown, "VERDICT")], ""
         for line in lines:
             kind = namespace(line.metric)
             rows.append(("" if kind == above else kind, *_row(line, shown)))
             above = kind
-        found.append(Region((region, "", "", *shown, "VERDICT"), tuple(rows)))
+        found.append(rows)
     return found
 
 
 def table(report: QuotaReport) -> str:
     """Plain text without a final newline, one block per region; empty when nothing is drawn."""
-    return "\n\n".join(_aligned(one) for one in regions(report))
+    return "\n\n".join(map(_aligned, tables(report)))
 
 
-def _aligned(region: Region) -> str:
-    rows = (region.heads, *region.rows)
+def _aligned(rows: list[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numbers = range(3, len(widths) - 1)
     return "\n".join(

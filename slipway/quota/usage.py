@@ -126,21 +126,18 @@ class Grounds:
         self.usage: Usage | None = None
         if not (live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown)):
             self.usage = usage(live.clusters, live.jobs, frozenset(item.id for item in current if item.import_), old)
+        clusters = () if isinstance(live.clusters, Unknown) else live.clusters
+        sizes = {(one.id, pool.id): pool.replicas for one in clusters for pool in one.pools}
         found: dict[str, list[Share]] = {}
         inferred = {need.metric for _, needs in self.draws for need in needs if not need.documented}
         for item in current:
             for pool in item.spec.pools:
-                size = self._live_size(item.id, pool) if item.import_ else pool.replicas
+                size = sizes.get((item.id, pool.name), pool.replicas) if item.import_ else pool.replicas
                 for need in _needs_of_one(pool):
                     found.setdefault(need.metric, []).append(Share(item, pool, need.amount, need.amount * size))
                     inferred |= set() if need.documented else {need.metric}
         self.shares: Mapping[str, list[Share]] = {metric: found[metric] for metric in sorted(found, key=rank)}
         self._inferred = frozenset(inferred)
-
-    def _live_size(self, id_: str, pool: PoolSpec) -> int:
-        clusters = () if isinstance(self.live.clusters, Unknown) else self.live.clusters
-        sizes = (live.replicas for item in clusters if item.id == id_ for live in item.pools if live.id == pool.name)
-        return next(sizes, pool.replicas)
 
     def limit(self, metric: str) -> QuotaLimit | str:
         """The limit, or why it can't be told."""

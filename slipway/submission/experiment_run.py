@@ -7,12 +7,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
+from slipway.clock import poll
 from slipway.cloud.answers import region_of
 from slipway.cloud.failures import Call, CloudError, Conflict, NotFound, Unavailable
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
 from slipway.context import Context
-from slipway.polling import poll
 from slipway.submission.request import Request
 
 _TRIES = 3

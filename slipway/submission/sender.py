@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from slipway.clock import poll
 from slipway.cloud.failures import CloudError, NotFound, Unreachable
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
@@ -20,7 +21,6 @@ from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, claimant, holder
 from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
-from slipway.polling import poll
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.lookup import JobLookup
 from slipway.submission.refusal import QUOTA_TOO_SMALL, lost_account, more_quota, worth_again

@@ -20,7 +20,6 @@ from slipway.labels import (
     REQUEST_LABEL,
     STACK_LABEL,
     TEMPLATE_LABEL,
-    truth_value,
 )
 from slipway.messages import message
 from slipway.recorded_parameters import record, recorded
@@ -63,7 +62,7 @@ def request(
         TEMPLATE_LABEL: template.name,
         STACK_LABEL: context.stack,
         COMMIT_LABEL: context.commit,
-        DIRTY_LABEL: truth_value(context.dirty),
+        DIRTY_LABEL: str(context.dirty).lower(),
         CAPACITY_TYPE_LABEL: capacity_type,
         REQUEST_LABEL: f"${{{REQUEST}}}",
     }

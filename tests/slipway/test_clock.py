@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from slipway.polling import poll
+from slipway.clock import poll
 
 
 class Time:
