@@ -78,7 +78,7 @@ def money(change: Change) -> Money:
     nothing = UNKNOWN if change.unread and change.before is None else Price()
     before = [_total(change.old, most=most) if change.old else nothing for most in (False, True)]
     after = [_total(change.new, most=most) if change.new else UNKNOWN for most in (False, True)]
-    beside = (one for one in successions(change) if one.old and one.kept and not (one.stays or one.in_place))
+    beside = (one for one in successions(change) if one.old and one.retires and not (one.stays or one.in_place))
     return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(map(held_price, beside), Price()))
 
 

@@ -15,7 +15,7 @@ from slipway.review.change import Change
 from slipway.review.clusters.clusters import key_of, scarce, told
 from slipway.review.clusters.succession import Succession, always, renames, successions
 from slipway.review.usual import taken
-from slipway.review.words import Edit, machines, summed
+from slipway.review.words import machines, summed
 
 _ANEW = "capacity-found-anew"
 
@@ -47,7 +47,7 @@ def _gone(cluster: str, pool: Pool) -> Finding:
         Subject("pool", f"{cluster}/{pool.name}"),
         f"Pool `{cluster}/{pool.name}` ({machines_in_words(pool)}) is not there any more{kept}",
         grade=None if gpus else Grade.WARNING,
-        field=key_of(cluster, (Edit(f"pools.{pool.name}", "", ""),)),
+        field=key_of(cluster, f"pools.{pool.name}"),
         cost=float((pool.price_per_hour * pool.min).known),
     )
 
@@ -89,7 +89,7 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
     elif found:
         words = f"{has}; if there are none, {_waits(new)}, and `{old.id}` stays"
     if found or up:
-        yield told(_ANEW, one.name, words, grade=None if scarce(new) else Grade.NOTE, edits=one.edits)
+        yield told(_ANEW, one.name, words, grade=None if scarce(new) else Grade.NOTE, key=one.key)
     words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
     yield told("image-cache-empty", one.name, words)
 
@@ -107,11 +107,11 @@ def _overlap(one: Succession) -> Iterator[Finding]:
         return
     more, price = machines(summed(always(one.new))), held_price(one)
     beside = f"{more} more at once" if more else "machines of both as they grow"
-    until = f"until `{one.old.id}` is gone{'' if one.kept else ', at the end of this deployment'}"
+    until = f"until `{one.old.id}` is gone{'' if one.retires else ', at the end of this deployment'}"
     words = f"Both generations of `{one.name}` are there {until}: {beside}, and {dollars(price)} for the old one's"
-    grade = None if one.kept or scarce(one.new) or scarce(one.old) else Grade.NOTE
+    grade = None if one.retires or scarce(one.new) or scarce(one.old) else Grade.NOTE
     words = f"{words} {machines(summed(one.held))}"
-    yield told("generations-overlap", one.name, words, grade=grade, edits=one.edits, cost=price)
+    yield told("generations-overlap", one.name, words, grade=grade, key=one.key, cost=price)
 
 
 def _under_another_name(change: Change) -> Iterator[Finding]:
@@ -132,7 +132,7 @@ def _under_another_name(change: Change) -> Iterator[Finding]:
             beside = "" if first else f", and cost {dollars(held_price(other))} beside them until they are gone"
             words = f"{machines(summed(asked))} to be found for `{one.new.id if one.new else ''}`{when}: the "
             words += f"{machines(summed(other.held))} of `{old.id}` are not handed on{beside}"
-            yield told(_ANEW, one.name, words, grade=Grade.NOTE if turn else None, edits=(), cost=held_price(other))
+            yield told(_ANEW, one.name, words, grade=Grade.NOTE if turn else None, key="", cost=held_price(other))
 
 
 def _minimum_below_default(change: Change) -> Iterator[Finding]:
@@ -166,7 +166,7 @@ def _kind_of(pool: Pool) -> tuple[str, str | None, int]:
 
 
 def _key(cluster: str, pool: Pool, field: str) -> str:
-    return key_of(cluster, (Edit(f"pools.{pool.name}.{field}", "", ""),))
+    return key_of(cluster, f"pools.{pool.name}.{field}")
 
 
 def _low(pool: Pool) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.withdrawal import replacing
 from slipway.cluster_fields import machines_in_words
-from slipway.facts import Facts, Kept
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import span
@@ -15,10 +14,8 @@ from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.engine import before_creates
-from slipway.review.clusters.succession import REGION, Succession, always, fate, later, successions
-from slipway.review.words import Edit, have_ended, jobs, machines, named, several, summed
-
-_KEY = "slipway:persistentResources"
+from slipway.review.clusters.succession import Succession, always, ends, fate, staying, successions
+from slipway.review.words import have_ended, jobs, machines, named, several, summed
 
 
 def clusters(change: Change) -> Iterator[Finding]:
@@ -31,7 +28,7 @@ def clusters(change: Change) -> Iterator[Finding]:
             yield from _made_again(one, one.new, change)
         else:
             yield _followed(one, one.old, one.new, change)
-        if one.old and one.jobs and one.kept and not (one.stays or one.doomed or one.in_place):
+        if one.old and one.jobs and one.retires and not (one.stays or one.doomed or one.in_place):
             listed = jobs(one.jobs, change.now)
             words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on `{one.old.id}`"
             yield told("jobs-finish-on-old", one.name, words, more=", which takes no others", details=listed)
@@ -49,14 +46,17 @@ def told(
     more: str = "",
     details: Iterable[str] = (),
     grade: Grade | None = None,
-    edits: Iterable[Edit] | None = None,
+    key: str | None = None,
     cost: Price | None = None,
 ) -> Finding:
-    """A finding of a cluster. `edits` did it; empty for its entry as a whole. `cost`: USD an hour."""
-    amount, field = float(cost.known) if cost else 0.0, "" if edits is None else key_of(name, edits)
-    return KINDS[kind].of(
-        Subject("cluster", name), words, more=more, details=details, grade=grade, field=field, cost=amount
-    )
+    """A finding of a cluster. `key`, below its entry, did it; empty for the entry as a whole. `cost`: USD an hour."""
+    amount, field = float(cost.known) if cost else 0.0, "" if key is None else key_of(name, key)
+    subject = Subject("cluster", name)
+    return KINDS[kind].of(subject, words, more=more, details=details, grade=grade, field=field, cost=amount)
+
+
+def key_of(name: str, key: str) -> str:
+    return key if key.startswith("gcp:") else f"slipway:persistentResources.{name}.{key}".rstrip(".")
 
 
 def scarce(cluster: Cluster) -> bool:
@@ -69,26 +69,15 @@ def price(cluster: Cluster, *, most: bool = False) -> Price:
     return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in pools), Price())
 
 
-def key_of(name: str, edits: Iterable[Edit]) -> str:
-    """Where a person finds the first of them in the stack file."""
-    key = next((edit.key for edit in edits), "")
-    key = "alternatives" if key == REGION else key
-    return key if key.startswith("gcp:") else f"{_KEY}.{name}.{key}" if key else f"{_KEY}.{name}"
+def pools_of(cluster: Cluster) -> tuple[str, ...]:
+    """A line for each."""
+    return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools.values())
 
 
 def still_retiring(change: Change) -> Iterator[str]:
-    for one in _kept(change.after):
+    for one in staying(change).values():
         if change.before and one.id in change.before.kept:
-            yield f"`{one.id}`, an old generation of `{one.role}`, {_ends(one, change)}"
-
-
-def _kept(facts: Facts | None) -> Iterator[Kept]:
-    return (one for one in facts.kept.values() if one.kind == "cluster") if facts else iter(())
-
-
-def _ends(one: Kept, change: Change) -> str:
-    on = [job for job in change.jobs if job.name in one.jobs]
-    return f"retires when {have_ended(on, change.now)}" if on else later(one)
+            yield f"`{one.id}`, an old generation of `{one.cluster}`, {ends(one, change)}"
 
 
 def _created(one: Succession, new: Cluster, change: Change) -> Finding:
@@ -100,8 +89,7 @@ def _created(one: Succession, new: Cluster, change: Change) -> Finding:
         again = "; it was given up" if dormant.why == "idle" else "; its season has begun"
     does = f"is offered, on `{new.id}`, which is there already" if one.there else f"is made: `{new.id}`"
     words = f"`{one.name}` {does}, {dollars(price(new))} idle{again}"
-    details = (f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values())
-    return told("cluster-created", one.name, words, details=details, edits=(), cost=price(new))
+    return told("cluster-created", one.name, words, details=pools_of(new), key="", cost=price(new))
 
 
 def _made_again(one: Succession, new: Cluster, change: Change) -> Iterator[Finding]:
@@ -129,7 +117,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
             ", which still lives: submissions switch to it",
         )
         words = f"`{one.name}` goes back to `{new.id}`"
-        return told(kind, one.name, words, more=f"{more}{ending}", edits=one.edits)
+        return told(kind, one.name, words, more=f"{more}{ending}", key=one.key)
     if not one.edits:
         return told("cluster-created", one.name, f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}")
     if lost and old.alternative and not new.alternative:
@@ -139,7 +127,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
             one.name,
             f"`{one.name}` is made again, as asked for first, as `{new.id}` ({named(map(str, one.edits))}): "
             f"`{old.id}`, its alternative {old.alternative}{far}, {why}",
-            edits=one.edits,
+            key=one.key,
             cost=price(new),
         )
     if one.in_place:
@@ -156,7 +144,7 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         f"`{one.name}` becomes a new generation",
         more=f": {named(map(str, one.edits))} can't change in place; {takes}",
         details=several(map(str, one.edits)),
-        edits=one.edits,
+        key=one.key,
         cost=price(new),
     )
 
@@ -174,7 +162,7 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         f"first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
         details=(*several(map(str, one.edits)), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
-        edits=one.edits,
+        key=one.key,
         cost=price(old),
     )
 
@@ -183,20 +171,20 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
     dormant = change.new.dormant.get(one.name) if change.new else None
     why = _why_not(one.name, dormant)
     if one.gone:
-        yield told("cluster-deleted", one.name, f"{why}; `{old.id}` is gone already", grade=Grade.NOTE, edits=())
+        yield told("cluster-deleted", one.name, f"{why}; `{old.id}` is gone already", grade=Grade.NOTE, key="")
         return
     given = machines(summed(one.held or always(old)))
     back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
     mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
-    idle, first = not (one.jobs or one.kept), before_creates(old.id, change) if dormant else ""
+    idle, first = not (one.jobs or one.retires), before_creates(old.id, change) if dormant else ""
     yield told(
-        "cluster-cleared" if one.failed else "cluster-retires" if one.kept else "cluster-deleted",
+        "cluster-cleared" if one.failed else "cluster-retires" if one.retires else "cluster-deleted",
         one.name,
         why,
         more=f": `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
-        details=(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in old.pools.values()),
+        details=pools_of(old),
         grade=Grade.NOTE if mild else Grade.WARNING if idle and not scarce(old) else None,
-        edits=(),
+        key="",
         cost=price(old),
     )
 
@@ -215,12 +203,12 @@ def _retiring(change: Change) -> Iterator[Finding]:
     before = change.before.kept if change.before else {}
     known = {*change.retiring, *(one.id for one in change.old.clusters.values())} if change.old else set()
     of = "of a deployment that did not finish" if change.before else "of which no catalog tells"
-    for one in _kept(change.after):
-        subject, on = Subject("cluster", one.id), [f"`{job}`" for job in one.jobs.values()]
+    for one in staying(change).values():
+        subject, on = Subject("cluster", one.id), [f"`{job.display_name}`" for job in one.jobs]
         if one.id not in known:
-            words = f"`{one.id}`, {of}, is taken over and {_ends(one, change)}"
+            words = f"`{one.id}`, {of}, is taken over and {ends(one, change)}"
             yield KINDS["cluster-retires"].of(subject, words, details=on, grade=Grade.NOTE)
         if one.overdue and not (one.id in before and before[one.id].overdue):
             still = f": {named(on)} still on it" if on else ""
-            words = f"`{one.id}`, an old generation of `{one.role}`, should have retired by now{still}"
-            yield KINDS["cluster-overdue"].of(subject, words, field=f"{_KEY}.{one.role}.retireWithin")
+            words = f"`{one.id}`, an old generation of `{one.cluster}`, should have retired by now{still}"
+            yield KINDS["cluster-overdue"].of(subject, words, field=key_of(one.cluster, "retireWithin"))

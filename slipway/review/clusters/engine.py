@@ -26,7 +26,7 @@ from slipway.review.words import jobs, machines, named, several, summed, told_jo
 
 def deletions(change: Change) -> Iterator[Finding]:
     gone = destroyed(change)
-    for id_ in dict.fromkeys((*gone, *_undeclared(change))):
+    for id_ in dict.fromkeys((*gone, *undeclared(change))):
         there = (change.living or {}).get(id_)
         if change.jobs_on(id_) or (there and there.in_use):
             yield _cancelled(id_, gone.get(id_), there, change)
@@ -46,7 +46,7 @@ def before_creates(id_: str, change: Change) -> str:
     return f", before {named(f'`{one.id}`' for one in made)} {'is' if len(made) == 1 else 'are'} made"
 
 
-def _undeclared(change: Change) -> Iterator[str]:
+def undeclared(change: Change) -> Iterator[str]:
     old, new = change.old, change.new
     if old is None or new is None or change.after is None or (change.preview and change.preview.complete):
         return

@@ -13,12 +13,11 @@ from slipway.formatting import join, span
 from slipway.live import Unknown
 from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import price, told
+from slipway.review.clusters.clusters import pools_of, price, told
 from slipway.review.clusters.succession import edits, successions
 from slipway.review.words import Edit, jobs, named
 
 Listed = tuple[tuple[Mapping[str, Pool], str], ...]
-_ALTERNATIVES = (Edit("alternatives", "", ""),)
 
 
 def alternatives(change: Change) -> Iterator[Finding]:
@@ -30,19 +29,18 @@ def alternatives(change: Change) -> Iterator[Finding]:
         listed, before = one.new.instead, one.old.instead if one.old else ()
         is_made = not one.there and not (one.stays and not one.gone)
         may = "; or ".join(_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1))
-        edits = _ALTERNATIVES
         if listed and is_made:
             announced = alike(listed, _deployed(one.name, change))
             kind = "cluster-may-still-become" if announced else "cluster-may-become"
             words = f"`{one.name}` may become another one where its machines can't be had"
             words += f"{', as was announced' if announced else ''}: {may}"
             most = max((_idle(pools) for pools, _ in listed), key=lambda idle: idle.known)
-            yield told(kind, one.name, words, edits=edits, cost=Price(most.known - price(one.new).known))
+            yield told(kind, one.name, words, key="alternatives", cost=Price(most.known - price(one.new).known))
         elif listed != before and one.stays:
             words = f"`{one.name}`: what may be made in its place changes"
             far = f" ({may})" if any(region for _, region in (*before, *listed)) and may else ""
             words += f"{far}; nothing that runs does"
-            yield told("cluster-may-become", one.name, words, grade=Grade.NOTE, edits=edits)
+            yield told("cluster-may-become", one.name, words, grade=Grade.NOTE, key="alternatives")
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
@@ -117,16 +115,16 @@ def adoption(change: Change) -> Iterator[Finding]:
 def _adopted(old: Cluster | None, new: Cluster) -> Iterator[Finding]:
     switch = f"; submissions switch to it from `{old.id}`" if old else ""
     words = f"`{new.name}` is `{new.id}`, which somebody else made and no deployment changes or deletes{switch}"
-    details = (f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in new.pools.values())
-    id_, grade = (Edit("id", "", new.id),), Grade.WARNING if old else None
-    yield told("cluster-adopted", new.name, words, details=details, grade=grade, edits=id_)
+    yield told(
+        "cluster-adopted", new.name, words, details=pools_of(new), grade=Grade.WARNING if old else None, key="id"
+    )
 
 
 def _told_anew(old: Cluster, new: Cluster) -> Iterator[Finding]:
     seen = [edit for edit in edits(old, new) if not edit.key.startswith(NAMES)]
     if seen:
         words = f"`{new.name}` is told as `{new.id}` is by now, adopted and unchanged: {named(map(str, seen))}"
-        yield told("cluster-adopted", new.name, words, edits=seen)
+        yield told("cluster-adopted", new.name, words, key=seen[0].key)
 
 
 def _left(old: Cluster, change: Change) -> Finding:
@@ -139,7 +137,7 @@ def _left(old: Cluster, change: Change) -> Finding:
     runs = f", and so {'is the job' if len(on) == 1 else f'are the {len(on)} jobs'} on it" if on else ""
     fate = "is gone already" if gone else f"is kept, as it was adopted{runs}"
     words = f"`{old.id}` is not offered as `{old.name}` any more, and {fate}"
-    return told("cluster-left", old.name, words, details=on, edits=())
+    return told("cluster-left", old.name, words, details=on, key="")
 
 
 def modes(change: Change) -> Iterator[Finding]:
@@ -153,7 +151,7 @@ def modes(change: Change) -> Iterator[Finding]:
             same = old.id == new.id or isinstance(new, DormantCluster)
             words = f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}"
             grade = None if old.replacement != new.replacement else Grade.NOTE
-            yield told("cluster-protection", name, words, grade=grade, edits=found)
+            yield told("cluster-protection", name, words, grade=grade, key=found[0].key)
 
 
 def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:

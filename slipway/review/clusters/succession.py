@@ -6,37 +6,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.catalog.clusters import Cluster
-from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
 from slipway.cluster_fields import compare_pools
-from slipway.facts import Facts, Kept
-from slipway.generations.action import Why
+from slipway.generations.action import Action, What, Why
 from slipway.generations.published_clusters import declared, differences
+from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.review.change import Change
-from slipway.review.clusters.engine import destroyed
+from slipway.review.clusters.engine import destroyed, undeclared
 from slipway.review.words import Edit, have_ended
 
-REGION = "region"
+_REGION = "region"
 """Of a cluster that is there as an alternative: no key of its own in the stack file."""
 
 
 @dataclass(frozen=True)
 class Succession:
-    """`old` is deployed and `new` declared, either may lack. `kept`: what the program says of an old one that stays.
+    """`old` is deployed and `new` declared, either may lack. `retires`: the action by which the old one stays for now.
 
     `left` and `there` are the old and the new one in the cloud; `read` says whether an absence there means anything.
     `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation. `doomed`: the
-    engine takes the old one away, whatever the program says of it.
+    engine takes the old one away, or the program keeps it no more, whatever should become of it.
     """
 
     name: str
     old: Cluster | None
     new: Cluster | None
     edits: tuple[Edit, ...] = ()
-    kept: Kept | None = None
+    retires: Action | None = None
     left: PersistentResource | None = None
     there: PersistentResource | None = None
     jobs: tuple[VertexJob, ...] = ()
@@ -45,25 +44,30 @@ class Succession:
     doomed: bool = False
 
     @property
+    def key(self) -> str:
+        """The place of the first edit, below the cluster's entry."""
+        key = next((edit.key for edit in self.edits), "")
+        return "alternatives" if key == _REGION else key
+
+    @property
     def stays(self) -> bool:
         return self.old is not None and self.new is not None and self.old.id == self.new.id
 
     @property
     def gone(self) -> bool:
         """The old one is not in the cloud any more, so nothing can happen to it."""
-        return self.read and self.left is None and self.kept is None
+        return self.read and self.left is None
 
     @property
     def failed(self) -> bool:
         """The old one holds nothing."""
-        return self.left is not None and self.left.state == "ERROR"
+        return self.left is not None and self.left.failed
 
     @property
     def is_made(self) -> bool:
-        """Whether a cluster is made beside one that holds machines."""
-        return (
-            self.old is not None and self.new is not None and not (self.stays or self.there or self.gone or self.failed)
-        )
+        """A cluster is made beside one that holds machines."""
+        lost = self.there or self.gone or self.failed
+        return self.old is not None and self.new is not None and not (self.stays or lost)
 
     @property
     def in_place(self) -> bool:
@@ -82,34 +86,48 @@ def successions(change: Change) -> Iterator[Succession]:
     else made are none's: nothing follows them, and nothing is made in their place."""
     if change.after is None:
         return
-    old, new = _own(change.old.clusters if change.old else {}), _own(change.after.catalog.clusters)
-    for name in dict.fromkeys((*old, *new)):
-        yield _succession(name, old.get(name), new.get(name), change, change.after)
-
-
-def _own(clusters: Mapping[str, Cluster]) -> Mapping[str, Cluster]:
-    return {name: one for name, one in clusters.items() if not one.adopted}
-
-
-def _succession(name: str, old: Cluster | None, new: Cluster | None, change: Change, after: Facts) -> Succession:
-    living, old_id = change.living or {}, old.id if old else ""
+    before, after = change.old or change.after.catalog, change.after.catalog
+    sides = (("gcp:project", before.project, after.project), ("gcp:region", before.region, after.region))
+    moved = tuple(Edit(*side) for side in sides if side[1] != side[2])
     # Of what is deployed in another project or region, where nobody looked, nothing is known.
-    moved = tuple(_moves(change))
-    return Succession(
-        name,
-        old,
-        new,
-        edits=(*moved, *_elsewhere(old, new, change.old or after.catalog, after.catalog), *edits(old, new))
-        if old and new
-        else (),
-        kept=after.kept.get(old_id),
-        left=None if moved else living.get(old_id),
-        there=living.get(new.id) if new else None,
-        jobs=change.jobs_on(old_id) if old and not moved else (),
-        read=change.living is not None and not moved,
-        returns=new is not None and new.id in change.retiring and new.id in living,
-        doomed=old_id in destroyed(change),
-    )
+    living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
+    some = before.clusters if change.old else {}
+    for name in dict.fromkeys((*some, *after.clusters)):
+        old, new = (None if one is None or one.adopted else one for one in (some.get(name), after.clusters.get(name)))
+        if old is None and new is None:
+            continue
+        id_, edited = old.id if old else "", list(moved)
+        if old and new:
+            regions = (old.region or before.region, new.region or after.region)
+            if (old.region or new.region) and regions[0] != regions[1]:
+                edited.append(Edit(_REGION, *regions))
+            edited += edits(old, new)
+        yield Succession(
+            name,
+            old,
+            new,
+            tuple(edited) if old and new else (),
+            retires=stay.get(id_),
+            left=None if moved else living.get(id_),
+            there=living.get(new.id) if new else None,
+            jobs=change.jobs_on(id_) if old and not moved else (),
+            read=change.living is not None and not moved,
+            returns=new is not None and new.id in change.retiring and new.id in living,
+            doomed=id_ in doomed,
+        )
+
+
+def staying(change: Change) -> Mapping[str, Action]:
+    """Old generations that stay for now, by id: as this version decides, or as the program says where nobody looked."""
+    if change.living is not None and not isinstance(change.live.jobs, Unknown):
+        return {one.id: one for one in change.of(What.RETIRE)}
+    found = {}
+    for one in change.after.kept.values() if change.after else ():
+        if one.kind == "cluster":
+            jobs = tuple(job for job in change.jobs if job.name in one.jobs)
+            why = next((why for why in Why if why == one.retiring), Why.UNREAD)
+            found[one.id] = Action(one.role, one.id, What.RETIRE, why, jobs, overdue=one.overdue)
+    return found
 
 
 def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
@@ -121,21 +139,17 @@ def fate(one: Succession, change: Change) -> str:
     """Say what becomes of the old generation, after its name: `retires when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
-    if one.jobs and (one.doomed or one.kept is None):
+    if one.jobs and (one.doomed or one.retires is None):
         return "is deleted by this deployment, with what runs on it"
-    if one.kept is None:
+    if one.retires is None:
         return "is idle and goes with this deployment" if one.read else "goes if nothing runs on it"
+    return ends(one.retires, change)
+
+
+def ends(one: Action, change: Change) -> str:
     if one.jobs:
         return f"retires when {have_ended(one.jobs, change.now)}"
-    if one.kept.jobs:
-        listed = len(one.kept.jobs)
-        return f"retires when its {'job has' if listed == 1 else f'{listed} jobs have'} ended"
-    return later(one.kept)
-
-
-def later(kept: Kept) -> str:
-    known = {why.value: why.words for why in Why}
-    return f"retires with a later deployment ({known.get(kept.retiring, kept.retiring)})"
+    return f"retires with a later deployment ({one.why.words})"
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
@@ -156,19 +170,3 @@ def renames(old: Cluster, new: Cluster) -> dict[str, str]:
         if same:
             found[pool.name] = same.name
     return found
-
-
-def _elsewhere(old: Cluster, new: Cluster, was: Catalog, becomes: Catalog) -> Iterator[Edit]:
-    if old.region or new.region:
-        yield from _edit(REGION, old.region or was.region, new.region or becomes.region)
-
-
-def _moves(change: Change) -> Iterator[Edit]:
-    if change.old and change.new:
-        for key, field in (("gcp:project", "project"), ("gcp:region", "region")):
-            yield from _edit(key, getattr(change.old, field), getattr(change.new, field))
-
-
-def _edit(key: str, before: object, after: object) -> Iterator[Edit]:
-    if before != after:
-        yield Edit(key, str(before), str(after))

@@ -40,12 +40,12 @@ KNOWN = State(submitters=(TEAM,), catalog_bucket="acme-catalog")
 OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
 
 
-def deployment(before: Facts | None, after: Facts) -> Deployment:
+def deployment(before: Facts | None, after: Facts, used: int = 0) -> Deployment:
     published = None if before is None else PublishedCatalog(whole=before.catalog)
     return Deployment(
         stack=Stack(STACK, PROJECT, REGION, SETTINGS),
         revision=Revision("3f9c2e1", dirty=False),
-        live=Live((living(OLD),), (), {}, published),
+        live=Live((living(OLD, used=used),), (), {}, published),
         plan=Plan(),
         report=QuotaReport(),
         catalog=after.catalog,
@@ -57,8 +57,8 @@ def deployment(before: Facts | None, after: Facts) -> Deployment:
     )
 
 
-def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN) -> str:
-    return "\n".join(preview_text(deployment(before, after), known, NOW, preview=True))
+def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN, used: int = 0) -> str:
+    return "\n".join(preview_text(deployment(before, after, used), known, NOW, preview=True))
 
 
 def test_nothing_changes() -> None:
@@ -130,8 +130,8 @@ def test_a_turn_of_seasons_is_told_by_its_dates(snapshot: SnapshotAssertion) -> 
 
 
 def test_what_retires_already_is_said_apart(snapshot: SnapshotAssertion) -> None:
-    there, gone = cluster("h100", id="h100-0000000"), kept(OLD, why="unpublished")
-    told = said(facts(there, retiring=(OLD.id,)), facts(there, gone))
+    there, gone = cluster("h100", id="h100-0000000"), kept(OLD, why="in-use")
+    told = said(facts(there, retiring=(OLD.id,)), facts(there, gone), used=1)
     assert "taken over" not in told
     assert told == snapshot
 

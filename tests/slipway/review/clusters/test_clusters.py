@@ -157,10 +157,19 @@ def test_one_that_was_made_by_a_deployment_that_failed_is_there_already(
 
 def test_reverting_is_free(snapshot: SnapshotAssertion) -> None:  # N1
     before = facts(NEW, kept(OLD, TUNE))
-    found = said(change(before, facts(OLD, kept(NEW, why="in-use")), clusters=[living(OLD), living(NEW)], jobs=[TUNE]))
+    found = said(
+        change(before, facts(OLD, kept(NEW, why="in-use")), clusters=[living(OLD), living(NEW, used=1)], jobs=[TUNE])
+    )
     assert found.keys() == {"cluster-returns"}
     assert found["cluster-returns"].sentence == snapshot
     assert found["cluster-returns"].grade == Grade.NOTE
+
+
+def test_what_becomes_of_an_old_one_is_decided_here_and_the_program_asked_only_where_nobody_looked() -> None:  # N5
+    same = change(facts(OLD), facts(NEW, kept(OLD, why="in-use")), clusters=[living(OLD), living(NEW)])
+    assert "is idle and goes" in said(same)["cluster-new-generation"].sentence
+    unread = said(replace(same, live=replace(same.live, skipped=True)))["cluster-new-generation"].sentence
+    assert "retires with a later deployment" in unread
 
 
 def test_a_failed_one_is_made_again_and_no_field_is_blamed(snapshot: SnapshotAssertion) -> None:
@@ -270,8 +279,9 @@ def test_what_is_kept_as_before_is_said_once_and_overdue_when_it_becomes_so(snap
     before = facts(NEW, kept(OLD, TUNE))
     alive = [living(OLD, used=1), living(NEW)]
     assert said(change(before, before, clusters=alive, jobs=[TUNE])) == {}
-    late = facts(NEW, kept(OLD, TUNE, overdue=True))
-    found = said(change(before, late, clusters=alive, jobs=[TUNE]))
+    dated = replace(NEW, retire_within=3600.0)
+    late = facts(dated, kept(OLD, TUNE, overdue=True))
+    found = said(change(facts(dated, kept(OLD, TUNE)), late, clusters=alive, jobs=[TUNE]))
     assert found["cluster-overdue"].sentence == snapshot
     assert said(change(late, late, clusters=alive, jobs=[TUNE])) == {}
 
