@@ -81,25 +81,18 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
 
 def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
     found, up = machines(summed(always(new))), machines(summed(one.held))
-    has = f"{found} {'has' if sum(group.count for group in always(new)) == 1 else 'have'} to be found for `{new.id}`"
     words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
-    if found and one.in_place:
-        gone = f"when `{old.id}` is gone; if there are none, {_waits(new)}, and there is no `{one.name}` meanwhile"
-        words = f"{has} {gone}"
-    elif found:
-        words = f"{has}; if there are none, {_waits(new)}, and `{old.id}` stays"
+    if found:
+        tries = "its alternatives are tried, and then " if new.instead else ""
+        when, meanwhile = "", f"`{old.id}` stays"
+        if one.in_place:
+            when, meanwhile = f" when `{old.id}` is gone", f"there is no `{one.name}` meanwhile"
+        words = f"{found} to be found for `{new.id}`{when}: "
+        words += f"if there are none, {tries}the deployment waits, and {meanwhile}"
     if found or up:
         yield told(_ANEW, one.name, words, grade=None if scarce(new) else Grade.NOTE, key=one.key)
     words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
     yield told("image-cache-empty", one.name, words)
-
-
-def _waits(new: Cluster) -> str:
-    waits, one = "the deployment waits and says so", len(new.instead) == 1
-    if not new.instead:
-        return waits
-    tried = "its alternative is tried at once" if one else "its alternatives are tried at once, in their order"
-    return f"{tried}, and if there are none for {'that' if one else 'these'} either, {waits}"
 
 
 def _overlap(one: Succession) -> Iterator[Finding]:

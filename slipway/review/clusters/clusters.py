@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.withdrawal import replacing
 from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import span
 from slipway.generations.action import What
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
@@ -96,13 +95,13 @@ def _made_again(one: Succession, new: Cluster, change: Change) -> Iterator[Findi
     steps = change.preview.steps if change.preview else None
     unseen = steps is not None and not any(step.op == "create" and step.name == new.id for step in steps)
     if one.gone and not unseen:
-        who = "a deployment that did not come to its end" if _withdrawn(one, change) else "somebody"
+        who = "a deployment that did not come to its end" if one.name in _withdrawn(change) else "somebody"
         words = f"`{one.name}` is made again: {who} deleted `{new.id}`"
         yield told("cluster-created", one.name, words, cost=price(new))
 
 
-def _withdrawn(one: Succession, change: Change) -> bool:
-    return change.published is not None and one.name in replacing(change.published)
+def _withdrawn(change: Change) -> frozenset[str]:
+    return replacing(change.published) if change.published else frozenset()
 
 
 def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Finding:
@@ -112,31 +111,21 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
     if one.returns:
         # Else somebody reverts an edit, and the machines of the newer one go.
         fell = lost and (not one.edits or old.alternative != new.alternative)
-        kind, more = (
-            "cluster-falls-back" if fell else "cluster-returns",
-            ", which still lives: submissions switch to it",
-        )
-        words = f"`{one.name}` goes back to `{new.id}`"
-        return told(kind, one.name, words, more=f"{more}{ending}", key=one.key)
+        kind, words = "cluster-falls-back" if fell else "cluster-returns", f"`{one.name}` goes back to `{new.id}`"
+        more = f", which still lives: submissions switch to it{ending}"
+        return told(kind, one.name, words, more=more, key=one.key)
     if not one.edits:
         return told("cluster-created", one.name, f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}")
     if lost and old.alternative and not new.alternative:
-        far = f" in {old.region}" if old.region else ""
-        return told(
-            "cluster-new-generation",
-            one.name,
-            f"`{one.name}` is made again, as asked for first, as `{new.id}` ({named(map(str, one.edits))}): "
-            f"`{old.id}`, its alternative {old.alternative}{far}, {why}",
-            key=one.key,
-            cost=price(new),
-        )
+        words = f"`{one.name}` is made again, as asked for first, as `{new.id}`: `{old.id}`, an alternative, {why}"
+        return told("cluster-new-generation", one.name, words, key=one.key, cost=price(new))
     if one.in_place:
         return _replaced(one, old, new, change)
     takes = f"a second cluster is made, submissions switch to it{ending}"
     if one.there:
         takes = f"submissions switch to `{new.id}`, which is there already{ending}"
     elif one.gone:
-        goes_on = f"`{old.id}` went already to make room for it; " if _withdrawn(one, change) else ""
+        goes_on = f"`{old.id}` went already to make room for it; " if one.name in _withdrawn(change) else ""
         takes = f"{goes_on}`{new.id}` is made and gets its submissions"
     return told(
         "cluster-new-generation",
@@ -169,7 +158,11 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
 
 def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]:
     dormant = change.new.dormant.get(one.name) if change.new else None
-    why = _why_not(one.name, dormant)
+    why = f"`{one.name}` is not asked for any more"
+    if dormant is not None and dormant.why == "idle":
+        why = f"`{one.name}` is given up, as it had no job for its `idleLimit`"
+    elif dormant is not None:
+        why = dormant.words.replace(f"cluster {one.name}", f"`{one.name}`", 1)
     if one.gone:
         yield told("cluster-deleted", one.name, f"{why}; `{old.id}` is gone already", grade=Grade.NOTE, key="")
         return
@@ -187,14 +180,6 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
         key="",
         cost=price(old),
     )
-
-
-def _why_not(name: str, dormant: DormantCluster | None) -> str:
-    if dormant is None:
-        return f"`{name}` is not asked for any more"
-    if dormant.why == "idle" and dormant.season.idle_limit:
-        return f"`{name}` is given up, after {span(dormant.season.idle_limit.total_seconds())} without a job"
-    return dormant.words.replace(f"cluster {name}", f"`{name}`", 1)
 
 
 def _retiring(change: Change) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
@@ -11,23 +12,20 @@ from slipway.cluster_fields import machines_in_words
 from slipway.deployment.actions import of_catalog
 from slipway.deployment.schedule import dates
 from slipway.deployment.season_quota import prepared
-from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.finding import Finding, Grade
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.live import Unknown
 from slipway.prices import dollars
 from slipway.quota.seasons import AWAITS, Readiness
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import price
+from slipway.review.clusters.clusters import price, told
 from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
 from slipway.review.quota_requests import in_words
 from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
 from slipway.season import Season, moment_in_words
-
-_KEY = "slipway:persistentResources"
 
 
 def seasons(change: Change) -> Iterator[Finding]:
@@ -45,12 +43,13 @@ def seasons(change: Change) -> Iterator[Finding]:
             costs = f"{dollars(price(new))} idle from then on"
             follows = (new.words, costs, *(_follows(new.season) if new.comes else ()))
             words = f"`{name}` is declared, and not made yet: {'; '.join(follows)}"
-            yield _told(name, words, Grade.NOTE, "from")
+            yield told("season-changed", name, words, grade=Grade.NOTE, key="from")
         elif new is not None and (later := list(_follows(new.season))):
-            key = "until" if new.season.ends else "idleLimit"
-            yield _told(name, f"`{name}`: {'; '.join(later)}", Grade.NOTE, key, coming.get(name, ()))
+            words, key = f"`{name}`: {'; '.join(later)}", "until" if new.season.ends else "idleLimit"
+            yield told("season-changed", name, words, grade=Grade.NOTE, key=key, details=coming.get(name, ()))
         elif isinstance(old, DormantCluster):
-            yield _told(name, f"`{name}`, which is dormant, is not asked for any more", Grade.NOTE, "")
+            words = f"`{name}`, which is dormant, is not asked for any more"
+            yield told("season-changed", name, words, grade=Grade.NOTE, key="")
     yield from _not_ready(change)
 
 
@@ -75,12 +74,8 @@ def _not_ready(change: Change) -> Iterator[Finding]:
     for name, one in _ready(change).items():
         lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
         if any(line.short > lacked.get(line.key, 0) for line in one.lacking):
-            yield KINDS[AWAITS].of(
-                Subject("cluster", name),
-                f"`{name}`, whose season begins {moment_in_words(one.begins)}, is not ready",
-                more=f", because {one.why}",
-                field=f"{_KEY}.{name}.from",
-            )
+            words = f"`{name}`, whose season begins {moment_in_words(one.begins)}, is not ready"
+            yield told(AWAITS, name, words, more=f", because {one.why}", key="from")
 
 
 def _ready(change: Change) -> Mapping[str, Readiness]:
@@ -132,7 +127,8 @@ def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Find
     follows = new.words if isinstance(new, DormantCluster) else "; ".join(_follows(edited))
     words = f"`{new.name}`: {join(map(str, found))}; {follows or 'nothing that runs changes'}"
     grade = None if _shorter(old, new) and not all(asleep) else Grade.NOTE
-    yield _told(new.name, words, grade, found[0].key, coming if old.season != new.season else ())
+    details = coming if old.season != new.season else ()
+    yield told("season-changed", new.name, words, grade=grade, key=found[0].key, details=details)
 
 
 def _follows(season: Season) -> Iterator[str]:
@@ -145,22 +141,26 @@ def _follows(season: Season) -> Iterator[str]:
 def _waits(old: Cluster, new: Cluster) -> Iterator[Finding]:
     lacks, lacked = ({*one.lacks} if isinstance(one, DormantCluster) and one.lacks else set() for one in (new, old))
     if lacks - lacked:
-        yield KINDS[AWAITS].of(
-            Subject("cluster", new.name),
-            f"`{new.name}` is not made yet, though its season has begun: there is too little quota for "
-            f"{join(map(in_words, sorted(lacks)))}; all else is deployed, and each later deployment looks again",
-            field=f"{_KEY}.{new.name}",
-        )
+        words = f"`{new.name}` is not made yet, though its season has begun: there is too little quota for "
+        words += f"{join(map(in_words, sorted(lacks)))}; all else is deployed, and each later deployment looks again"
+        yield told(AWAITS, new.name, words, key="")
 
 
 def _dates(old: Cluster, new: Cluster) -> Iterator[Edit]:
     was, becomes = old.season, new.season
-    for key, before, after in (("from", was.begins, becomes.begins), ("until", was.ends, becomes.ends)):
+    for key, before, after in (
+        ("from", was.begins, becomes.begins),
+        ("until", was.ends, becomes.ends),
+        ("idleLimit", was.idle_limit, becomes.idle_limit),
+    ):
         if before != after:
-            yield Edit(key, *(moment_in_words(one) if one else "" for one in (before, after)))
-    if was.idle_limit != becomes.idle_limit:
-        limits = (was.idle_limit, becomes.idle_limit)
-        yield Edit("idleLimit", *(span(one.total_seconds()) if one else "" for one in limits))
+            yield Edit(key, _in_words(before), _in_words(after))
+
+
+def _in_words(value: datetime | timedelta | None) -> str:
+    if isinstance(value, datetime):
+        return moment_in_words(value)
+    return span(value.total_seconds()) if value else ""
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
@@ -187,11 +187,6 @@ def _shorter(old: Cluster, new: Cluster) -> bool:
     earlier = becomes.ends is not None and (was.ends is None or becomes.ends < was.ends)
     limit, before = becomes.idle_limit, was.idle_limit
     return later or earlier or (limit is not None and (before is None or limit < before))
-
-
-def _told(name: str, words: str, grade: Grade | None, key: str, details: Iterable[str] = ()) -> Finding:
-    field = f"{_KEY}.{name}.{key}".rstrip(".")
-    return KINDS["season-changed"].of(Subject("cluster", name), words, grade=grade, field=field, details=details)
 
 
 def _all(catalog: Catalog | None) -> Mapping[str, Cluster]:

@@ -66,27 +66,29 @@ def _retention(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_seconds(one, "retentionPeriod") or 0 for one in (before, after))
     if _mapping(after).get("isLocked") and not _mapping(before).get("isLocked"):
         yield "retention-changed", f"has its retention of {_days(new)} locked for good", None
-    elif old != new:
-        words = f"keeps objects from being deleted for {_days(old)} → {_days(new)}"
-        yield "retention-changed", words, None if new < old else Grade.WARNING
+    else:
+        yield from _kept_for("keeps objects from being deleted", old, new)
 
 
 def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
     # Where nothing is said, the cloud keeps what is deleted for a week.
     old, new = (_seconds(one, "retentionDurationSeconds") for one in (before, after))
     old, new = (7 * _DAY if one is None else one for one in (old, new))
+    yield from _kept_for("keeps deleted objects, to be restored,", old, new)
+
+
+def _kept_for(does: str, old: float, new: float) -> Iterator[Telling]:
     if old != new:
-        words = f"keeps deleted objects, to be restored, for {_days(old)} → {_days(new)}"
+        words = f"{does} for {_days(old)} → {_days(new)}"
         yield "retention-changed", words, None if new < old else Grade.WARNING
 
 
 def _versioning(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (bool(_mapping(one).get("enabled")) for one in (before, after))
-    if old != new:
-        words = (
-            "keeps what is overwritten or deleted, as an earlier version" if new else "keeps earlier versions no more"
-        )
-        yield "versioning-changed", words, Grade.WARNING if new else None
+    if new and not old:
+        yield "versioning-changed", "keeps what is overwritten or deleted, as an earlier version", Grade.WARNING
+    elif old and not new:
+        yield "versioning-changed", "keeps earlier versions no more", None
 
 
 def _prevention(before: Any, after: Any) -> Iterator[Telling]:
@@ -97,21 +99,17 @@ def _prevention(before: Any, after: Any) -> Iterator[Telling]:
 
 
 def _uniform(before: Any, after: Any) -> Iterator[Telling]:
-    if bool(before) != bool(after):
-        words = (
-            "heeds access lists of single objects no more" if after else "lets single objects be opened on their own"
-        )
-        yield "bucket-changed", words, None if after else Grade.BLOCKING
+    if after and not before:
+        yield "bucket-changed", "heeds access lists of single objects no more", None
+    elif before and not after:
+        yield "bucket-changed", "lets single objects be opened on their own", Grade.BLOCKING
 
 
 def _encryption(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_mapping(one).get("defaultKmsKeyName") for one in (before, after))
     if old != new:
-        yield (
-            "bucket-changed",
-            f"encrypts new objects otherwise: {Difference('encryption.defaultKmsKeyName', old, new)}",
-            None,
-        )
+        words = f"encrypts new objects otherwise: {Difference('encryption.defaultKmsKeyName', old, new)}"
+        yield "bucket-changed", words, None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

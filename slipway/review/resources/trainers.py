@@ -16,7 +16,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.change import Change
 from slipway.review.usual import job_spec, secret_in
-from slipway.review.words import capital, named
+from slipway.review.words import capital, named, several
 
 _SUBMITTERS = "slipway:workspace.submitters"
 
@@ -88,7 +88,7 @@ def _added(one: _Trainer, catalog: Catalog) -> Finding:
     return KINDS["trainer-added"].of(
         Subject("trainer", one.name),
         f"{capital(one.words)} comes, {runs_as}: {who}",
-        details=_lines("may act as it", one.submitters),
+        details=several(map(_quoted, one.submitters)),
         field=f"slipway:trainers.{one.name}",
     )
 
@@ -96,12 +96,8 @@ def _added(one: _Trainer, catalog: Catalog) -> Finding:
 def _gone(old: _Trainer) -> Finding:
     who = f", and {named(map(_quoted, old.submitters))} may not act as it" if old.submitters else ""
     words = f"{capital(old.words)} is not there any more: nothing new runs as `{old.account}`{who}"
-    return KINDS["trainer-gone"].of(
-        Subject("trainer", old.name),
-        words,
-        details=_lines("may not act as it", old.submitters),
-        field="slipway:trainers",
-    )
+    details = several(map(_quoted, old.submitters))
+    return KINDS["trainer-gone"].of(Subject("trainer", old.name), words, details=details, field="slipway:trainers")
 
 
 def _account(old: _Trainer, new: _Trainer) -> Iterator[Finding]:
@@ -153,8 +149,8 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
         Subject("template", template.name, "trainer"),
         "; ".join(filter(None, (words, *told))),
         details=(
-            *_lines("can't submit it any more", lost),
-            *_lines("may submit it now", gained),
+            *(f"`{member}` can't submit it any more" for member in lost),
+            *(f"`{member}` may submit it now" for member in gained),
             *(f"reads secret `{one}`, which `{new.account}` must be allowed to" for one in sorted(own)),
             *(f"may read secret `{one}`, as other templates of {new.words} do" for one in sorted(more)),
         ),
@@ -170,10 +166,6 @@ def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
     codes = (pool.get("containerSpec") or pool.get("pythonPackageSpec") or {} for pool in pools)
     entries = (one for code in codes for one in code.get("env") or () if str(one.get("name", "")).endswith("__SECRET"))
     return frozenset(secret_in(str(one.get("value", ""))) for one in entries) - {""}
-
-
-def _lines(does: str, members: Collection[str]) -> tuple[str, ...]:
-    return tuple(f"`{member}` {does}" for member in members)
 
 
 def _quoted(word: str) -> str:

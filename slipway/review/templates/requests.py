@@ -14,20 +14,15 @@ from itertools import zip_longest
 from typing import Any
 
 from slipway.catalog.model import Catalog, Offer
-from slipway.catalog.placeholders import placeholder
+from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.formatting import join, span
 from slipway.kinds import CUSTOM_JOB, KINDS
+from slipway.labels import TEMPLATE_LABEL
 from slipway.review.templates.secret_values import looks_secret, shown
-from slipway.review.templates.shared_names import (
-    Leaf,
-    in_words,
-    renamed_roles,
-    repeats,
-    shared_names,
-    trainers_in_words,
-    with_roles,
-)
 
+Leaf = str | tuple[str, ...]
+"""A value of a request; a list of texts is one, whole."""
+_NONE: Mapping[str, str] = {}
 _SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 _ARGUMENTS = ("args", "command")
 _SPECIFIC = {
@@ -37,8 +32,9 @@ _SPECIFIC = {
 # What is told in words of its own.
 _OF_MACHINES = ("machineSpec", "diskSpec", "replicaCount", "nfsMounts")
 _DURATIONS, _WAIT = ("timeout", "maxWaitDuration"), "spec/scheduling/maxWaitDuration"
-_ACCOUNT = "spec/serviceAccount"
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")
+_TRAINER = "the trainer"
+_PATH = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 _POOL, _CODE = r"pools/(?P<role>[^/]+)/", r"(containerSpec|pythonPackageSpec)/"
 _ROWS: tuple[tuple[str, str, str], ...] = (
     (f"{_POOL}machines", "machines-changed", "machines"),
@@ -83,33 +79,50 @@ def differences(
 ) -> Iterator[Difference]:
     """`renamed` are parameters' new names by their old ones: to name them otherwise alone is no difference."""
     names = {placeholder(one): placeholder(other) for one, other in renamed.items()}
-    roles, after = renamed_roles(old, new), flat(new, becomes)
-    before = with_roles({path: _renamed(leaf, names) for path, leaf in flat(old, was).items()}, roles)
+    roles = _renamed_roles(old, new)
+    before, after = flat(old, was, roles, names), flat(new, becomes)
+    trainers = {_TRAINER, *(_trainer(name) for one in (was, becomes) for name in one.trainers)}
     for one, other in roles.items():
         yield Difference("request-changed", "role", "", f"`{one}`", f"`{other}`")
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
         waits = path == _WAIT and _is_wait(a, old) and _is_wait(b, new)
-        repeated = repeats(path, before, after) if b is None else repeats(path, after, before) if a is None else False
-        moved = path == _ACCOUNT and {a, b} <= trainers_in_words(was, becomes)
+        repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
+        moved = path == "spec/serviceAccount" and {a, b} <= trainers
         if a != b and not (_SILENT.fullmatch(path) or waits or repeated or moved):
             yield _difference(path, a, b)
 
 
-def _renamed(leaf: Leaf, names: Mapping[str, str]) -> Leaf:
-    if isinstance(leaf, tuple):
-        return tuple(str(_renamed(one, names)) for one in leaf)
-    for name, other in names.items():
-        leaf = leaf.replace(name, other)
-    return leaf
+def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
+    """New names by old ones. By place, where there are as many as before."""
+    if len(old.roles) != len(new.roles):
+        return {}
+    pairs = zip(old.roles, new.roles, strict=True)
+    return {one: other for one, other in pairs if one not in new.roles and other not in old.roles}
+
+
+def _repeats(path: str, leaves: Mapping[str, Leaf], others: Mapping[str, Leaf]) -> bool:
+    """Tell whether it is of a role that only `leaves` have, and another one there has the same. Machines are always
+    told."""
+    found = _PATH.fullmatch(path)
+    if found is None or found["rest"] == "machines" or found["role"] in _roles(others):
+        return False
+    beside = (f"pools/{role}/{found['rest']}" for role in _roles(leaves) if role != found["role"])
+    return any(leaves.get(one) == leaves.get(path) for one in beside)
+
+
+def _roles(leaves: Mapping[str, Leaf]) -> frozenset[str]:
+    return frozenset(found["role"] for path in leaves if (found := _PATH.fullmatch(path)))
 
 
 def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
     return leaf is None or (offer.wait is not None and leaf == f"{offer.wait:.0f}s")
 
 
-def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
-    """Every value of a request by its path; lists of arguments whole."""
+def flat(
+    offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE
+) -> Mapping[str, Leaf]:
+    """Every value of a request by its path; lists of arguments whole. `roles` and `names` by what stands there."""
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec = offer.request.get(key) or {}
     found = dict(_leaves({name: one for name, one in offer.request.items() if name != key}, ""))
@@ -117,9 +130,34 @@ def flat(offer: Offer, catalog: Catalog) -> Mapping[str, Leaf]:
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
         if pool:
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
-            found |= _pool(pool, f"pools/{role}/")
-    shared = shared_names(catalog, offer)
-    return {path: in_words(leaf, shared) for path, leaf in found.items()}
+            found |= _pool(pool, f"pools/{roles.get(role, role)}/")
+    words = {**_shared(catalog, offer), **names}
+    return {path: _in_words(leaf, words) for path, leaf in found.items()}
+
+
+def _shared(catalog: Catalog, offer: Offer) -> Mapping[str, str]:
+    """Words for what all templates share, by what stands in the request."""
+    template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
+    found = {placeholder(PACKAGE): "the template's code", template.package if template else "": "the template's code"}
+    found |= {account: _trainer(name) for name, account in catalog.trainers.items()}
+    found |= {catalog.trainer: _TRAINER, catalog.work_bucket: "the work bucket"}
+    found |= {catalog.catalog_bucket: "the catalog bucket"}
+    return {name: word for name, word in found.items() if name}
+
+
+def _trainer(name: str) -> str:
+    return f"trainer {name}"
+
+
+def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
+    if isinstance(leaf, tuple):
+        return tuple(str(_in_words(one, words)) for one in leaf)
+    if leaf in words:
+        return words[leaf]
+    for name, word in words.items():
+        bucket = not name.startswith("${")
+        leaf = leaf.replace(f"gs://{name}/", f"gs://({word})/") if bucket else leaf.replace(name, word)
+    return leaf
 
 
 def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
