@@ -37,19 +37,15 @@ def narrow(package: str, module: str) -> ModuleType | None:
     with _importing:
         if package in sys.modules:
             return wide(package, module)
-        return _alone(package, module)
-
-
-def _alone(package: str, module: str) -> ModuleType | None:
-    before, types = set(sys.modules), f"{package}.types"
-    try:
-        home = _folder(package)
-        with standing_in({package: home, types: f"{home}/types"}):
-            return import_module(f"{types}.{module}")
-    except (ImportError, AttributeError, TypeError):
-        for name in [name for name in sys.modules if name.startswith(f"{package}.") and name not in before]:
-            del sys.modules[name]
-        return None
+        before, types = set(sys.modules), f"{package}.types"
+        try:
+            home = _folder(package)
+            with standing_in({package: home, types: f"{home}/types"}):
+                return import_module(f"{types}.{module}")
+        except (ImportError, AttributeError, TypeError):
+            for name in [name for name in sys.modules if name.startswith(f"{package}.") and name not in before]:
+                del sys.modules[name]
+            return None
 
 
 @contextmanager

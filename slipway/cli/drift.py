@@ -24,7 +24,7 @@ from slipway.cli.terminal.sources import preview_of, text_of
 from slipway.formatting import counted
 
 if TYPE_CHECKING:
-    from slipway.doctor.drift_reading import Drifted
+    from slipway.doctor.reading import Drifted
 
 EXIT_DRIFTED = 4
 
@@ -37,7 +37,7 @@ EXIT_DRIFTED = 4
 def command(context: click.Context, events: str, no_live: bool, output: str) -> None:
     from slipway.cloud.connection import connect
     from slipway.cloud.credentials import identity
-    from slipway.doctor.drift_reading import drifted
+    from slipway.doctor.reading import drifted
 
     preview = preview_of(events, text_of(events))
     told = drifted(preview, None if no_live else connect(os.environ), identity(os.environ))

@@ -14,7 +14,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import Series
 from slipway.cloud.permissions import Bound
 from slipway.cloud.storage import StoredObject
-from slipway.doctor.place import Place
+from slipway.doctor.place import Place, text_at
 from slipway.findings.finding import Subject
 from slipway.formatting import span
 from slipway.live import Unknown
@@ -170,9 +170,7 @@ class Picture(Place):
     @property
     def contact(self) -> str:
         """Google may ask this address about quota; empty where the stack's file has none."""
-        quota = self.document.values.get("config", {}).get("slipway:quota") if self.document else None
-        address = quota.get("contactEmail") if isinstance(quota, Mapping) else ""
-        return address if isinstance(address, str) else ""
+        return text_at(self.document, "slipway:quota", "contactEmail") if self.document else ""
 
     def line(self, *keys: str) -> str:
         """`stacks/Pulumi.dev.yaml:14`, where a key of a cluster stands; `its stack file` without a checkout."""

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from slipway.catalog.model import NAME
 from slipway.catalog.selection import default_buckets, select_catalog
@@ -99,16 +98,16 @@ def _chosen(context: Context, files: Mapping[str, Document]) -> Place:
             return replace(place, address=address)
     catalog = context.catalog
     own = files.get(catalog.stack)
-    if own is not None and _value(own, "gcp:project") != catalog.project:
+    if own is not None and text_at(own, "gcp:project") != catalog.project:
         own = None  # Another repository's stack, of which nothing here tells.
     return Place(catalog.stack, catalog.project, catalog.region, address, document=own)
 
 
 def _of_file(stack: str, document: Document) -> Place | None:
-    project, region = _value(document, "gcp:project"), _value(document, "gcp:region")
+    project, region = text_at(document, "gcp:project"), text_at(document, "gcp:region")
     if not project or not region:
         return None
-    bucket = _value(document, "slipway:workspace", "catalogBucket") or default_buckets(project, stack)[0]
+    bucket = text_at(document, "slipway:workspace", "catalogBucket") or default_buckets(project, stack)[0]
     return Place(stack, project, region, Location(bucket, NAME), document=document)
 
 
@@ -129,8 +128,9 @@ def _clusters(document: Document) -> Iterator[DocumentPart]:
     yield from (entry for _, entry in entries.items())
 
 
-def _value(document: Document, *keys: str) -> str:
-    value: Any = document.values
-    for key in ("config", *keys):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else ""
+def text_at(document: Document, *keys: str) -> str:
+    """A text below `config`; empty where there is none."""
+    part = DocumentPart(document)["config"]
+    for key in keys:
+        part = part[key]
+    return part.of(str) or ""

@@ -15,7 +15,7 @@ from slipway.cli.schedule import upcoming
 from slipway.cloud.connection import connect
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.live_reader import Reader
-from slipway.doctor.drift_reading import drifted
+from slipway.doctor.reading import drifted
 from slipway.errors import ConfigError, ResourceError
 from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Facts
 from slipway.fingerprint import cluster_id, fingerprint_of

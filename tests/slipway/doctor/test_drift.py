@@ -24,8 +24,8 @@ from slipway.doctor.drift import (
     shape_of,
     together,
 )
-from slipway.doctor.drift_reading import drifted
 from slipway.doctor.picture import Policy
+from slipway.doctor.reading import drifted
 from slipway.findings.finding import Finding, Subject
 from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step

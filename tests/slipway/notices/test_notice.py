@@ -17,7 +17,7 @@ from slipway.cli.drift import document as drift_document
 from slipway.cli.terminal.documents import dates_document
 from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Then, drift
-from slipway.doctor.drift_reading import Drifted
+from slipway.doctor.reading import Drifted
 from slipway.errors import ConfigError
 from slipway.findings.document import write as findings_document
 from slipway.findings.finding import Finding, Subject

@@ -46,7 +46,7 @@ from slipway.context import Clock, Context
 from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Then
 from slipway.doctor.drift import drift as drift_of
-from slipway.doctor.drift_reading import Drifted
+from slipway.doctor.reading import Drifted
 from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.jobs.description import describe
