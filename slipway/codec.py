@@ -15,7 +15,7 @@ from functools import cache, partial, reduce
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from slipway.cloud.answers import MISREAD
 from slipway.cloud.jobs import VertexJob
 from slipway.codec import MalformedError, malformed
 from slipway.kinds import KINDS
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 
 UPDATE = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
 """What to do about a catalog of a newer version. Not by its name alone: on PyPI that is somebody else's package."""

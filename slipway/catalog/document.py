@@ -13,7 +13,7 @@ from slipway import codec
 from slipway.catalog.checks import UPDATE, checked
 from slipway.catalog.model import SCHEMA, Catalog
 from slipway.errors import ConfigError
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 
 _ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")

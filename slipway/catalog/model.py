@@ -26,8 +26,7 @@ from slipway.catalog.forms import (
 from slipway.cluster import Reservation
 from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
 from slipway.kinds import CUSTOM_JOB
-from slipway.labels import Revision
-from slipway.recorded_parameters import unfit
+from slipway.labels import Revision, unfit
 
 SCHEMA = 2
 NAME = "catalog.json"

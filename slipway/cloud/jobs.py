@@ -19,10 +19,10 @@ from slipway.labels import (
     Revision,
     capacity_type_label,
     code_revision_of,
+    parameters_in,
     revision_of,
 )
 from slipway.machines.spec import MachineGroup, MachineSpec
-from slipway.recorded_parameters import read as read_parameters
 
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """States a job never leaves. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
@@ -206,7 +206,7 @@ class VertexJob:
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool] | None:
         """None for a job that does not record them."""
-        return read_parameters(one for pool in self.worker_pools for one in pool.env)
+        return parameters_in(one for pool in self.worker_pools for one in pool.env)
 
     @property
     def run_ids(self) -> tuple[str, ...]:

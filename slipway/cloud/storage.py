@@ -16,7 +16,7 @@ from slipway.cloud.failures import Call, Conflict
 from slipway.cloud.session import Session
 from slipway.errors import ConfigError
 from slipway.formatting import quoted
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 
 
 @dataclass(frozen=True)

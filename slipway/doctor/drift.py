@@ -16,7 +16,6 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import STEADY, PersistentResource
-from slipway.cloud.permissions import Bound
 from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
 from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
@@ -34,6 +33,7 @@ from slipway.state import is_adopted_bucket
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
 PROVIDER = "pulumi:providers:gcp"
 _KNOWN_BY = tuple(f"labels.{key}" for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL))
+_OF_PROJECT = ("projectOwner:", "projectEditor:", "projectViewer:")
 _DONE = ("same", "refresh", "read", "discard")
 
 
@@ -137,7 +137,9 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
             continue
         for one in sorted(policy.bound):
             others = policy.ours and one.member not in policy.ours
-            if others or (policy.on, one.role, one.member) in granted or _googles(one):
+            # Every bucket begins with these, or Google grants them to its own agents.
+            googles = one.member.startswith(_OF_PROJECT) or "@gcp-sa-" in one.member
+            if others or googles or (policy.on, one.role, one.member) in granted:
                 continue
             words = f"{one.member} has {one.role}{one.under}, which the stack did not grant"
             yield drift(policy.on, f"{one.role} {one.member}", words, Then.STAYS, policy.revoke(one))
@@ -167,11 +169,6 @@ def _defaults(provider: Resource) -> Iterable[str]:
     except ValueError:
         return ()
     return found if isinstance(found, Mapping) else ()
-
-
-def _googles(one: Bound) -> bool:
-    """Every bucket begins with these, or Google grants them to its own agents."""
-    return one.member.startswith(("projectOwner:", "projectEditor:", "projectViewer:")) or "@gcp-sa-" in one.member
 
 
 def _grant(step: Step) -> tuple[Subject, str, str] | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from slipway.catalog.placeholders import OUTPUT, placeholder
 from slipway.gcloud.fields import field_of, items
+from slipway.labels import VARIABLE
 from slipway.machines.table import MachineError
-from slipway.recorded_parameters import VARIABLE
 from slipway.rules.reservations import NAME_KEY
 from slipway.rules.workers import MOST_POOLS, POSITIONS
 from slipway.stack.yaml_file import DocumentPart

@@ -16,7 +16,7 @@ from slipway.cloud.storage import StoredObject
 from slipway.codec import At
 from slipway.errors import ConfigError
 from slipway.formatting import counted, short
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 
 PARTS = ".slipway-download"
 """The folder of what has not arrived wholly, beside the files."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.recorded_parameters import VARIABLE
+from slipway.labels import VARIABLE
 from slipway.rules.rule import Rule, Subject, mapping, twice
 
 MOST_PACKAGES = 100

@@ -9,7 +9,7 @@ from slipway.catalog.model import Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.formatting import counted, nearest, quoted, seconds, short
-from slipway.recorded_parameters import excess, unfit
+from slipway.labels import excess, unfit
 
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
 _KIND = {"int": "a whole number", "float": "a number", "str": "a string", "bool": "true or false"}

@@ -20,8 +20,19 @@ from slipway.errors import ConfigError, Fix
 from slipway.formatting import quoted, short
 from slipway.jobs.claim import OtherJobError, claim_of
 from slipway.kinds import CUSTOM_JOB, KINDS, JobKind
-from slipway.labels import CODE_LABEL, ROLES_LABEL, SWEEP_LABEL, USER_LABEL, label_value, roles_value
-from slipway.recorded_parameters import MARK, VARIABLE, escaped, record, recorded
+from slipway.labels import (
+    CODE_LABEL,
+    MARK,
+    ROLES_LABEL,
+    SWEEP_LABEL,
+    USER_LABEL,
+    VARIABLE,
+    escaped,
+    label_value,
+    record,
+    recorded,
+    roles_value,
+)
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
 _Compared = str | list[tuple[str, ...]]

@@ -20,9 +20,10 @@ from slipway.labels import (
     REQUEST_LABEL,
     STACK_LABEL,
     TEMPLATE_LABEL,
+    record,
+    recorded,
 )
 from slipway.messages import message
-from slipway.recorded_parameters import record, recorded
 from slipway.rules import reservations, strategies
 from slipway.rules.table import check as check_rules
 from slipway.template.case import Case

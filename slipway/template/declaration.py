@@ -12,7 +12,7 @@ from slipway.catalog.placeholders import whole
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.kinds.model_upload import ModelUpload
 from slipway.kinds.study import Study
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 from slipway.template.worker_pool import Code, Package, WorkerPool
 
 Value = int | float | str | bool

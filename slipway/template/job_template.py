@@ -14,8 +14,8 @@ from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.placeholders import BUILT_IN, names, whole
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
+from slipway.labels import VARIABLE, excess
 from slipway.machines.table import MachineError
-from slipway.recorded_parameters import VARIABLE, excess
 from slipway.rules.code import ENV_NAME
 from slipway.rules.rule import twice
 from slipway.rules.workers import MOST_POOLS, POSITIONS

@@ -5,17 +5,17 @@ import json
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.recorded_parameters import VARIABLE, excess, read, record, unfit
+from slipway.labels import VARIABLE, excess, parameters_in, record, unfit
 
 
 @pytest.mark.usefixtures("no_garbage")
 def test_what_no_submission_records_is_unknown() -> None:
     deep, long = "[" * 2000, "9" * 5000
     for text in (deep, f'{{"a":{deep}', '{"a":NaN}', '{"a":-Infinity}', '{"a":1e999}', f'{{"a":{long}}}'):
-        assert read([f"{VARIABLE}={text}"]) is None
+        assert parameters_in([f"{VARIABLE}={text}"]) is None
     for text in ('{"a":"\\ud800"}', '{"\\udfff":1}', '{"a":null}', '{"a":[1]}', "[]", ""):
-        assert read([f"{VARIABLE}={text}"]) is None
-    assert read([f'{VARIABLE}={{"a":1e-9,"b":"é","c":true}}']) == {"a": 1e-9, "b": "é", "c": True}
+        assert parameters_in([f"{VARIABLE}={text}"]) is None
+    assert parameters_in([f'{VARIABLE}={{"a":1e-9,"b":"é","c":true}}']) == {"a": 1e-9, "b": "é", "c": True}
 
 
 @pytest.mark.usefixtures("no_garbage")

@@ -10,7 +10,7 @@ import click
 
 from slipway.cli.terminal import completions
 from slipway.errors import ResourceError
-from slipway.recorded_parameters import unfit
+from slipway.labels import unfit
 
 if TYPE_CHECKING:
     from slipway.cloud.jobs import VertexJob

@@ -20,10 +20,9 @@ from slipway.doctor.examination import examine
 from slipway.doctor.picture import Backend, Lock, Need, Picture, Policy, Submission, UnseenPolicy
 from slipway.findings.finding import Finding, Section, Subject
 from slipway.findings.kinds import KINDS
-from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL
+from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded
 from slipway.live import INCREASABLE, Live, Unknown
 from slipway.quota.seasons import judge
-from slipway.recorded_parameters import recorded
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, package, picture, published, state
 from tests.slipway.review.builders import NOW, STACK, catalog, cluster, job, limits, offer, template

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from slipway.catalog.model import Catalog, Offer, Scalar, Template
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import ConfigError
+from slipway.labels import VARIABLE, parameters_in, recorded
 from slipway.prices import UNKNOWN
-from slipway.recorded_parameters import VARIABLE, read, recorded
 from slipway.submission.request import fill, job_name
 
 CATALOG = Catalog("local", "p", "us-central1", "3f9c2e1", False, "work", "t", {}, (), {})
@@ -153,7 +153,7 @@ def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> Non
     )
 )
 def test_any_parameters_come_back_as_they_were(values: dict[str, Any]) -> None:
-    assert read([f"{VARIABLE}={recorded(values)}"]) == values
+    assert parameters_in([f"{VARIABLE}={recorded(values)}"]) == values
     assert recorded(values) == recorded(dict(sorted(values.items(), reverse=True)))
 
 

@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
-from slipway.recorded_parameters import recorded
+from slipway.labels import recorded
 from slipway.submission.parameters import assignments, describe, resolve
 
 TREES = Parameter("trees", "int", default=200, min=1, max=5000)
