@@ -14,7 +14,7 @@ from slipway.formatting import counted, join, span
 from slipway.review.announced import let_go
 from slipway.review.change import Change
 from slipway.review.inputs import Difference, differences, said
-from slipway.review.resources.fates import ROLES, Told, fate, followed, unguarded
+from slipway.review.resources.fates import ROLES, fate, followed, unguarded
 from slipway.review.touched import BUCKET, Fate, Touched
 
 _DAY = 86400
@@ -155,10 +155,8 @@ def buckets(change: Change) -> Iterator[Finding]:
             kept = let_go(change, name) if role else None
             announced = bool(kept) and (one.fate is Fate.FORGOTTEN or (one.fate is Fate.DELETED and role == CATALOG))
             key = f"slipway:workspace.{ROLES[role].key}" if role and not announced else ""
-            told = Told(
-                Subject("bucket", name), f"Bucket `{name}`", _KINDS, _follows(one, role, change), key, announced
-            )
-            yield from fate(one, told)
+            subject, follows = Subject("bucket", name), _follows(one, role, change)
+            yield from fate(one, subject, f"Bucket `{name}`", _KINDS, follows, field=key, announced=announced)
             if one.fate in (Fate.CHANGED, Fate.ADOPTED) and one.old:
                 yield from _changes(one)
     if change.old and change.new:

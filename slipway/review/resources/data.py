@@ -16,7 +16,7 @@ from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import form, grants
 from slipway.review.inputs import differences
 from slipway.review.resources.buckets import FIELDS
-from slipway.review.resources.fates import ROLES, Told, fate, followed, title
+from slipway.review.resources.fates import ROLES, fate, followed, title
 from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, overwritten
 from slipway.review.words import named, several
 
@@ -68,7 +68,7 @@ def _account(one: Touched, change: Change) -> Iterator[Finding]:
     if ours and one.fate in (Fate.CREATED, Fate.ADOPTED):
         follows = f" {ROLES[TRAINER].purpose}"
     key = _key(address, change) if ours and not announced else ""
-    yield from fate(one, Told(subject, f"Account `{address}`", _KINDS, follows, key, announced))
+    yield from fate(one, subject, f"Account `{address}`", _KINDS, follows, field=key, announced=announced)
     if one.fate is Fate.CHANGED and one.edited:
         disabled = "disabled" in one.edited and bool(one.becomes.get("disabled"))
         words = f"Account `{address}`: {join(str(each) for each in differences(one.was, one.becomes))}"

@@ -80,19 +80,6 @@ def undeclared(type_: str) -> Undeclared:
 
 
 @dataclass(frozen=True)
-class Told:
-    """How one is told of: `what` begins its sentence, `kinds` are those of findings, by fate. `follows`: what goes with
-    it, or what it is for. `announced`: it was kept for jobs alone, and nothing needs it any more."""
-
-    subject: Subject
-    what: str
-    kinds: Mapping[Fate, str]
-    follows: str = ""
-    field: str = ""
-    announced: bool = False
-
-
-@dataclass(frozen=True)
 class Role:
     """Something of the workspace's that the stack file names, and what becomes of it once it names another one."""
 
@@ -120,32 +107,42 @@ ROLES = {
 }  # fmt: skip
 
 
-def fate(one: Touched, told: Told) -> Iterator[Finding]:
+_DOES = {
+    Fate.CREATED: "is made",
+    Fate.ADOPTED: "exists and is adopted",
+    Fate.FORGOTTEN: "stays in the cloud, paid as before, and no longer belongs to the stack",
+    Fate.DELETED: "is deleted",
+}
+
+
+def fate(
+    one: Touched,
+    subject: Subject,
+    what: str,
+    kinds: Mapping[Fate, str],
+    follows: str = "",
+    *,
+    field: str = "",
+    announced: bool = False,
+) -> Iterator[Finding]:
+    """Tell what becomes of it: `what` begins the sentence, `kinds` are those of findings, by fate. `follows`: what goes
+    with it, or what it is for. `announced`: it was kept for jobs alone, and nothing needs it any more."""
     if one.fate is Fate.CHANGED or one.by_hand:
         return
-    does, grade = "is made", None
-    if one.fate is Fate.ADOPTED:
-        does = "exists and is adopted"
-    elif one.fate is Fate.FORGOTTEN:
-        does = "stays in the cloud, paid as before, and no longer belongs to the stack"
-    elif one.fate is Fate.DELETED:
-        does = "is deleted"
-    elif one.fate is Fate.REPLACED and one.destroyed:
-        does = f"is deleted and made anew{_because(one)}"
-    elif one.fate is Fate.REPLACED:
-        does = f"is made anew{_because(one)}; the old one stays in the cloud and no longer belongs to the stack"
-        grade = None if told.follows else Grade.WARNING
-    since = ""
-    if told.announced:
+    does, grade, since = _DOES.get(one.fate, f"is deleted and made anew{_because(one)}"), None, ""
+    if one.fate is Fate.REPLACED and not one.destroyed:
+        does = f"is made anew{_because(one)}; the old one {_DOES[Fate.FORGOTTEN]}"
+        grade = None if follows else Grade.WARNING
+    if announced:
         since, grade = ", as was announced, since nothing needs it any more", Grade.NOTE
     stops = "; it is protected from that, so the deployment would fail" if one.destroyed and _protected(one) else ""
-    yield KINDS[told.kinds[one.fate]].of(
-        told.subject,
-        f"{told.what} {does}",
+    yield KINDS[kinds[one.fate]].of(
+        subject,
+        f"{what} {does}",
         details=_identity(one) if one.old else (),
         grade=grade,
-        field=told.field,
-        more=f"{since}{told.follows}{stops}",
+        field=field,
+        more=f"{since}{follows}{stops}",
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
@@ -22,6 +21,7 @@ from slipway.review.touched import ACCOUNT, Fate
 from slipway.review.words import distinct, jobs, named, several, told_jobs
 from slipway.stack.members import crowd
 
+Grants = list[Grant]
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _OF_ONE = frozenset({ACT_AS, "roles/secretmanager.secretAccessor"})
@@ -35,14 +35,6 @@ _ABOVE = re.compile(
 )
 
 
-@dataclass
-class _Net:
-    """What a member gains and loses."""
-
-    gained: list[Grant] = field(default_factory=list)
-    lost: list[Grant] = field(default_factory=list)
-
-
 def people(change: Change) -> Iterator[Finding]:
     yield from _code(change)
     before, after = _submitters(change)
@@ -52,8 +44,11 @@ def people(change: Change) -> Iterator[Finding]:
     for member in after:
         if member not in before:
             yield _added(member, change)
-    for member, net in _nets(change).items():
-        yield from _other(member, _own(member, net, change, before, after), change, before, after)
+    gained, lost = _gained_and_lost(change)
+    for member in dict.fromkeys(one.member for one in (*lost, *gained)):
+        gets, loses = ([one for one in some if one.member == member] for some in (gained, lost))
+        own = _own(member, gets, loses, change, before, after)
+        yield from _other(member, *own, change, before, after)
 
 
 def above(grant: Grant) -> bool:
@@ -112,18 +107,12 @@ def _added(member: str, change: Change) -> Finding:
     return KINDS["submitter-added"].of(Subject("member", member), f"`{member}` {may}", field=key)
 
 
-def _nets(change: Change) -> Mapping[str, _Net]:
-    gained, lost = gained_and_lost(change.touched)
+def _gained_and_lost(change: Change) -> tuple[Grants, Grants]:
     if change.preview is None and change.before and change.after:
         before, after = (dict.fromkeys(_of_facts(one)) for one in (change.before, change.after))
-        gained = tuple(one for one in after if one not in before)
-        lost = tuple(one for one in before if one not in after)
-    found: dict[str, _Net] = {}
-    for grant in lost:
-        found.setdefault(grant.member, _Net()).lost.append(grant)
-    for grant in gained:
-        found.setdefault(grant.member, _Net()).gained.append(grant)
-    return found
+        return [one for one in after if one not in before], [one for one in before if one not in after]
+    gained, lost = gained_and_lost(change.touched)
+    return list(gained), list(lost)
 
 
 def _of_facts(facts: Facts) -> Iterator[Grant]:
@@ -132,50 +121,55 @@ def _of_facts(facts: Facts) -> Iterator[Grant]:
         yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
 
 
-def _own(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> _Net:
+def _own(
+    member: str, gets: Grants, loses: Grants, change: Change, before: Iterable[str], after: Iterable[str]
+) -> tuple[Grants, Grants]:
     """Drop what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
     act as which trainer."""
     going = {one.physical for one in change.touched if one.goes or one.fate is Fate.FORGOTTEN}
-    accounts = {one.physical for one in change.touched if one.goes and one.type == ACCOUNT}
-    left = _Net(list(net.gained), [one for one in net.lost if one.place not in going])
-    if member.partition(":")[2] in accounts:
-        left.lost = []
+    if any(one.goes and one.type == ACCOUNT and one.physical == member.partition(":")[2] for one in change.touched):
+        loses = []
     told = acting(change.before) - acting(change.after) if change.before and change.after else frozenset()
-    left.lost = [one for one in left.lost if not (one.ours and one.role == ACT_AS and (one.place, member) in told)]
+    loses = [
+        one
+        for one in loses
+        if one.place not in going and not (one.ours and one.role == ACT_AS and (one.place, member) in told)
+    ]
+    gained = {one.role for one in gets}
     if member in before or member in after:
-        gained, stays = {one.role for one in net.gained}, member in before and member in after
-        left.gained = [one for one in left.gained if not _usual(one)]
-        left.lost = [one for one in left.lost if not one.ours or (stays and one.role not in gained)]
+        stays = member in before and member in after
+        loses = [one for one in loses if not one.ours or (stays and one.role not in gained)]
+        gets = [one for one in gets if not _usual(one)]
     elif member.startswith(("serviceAccount:", UNKNOWN)):
         # The trainer's: what it reads and writes is its buckets'; on the project it may get more.
-        left.gained = [one for one in left.gained if not (_usual(one) and one.place)]
-        successors = {one.role for one in net.gained if one.ours}
-        left.lost = [one for one in left.lost if not (one.ours and one.role in successors)]
-    return left
+        successors = {one.role for one in gets if one.ours}
+        loses = [one for one in loses if not (one.ours and one.role in successors)]
+        gets = [one for one in gets if not (_usual(one) and one.place)]
+    return gets, loses
 
 
-def _other(member: str, net: _Net, change: Change, before: Iterable[str], after: Iterable[str]) -> Iterator[Finding]:
+def _other(
+    member: str, gets: Grants, loses: Grants, change: Change, before: Iterable[str], after: Iterable[str]
+) -> Iterator[Finding]:
     subject, who = Subject("member", member), _who(member)
-    lines = (*(f"gets {one.words}" for one in net.gained), *(f"loses {one.words}" for one in net.lost))
+    lines = (*(f"gets {one.words}" for one in gets), *(f"loses {one.words}" for one in loses))
     details = several(lines)
-    loses = f"loses {named(one.words for one in net.lost)}" if net.lost else ""
-    if member not in after and {one.role for one in net.gained if one.ours} >= _TO_SUBMIT:
+    does = f"loses {named(one.words for one in loses)}" if loses else ""
+    if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.
-    elif net.gained:
-        kind, grade = _kind_of(member, net.gained)
-        words = f"{who} gets {named(one.words for one in net.gained)}{f' and {loses}' if loses else ''}"
+    elif gets:
+        kind, grade = _kind_of(member, gets)
+        words = f"{who} gets {named(one.words for one in gets)}{f' and {does}' if does else ''}"
         yield KINDS[kind].of(subject, words, details=details, grade=grade)
-    elif net.lost and member in before and member in after and _TO_SUBMIT & {one.role for one in net.lost}:
-        words = f"{who} {loses}: still listed as a submitter, and can't submit any more"
+    elif loses and member in before and member in after and _TO_SUBMIT & {one.role for one in loses}:
+        words = f"{who} {does}: still listed as a submitter, and can't submit any more"
         yield KINDS["submitter-gone"].of(subject, words, details=jobs(_jobs_of(member, change), change.now))
-    elif net.lost and all(
-        one.ours and lapsed(change, member.partition(":")[2], one.role, one.place) for one in net.lost
-    ):
-        words = f"{who} {loses}, kept until now for jobs that have ended"
+    elif loses and all(one.ours and lapsed(change, member.partition(":")[2], one.role, one.place) for one in loses):
+        words = f"{who} {does}, kept until now for jobs that have ended"
         yield KINDS["access-lapsed"].of(subject, words, details=details)
-    elif net.lost:
+    elif loses:
         grade = Grade.NOTE if member in _EVERYBODY else None
-        yield KINDS["access-gone"].of(subject, f"{who} {loses}", details=details, grade=grade)
+        yield KINDS["access-gone"].of(subject, f"{who} {does}", details=details, grade=grade)
 
 
 def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:

@@ -17,7 +17,7 @@ from slipway.review.change import Change
 from slipway.review.grants import form, place, unreadable
 from slipway.review.inputs import differences, texts, top, unseen
 from slipway.review.preview import SECRET
-from slipway.review.resources.fates import HURTS, Told, fate, title, undeclared, unguarded
+from slipway.review.resources.fates import HURTS, fate, title, undeclared, unguarded
 from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, OURS, Fate, Touched
 from slipway.review.words import jobs, named, several
 
@@ -40,7 +40,7 @@ def resources(change: Change) -> Iterator[Finding]:
             ends = undeclared(one.type).ends_with_it if one.destroyed else ""
             follows = f", and with {'it' if one.fate is Fate.DELETED else 'the old one'} {ends}" if ends else ""
             subject, what = Subject("resource", title(one), one.name), f"`{one.physical}` ({title(one)})"
-            yield from fate(one, Told(subject, what, _KINDS, follows))
+            yield from fate(one, subject, what, _KINDS, follows)
             if one.fate is Fate.CHANGED:
                 yield from _changed(one, subject, what)
     let_go = [f"`{one.physical}`" for one in change.touched if _is_package(one) and unguarded(one)]

@@ -7,35 +7,15 @@ one trainer to another moves between people and between secrets.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from slipway.catalog.model import Catalog, Template
-from slipway.facts import Facts
+from slipway.facts import Facts, TrainerFacts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.change import Change
 from slipway.review.usual import job_spec, secret_in
 from slipway.review.words import capital, named, several
-
-_SUBMITTERS = "slipway:workspace.submitters"
-
-
-@dataclass(frozen=True)
-class _Trainer:
-    """`name` is empty for the workspace's own."""
-
-    name: str
-    account: str
-    submitters: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        return f"trainer `{self.name}`" if self.name else "the workspace's trainer"
-
-    @property
-    def field(self) -> str:
-        return f"slipway:trainers.{self.name}.submitters" if self.name else _SUBMITTERS
 
 
 def trainers(change: Change) -> Iterator[Finding]:
@@ -59,8 +39,8 @@ def trainers(change: Change) -> Iterator[Finding]:
 
 def acting(facts: Facts | None) -> frozenset[tuple[str, str]]:
     """Pairs of an account's address and a member whom the stack file lets act as it."""
-    known = _trainers(facts) if facts else {}
-    return frozenset((one.account, member) for one in known.values() for member in one.submitters)
+    known = _trainers(facts).values() if facts else ()
+    return frozenset((one.account, member) for one in known for member in one.submitters)
 
 
 def trainers_alone(facts: Facts | None, member: str) -> tuple[str, ...]:
@@ -70,39 +50,46 @@ def trainers_alone(facts: Facts | None, member: str) -> tuple[str, ...]:
     return tuple(name for name, one in facts.trainers.items() if member in one.submitters)
 
 
-def _trainers(facts: Facts) -> Mapping[str, _Trainer]:
-    own = _Trainer("", facts.catalog.trainer, tuple(facts.submitters))
-    others = {name: _Trainer(name, one.account, tuple(one.submitters)) for name, one in facts.trainers.items()}
-    return {"": own, **others}
+def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
+    """By name, which is empty for the workspace's own."""
+    return {"": TrainerFacts("", facts.catalog.trainer, dict.fromkeys(facts.submitters, "")), **facts.trainers}
 
 
-def _of(template: Template, some: Mapping[str, _Trainer]) -> _Trainer | None:
+def _words(one: TrainerFacts) -> str:
+    return f"trainer `{one.name}`" if one.name else "the workspace's trainer"
+
+
+def _field(one: TrainerFacts) -> str:
+    return f"slipway:{f'trainers.{one.name}' if one.name else 'workspace'}.submitters"
+
+
+def _of(template: Template, some: Mapping[str, TrainerFacts]) -> TrainerFacts | None:
     accounts = {str(job_spec(offer).get("serviceAccount", "")) for offer in template.offers}
     return next((one for one in some.values() if one.account in accounts), None)
 
 
-def _added(one: _Trainer, catalog: Catalog) -> Finding:
+def _added(one: TrainerFacts, catalog: Catalog) -> Finding:
     runs = [name for name, template in catalog.templates.items() if _of(template, {one.name: one})]
     who = f"{named(map(_quoted, one.submitters))} may run any code as it" if one.submitters else "nobody may submit"
     runs_as = f"account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
     return KINDS["trainer-added"].of(
         Subject("trainer", one.name),
-        f"{capital(one.words)} comes, {runs_as}: {who}",
+        f"{capital(_words(one))} comes, {runs_as}: {who}",
         details=several(map(_quoted, one.submitters)),
         field=f"slipway:trainers.{one.name}",
     )
 
 
-def _gone(old: _Trainer) -> Finding:
+def _gone(old: TrainerFacts) -> Finding:
     who = f", and {named(map(_quoted, old.submitters))} may not act as it" if old.submitters else ""
-    words = f"{capital(old.words)} is not there any more: nothing new runs as `{old.account}`{who}"
+    words = f"{capital(_words(old))} is not there any more: nothing new runs as `{old.account}`{who}"
     details = several(map(_quoted, old.submitters))
     return KINDS["trainer-gone"].of(Subject("trainer", old.name), words, details=details, field="slipway:trainers")
 
 
-def _account(old: _Trainer, new: _Trainer) -> Iterator[Finding]:
+def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Finding]:
     if old.name and old.account != new.account:  # Of the workspace's own it is told with the templates.
-        words = f"every template of {old.words} runs as `{new.account}`, it was `{old.account}`"
+        words = f"every template of {_words(old)} runs as `{new.account}`, it was `{old.account}`"
         yield KINDS["account-changed"].of(
             Subject("trainer", old.name),
             f"{words}; what was granted to that, secrets and data, has to be granted to this",
@@ -110,24 +97,24 @@ def _account(old: _Trainer, new: _Trainer) -> Iterator[Finding]:
         )
 
 
-def _access(old: _Trainer, new: _Trainer, before: Facts, after: Facts) -> Iterator[Finding]:
+def _access(old: TrainerFacts, new: TrainerFacts, before: Facts, after: Facts) -> Iterator[Finding]:
     stay = set(before.people) & set(after.people)
     templates = named(_quoted(name) for name, one in after.catalog.templates.items() if _of(one, {new.name: new}))
     secrets = named(map(_quoted, sorted(_secrets(after.catalog, new.account))))
     for member in (one for one in new.submitters if one in stay and one not in old.submitters):
         reads = f", which reads {secrets}" if secrets else ""
         yield KINDS["trainer-access-added"].of(
-            Subject("member", member, new.words.replace("`", "")),
-            f"`{member}` may submit as {new.words} too, and so run any code as `{new.account}`{reads}",
-            field=new.field,
+            Subject("member", member, _words(new).replace("`", "")),
+            f"`{member}` may submit as {_words(new)} too, and so run any code as `{new.account}`{reads}",
+            field=_field(new),
         )
     for member in (one for one in old.submitters if one in stay and one not in new.submitters):
         what = f": {templates} {'is' if templates.count('`') == 2 else 'are'} refused to them" if templates else ""
         yield KINDS["trainer-access-gone"].of(
-            Subject("member", member, new.words.replace("`", "")),
-            f"`{member}` can't submit as {new.words} any more{what}",
+            Subject("member", member, _words(new).replace("`", "")),
+            f"`{member}` can't submit as {_words(new)} any more{what}",
             grade=None if templates else Grade.WARNING,
-            field=new.field,
+            field=_field(new),
         )
 
 
@@ -139,7 +126,7 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
     gained = [one for one in new.submitters if one not in old.submitters]
     own = _secrets(after.catalog, new.account, only=template.name)
     more = _secrets(after.catalog, new.account) - own - _secrets(before.catalog, old.account)
-    words = f"`{template.name}` runs as {new.words}, `{new.account}`, it was {old.words}, `{old.account}`"
+    words = f"`{template.name}` runs as {_words(new)}, `{new.account}`, it was {_words(old)}, `{old.account}`"
     told = (
         f"{named(map(_quoted, lost))} can't submit it any more" if lost else "",
         f"{named(map(_quoted, gained))} may submit it now" if gained else "",
@@ -152,7 +139,7 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
             *(f"`{member}` can't submit it any more" for member in lost),
             *(f"`{member}` may submit it now" for member in gained),
             *(f"reads secret `{one}`, which `{new.account}` must be allowed to" for one in sorted(own)),
-            *(f"may read secret `{one}`, as other templates of {new.words} do" for one in sorted(more)),
+            *(f"may read secret `{one}`, as other templates of {_words(new)} do" for one in sorted(more)),
         ),
         grade=Grade.BLOCKING if lost else None,
         field="trainer",
