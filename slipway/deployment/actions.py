@@ -14,7 +14,7 @@ from slipway.cluster import CurrentCluster
 from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What, Why
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.generations import goes_ahead, goes_first, is_ours, overdue, removed, successor, why_keep
+from slipway.generations.generations import goes_ahead, goes_first, is_ours, overdue, removed, why_keep
 from slipway.generations.published_clusters import declared
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
@@ -51,7 +51,8 @@ def decide(
     named = {*rest, *(one.spec.name for one in current)}
 
     def fate(cluster: PersistentResource) -> Iterator[Action]:
-        name, follows = cluster.labels[NAME_LABEL], successor(cluster, current)
+        name = cluster.labels[NAME_LABEL]
+        follows = next((one for one in current if one.spec.name == name), None)
         jobs = tuple(job for job in unended if job.persistent_resource_id == cluster.id)
         why, first = why_keep(cluster, jobs, follows, catalog), goes_first(cluster, follows)
         instead = (follows.id,) if follows is not None and not follows.import_ else ()

@@ -33,7 +33,7 @@ Identify = Callable[[ClusterSpec], str]
 
 
 def is_ours(cluster: PersistentResource, stack: str) -> bool:
-    """Tell whether a stack made it: its labels say so, and its id is one that they give."""
+    """Tell whether a stack made it: its labels say so, and its id follows from them."""
     name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
     named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
     return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
@@ -138,10 +138,6 @@ DELETABLE_STATES = RUNNING_STATES | {"ERROR"}
 """In these the API deletes a cluster; in the others it refuses."""
 
 
-def successor(cluster: PersistentResource, current: Iterable[CurrentCluster]) -> CurrentCluster | None:
-    return next((item for item in current if item.spec.name == cluster.labels[NAME_LABEL]), None)
-
-
 def why_keep(
     cluster: PersistentResource,
     jobs: tuple[VertexJob, ...],
@@ -169,7 +165,7 @@ def why_keep(
 
 
 def goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> bool:
-    """Tell whether its machines are needed for its successor, as there may be none for both. A failed one has none."""
+    """Tell whether its successor needs its machines, as there may be none for both. A failed one has none."""
     replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
     return replaces and not cluster.failed
 
@@ -210,7 +206,7 @@ def overdue(
     now: datetime | None,
     gone: Removed | None = None,
 ) -> bool:
-    """Counted from its successor's creation, or from when it was not asked for any more; `gone` is of an entry that the
+    """Count from its successor's creation, or from when it was not asked for any more; `gone` is of an entry that the
     stack file does not have."""
     if follows is not None:
         within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None

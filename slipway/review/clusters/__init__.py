@@ -1,1 +1,1 @@
-"""Clusters before and after: what becomes of them, of their machines, and of the jobs that need them."""
+"""Clusters before and after, their machines, and the jobs that need them."""

@@ -108,8 +108,8 @@ def _overlap(one: Succession) -> Iterator[Finding]:
 
 
 def _under_another_name(change: Change) -> Iterator[Finding]:
-    """A cluster that is made of scarce machines while one of the same goes: to rename one hands nothing on, nor do
-    seasons that take turns."""
+    """Tell of scarce machines that are made while the same go: to rename a cluster hands nothing on, nor do seasons
+    that take turns."""
     some, come, gone = list(successions(change)), come_by_time(change), gone_by_time(change)
     going = [(one, one.old) for one in some if one.old and one.new is None and one.held]
     # Of what is said of one cluster the last counts: one whose end nobody announced.

@@ -1,4 +1,4 @@
-"""What becomes of clusters: those made, those that another generation follows, those that go or stay a while."""
+"""Clusters that are made, that another generation follows, that go or stay a while."""
 
 from __future__ import annotations
 
@@ -69,7 +69,6 @@ def price(cluster: Cluster, *, most: bool = False) -> Price:
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:
-    """A line for each."""
     return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools.values())
 
 

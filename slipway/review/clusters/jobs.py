@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from slipway.catalog.model import Catalog
@@ -12,11 +13,11 @@ from slipway.labels import TEMPLATE_LABEL
 from slipway.review.change import Change
 from slipway.review.grants import form, gained_and_lost, grants, place
 from slipway.review.preview import Resource
-from slipway.review.touched import Fate, Touched
+from slipway.review.touched import Fate
 from slipway.review.usual import job_spec, secret_in
 from slipway.review.words import distinct, jobs, named, told_jobs
 
-_CONTENT = ("source", "content", "detectMd5hash")
+_CONTENT = re.compile("source|content|detectMd5hash")
 
 
 def unfinished(change: Change) -> Iterator[Finding]:
@@ -113,16 +114,17 @@ def _other_next_time(change: Change) -> Iterator[Finding]:
         name, kind, happens = "", SECRET, "gets another version"
         if one.new and one.type.startswith(VERSION) and one.fate is not Fate.CHANGED:
             name = str(one.new.inputs.get("secret", ""))
-        elif one.new and one.old and one.type.startswith(PACKAGE) and _overwritten(one):
+        elif (
+            one.new
+            and one.old
+            and one.type.startswith(PACKAGE)
+            and any(map(_CONTENT.match, (*one.diffs, *one.replaces)))
+        ):
             name, kind, happens = name_of(one.new, "package", change), "jobs-lose-package", "is overwritten"
             name = name if name_of(one.old, "package", change) == name else ""
         if theirs := users(change, kind, name):
             words = f"`{name}` {happens}, and {told_jobs(theirs, change.now)} may read it after a restart"
             yield KINDS["jobs-restart-differently"].of(Subject(name), words, details=jobs(theirs, change.now))
-
-
-def _overwritten(one: Touched) -> bool:
-    return any(path.startswith(_CONTENT) for path in (*one.diffs, *one.replaces))
 
 
 def _lost(
@@ -159,7 +161,7 @@ GRANTED = {
 
 
 def users(change: Change, kind: str, name: str) -> tuple[VertexJob, ...]:
-    """Unfinished jobs that need a thing; `kind` is the finding that says that it is lost."""
+    """Unfinished jobs that need it; `kind` is the finding that says that it is lost."""
     known_as = _last(name) if kind == SECRET else name
     return tuple(job for job in change.jobs if name and known_as in _needs(job, kind, change))
 
@@ -180,7 +182,7 @@ def name_of(one: Resource, what: str, change: Change) -> str:
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
-    """Full paths of those that some offer names."""
+    """Full paths that some offer names."""
     return frozenset(
         str(path)
         for template in catalog.templates.values()

@@ -30,7 +30,9 @@ def alternatives(change: Change) -> Iterator[Finding]:
         is_made = not one.there and not (one.stays and not one.gone)
         may = "; or ".join(_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1))
         if listed and is_made:
-            announced = alike(listed, _deployed(one.name, change))
+            old = change.old
+            was = (old.clusters.get(one.name) or old.dormant.get(one.name)) if old else None
+            announced = was is not None and alike(listed, was.instead)
             kind = "cluster-may-still-become" if announced else "cluster-may-become"
             words = f"`{one.name}` may become another one where its machines can't be had"
             words += f"{', as was announced' if announced else ''}: {may}"
@@ -52,13 +54,6 @@ def standing_alternatives(change: Change) -> Iterator[str]:
                 f"`{one.name}` is there as its alternative {one.alternative}{far}, and stays until the stack file says "
                 f"otherwise: take that out of `alternatives` to have it made as asked for first, {where}"
             )
-
-
-def _deployed(name: str, change: Change) -> Listed:
-    if change.old is None:
-        return ()
-    known = change.old.clusters.get(name) or change.old.dormant.get(name)
-    return known.instead if known else ()
 
 
 def alike(listed: Listed, before: Listed) -> bool:

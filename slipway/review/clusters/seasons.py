@@ -1,4 +1,4 @@
-"""When clusters are wanted, before and after; and what later deployments do by themselves because of it."""
+"""Seasons of clusters, before and after, and what later deployments do by themselves because of them."""
 
 from __future__ import annotations
 

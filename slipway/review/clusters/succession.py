@@ -1,4 +1,4 @@
-"""What follows what under a cluster's name: the deployed generation, the declared one, and what becomes of the old."""
+"""Successions under a cluster's name: the deployed generation, the declared one, and what becomes of the old."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Succession:
 
     @property
     def gone(self) -> bool:
-        """The old one is not in the cloud any more, so nothing can happen to it."""
+        """The old one is not in the cloud any more."""
         return self.read and self.left is None
 
     @property
@@ -82,8 +82,8 @@ class Succession:
 
 
 def successions(change: Change) -> Iterator[Succession]:
-    """One for each name, those that stay as they are too; none where the program told nothing. Clusters that somebody
-    else made are none's: nothing follows them, and nothing is made in their place."""
+    """One for each name, of clusters that stay as they are too; none where the program told nothing, and none for
+    clusters that somebody else made."""
     if change.after is None:
         return
     before, after = change.old or change.after.catalog, change.after.catalog

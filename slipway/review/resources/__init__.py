@@ -1,1 +1,1 @@
-"""What the engine would do to all other resources: buckets, accounts, grants, and types that nobody knows."""
+"""Resources beside clusters: buckets, accounts, grants, and types that nobody knows."""

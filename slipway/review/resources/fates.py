@@ -135,11 +135,12 @@ def fate(
         grade = None if follows else Grade.WARNING
     if announced:
         since, grade = ", as was announced, since nothing needs it any more", Grade.NOTE
+    id_ = one.old.id if one.old else ""
     stops = "; it is protected from that, so the deployment would fail" if one.destroyed and _protected(one) else ""
     yield KINDS[kinds[one.fate]].of(
         subject,
         f"{what} {does}",
-        details=_identity(one) if one.old else (),
+        details=(f"`{id_}`",) if id_ not in ("", one.physical) else (),
         grade=grade,
         field=field,
         more=f"{since}{follows}{stops}",
@@ -174,7 +175,7 @@ def title(one: Touched) -> str:
 
 
 def unguarded(one: Touched) -> str:
-    """Say what kept it from being deleted until now; empty where nothing did, or still does."""
+    """Say what kept it from deletion until now; empty where nothing did, or still does."""
     if one.old and one.new and one.old.protected and not one.new.protected:
         return "the program no longer protects it"
     if one.old and one.new and one.old.retained and not one.new.retained:
@@ -198,8 +199,3 @@ def _because(one: Touched) -> str:
     found = [str(each) for each in differences(one.was, one.becomes) if top(each.path) in tops]
     causes = found or [f"`{path}`" for path in one.replaces]
     return f" because of {named(causes)}" if causes else ", as what it depends on is"
-
-
-def _identity(one: Touched) -> tuple[str, ...]:
-    id_ = one.old.id if one.old else ""
-    return (f"`{id_}`",) if id_ and id_ != one.physical else ()

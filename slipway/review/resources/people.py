@@ -1,4 +1,4 @@
-"""Who gets in and who is shut out: submitters by member, and every other grant that the engine would make or take."""
+"""Access of people: submitters by member, and every other grant that the engine would make or take."""
 
 from __future__ import annotations
 

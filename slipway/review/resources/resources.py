@@ -28,6 +28,7 @@ _KINDS = {
     Fate.DELETED: "resource-deleted",
     Fate.FORGOTTEN: "resource-forgotten",
 }
+_LABELS = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(
     r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state|labels)"
@@ -66,14 +67,14 @@ def _is_package(one: Touched) -> bool:
 
 def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
     edited = [each for each in differences(one.was, one.becomes) if top(each.path) in one.edited]
-    hidden = [path for path in unseen(one.diffs, edited) if path not in one.put_back and _means_something(one, path)]
-    lines = (*map(str, edited), *(_unshown(one, path) for path in hidden))
+    unshown = (path for path in unseen(one.diffs, edited) if path not in one.put_back)
+    hidden = {path: _secret(one, path) for path in unshown if _secret(one, path) or not _BY_ITSELF.fullmatch(path)}
+    whys = (f"`{path}`, which {'is secret' if secret else 'the cloud computes'}" for path, secret in hidden.items())
+    lines = (*map(str, edited), *whys)
     words, grade = f"{what} changes in place: {named(lines)}", None
     if why := unguarded(one):
         words, grade = f"{what} may be deleted from now on: {why}", Grade.BLOCKING
-    elif _labels_alone([*(each.path for each in edited), *hidden]) or not (
-        edited or any(_secret(one, path) for path in hidden)
-    ):
+    elif not (edited or any(hidden.values())) or all(map(_LABELS.match, (*(each.path for each in edited), *hidden))):
         grade = Grade.NOTE
     elif any(HURTS.search(each.path) for each in edited):
         grade = Grade.BLOCKING
@@ -81,20 +82,8 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
         yield KINDS["resource-changed"].of(subject, words, details=several(lines), grade=grade)
 
 
-def _means_something(one: Touched, path: str) -> bool:
-    return _secret(one, path) or not _BY_ITSELF.fullmatch(path)
-
-
-def _unshown(one: Touched, path: str) -> str:
-    return f"`{path}`, which is secret" if _secret(one, path) else f"`{path}`, which the cloud computes"
-
-
 def _secret(one: Touched, path: str) -> bool:
     return SECRET in str(one.becomes.get(path, ""))
-
-
-def _labels_alone(paths: list[str]) -> bool:
-    return all(re.match(r"(?i)(\w*labels|tags\w*|description|displayname)\b", path) for path in paths)
 
 
 # As access lists, predefined ACLs and role entities write it.
@@ -136,7 +125,6 @@ def _opened(one: Touched) -> Iterator[Finding]:
 
 
 def _denied(one: Touched, key: str, change: Change) -> Iterator[Finding]:
-    """It wins over every grant, whatever else says who may do what."""
     before = {text for path, text in texts(one.was) if key in path}
     found = [text for path, text in texts(one.becomes) if key in path and text not in before]
     if found:

@@ -143,7 +143,6 @@ def _order(template: Template, before: list[str], after: list[str], offers: Mapp
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
-    """Facts have no prose, and say by themselves what an offer lacks."""
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
         return offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
@@ -157,7 +156,6 @@ def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
 
 
 def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str], all_roles: int) -> Finding:
-    """`all_roles`: how many the template has, before and after taken together."""
     roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
     whose = f" of {join(f'`{role}`' for role in roles)}" if roles and all_roles > len(roles) else ""
     where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""

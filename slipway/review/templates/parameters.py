@@ -17,7 +17,6 @@ _MOST_VALUES = 5
 
 
 def parameters(old: Template, new: Template, used: Usage) -> Iterator[Finding]:
-    """Their order is no difference."""
     before, after = ({one.name: one for one in template.parameters} for template in (old, new))
     renamed = renames(old, new)
     for name, one in before.items():
@@ -43,7 +42,7 @@ def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
-    """One that is gone and one that is new, alike in all but the name, and no other pair as alike."""
+    """New names by old ones, of parameters alike in all but the name, and no other pair as alike."""
     before, after = ({one.name for one in template.parameters} for template in (old, new))
     gone = [one for one in old.parameters if one.name not in after]
     added = [one for one in new.parameters if one.name not in before]

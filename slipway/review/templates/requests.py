@@ -94,7 +94,7 @@ def differences(
 
 
 def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
-    """New names by old ones. By place, where there are as many as before."""
+    """New names by old ones, by place, where there are as many as before."""
     if len(old.roles) != len(new.roles):
         return {}
     pairs = zip(old.roles, new.roles, strict=True)
@@ -161,7 +161,7 @@ def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
 
 
 def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
-    """Where a request has something that looks like a secret in plain text: `environment variable HF_TOKEN`."""
+    """Places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
     for path, leaf in flat(offer, catalog).items():
         for value in leaf if isinstance(leaf, tuple) else (leaf,):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (path.rpartition("/")[2], "", value)
@@ -215,7 +215,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
 
 
 def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
-    """By what a study calls them, where it does, so that their order alone is no difference."""
+    """Name entries as a study does, so that their order alone is no difference."""
     for index, one in enumerate(values):
         inner = one.get("parameterSpec", one) if isinstance(one, Mapping) else {}
         named = inner.get("parameterId") or inner.get("metricId") if isinstance(inner, Mapping) else None
@@ -223,7 +223,7 @@ def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _word(value: Any) -> str:
-    """Of a number the same word, whether JSON has it as 4 or as 4.0."""
+    """Write a number alike, whether JSON has it as 4 or as 4.0."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -237,12 +237,8 @@ def _difference(path: str, before: Leaf | None, after: Leaf | None) -> Differenc
     sides = ((before, after or ""), (after, before or ""))
     was, becomes = ("none" if one is None else shown(one, name, beside=other) for one, other in sides)
     if name in _DURATIONS and before and after:
-        becomes += f" ({span(_seconds(before))} → {span(_seconds(after))})"
+        becomes += f" ({' → '.join(span(float(str(one).removesuffix('s'))) for one in (before, after))})"
     return Difference(kind, what, role, was, becomes)
-
-
-def _seconds(duration: str) -> float:
-    return float(duration.removesuffix("s"))
 
 
 def _words(path: str, value: str) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""What looks like a secret in plain text, by its name or its form. Its value is never shown."""
+"""Secrets in plain text, known by name or form. Their values are never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a template's file does beside declaring a template: whoever previews or deploys runs it. Pure."""
+"""Code of a template's file beside the declaration: whoever previews or deploys runs it. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _METHODS = frozenset(
 
 
 def beyond_declaring(source: str) -> tuple[str, ...]:
-    """In words, each once, in the order of the lines: ``imports `os` (line 41)``. Empty for a plain template."""
+    """Name what the file does besides, by line: ``imports `os` (line 41)``. Empty for a plain template."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -116,7 +116,6 @@ def _short(uri: str) -> str:
 
 
 def _requirement(one: str) -> str:
-    """Of an address with a token in it the package's name alone."""
     if looks_secret(one):
         return f"`{one.partition(' @ ')[0]} @ …` (hidden)" if " @ " in one else HIDDEN
     return shown(one, longest=100)

@@ -1,4 +1,4 @@
-"""Who has used a template lately, and with which parameters: those whom its change concerns."""
+"""Use of a template in the last days: by whom, and with which parameters."""
 
 from __future__ import annotations
 
