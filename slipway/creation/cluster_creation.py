@@ -8,6 +8,7 @@ ever runs on it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from itertools import chain, count
 from math import inf
@@ -16,17 +17,13 @@ from slipway.clock import poll
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.cloud.vertex import Vertex
-from slipway.creation.creation_context import (
-    FAILED,
-    NEXT_RUN,
-    AgainError,
-    CreationContext,
-    CreationPolicy,
-    NewCluster,
-    given_up,
-)
-from slipway.errors import ResourceError, SlipwayError, Timeout
+from slipway.cluster import CurrentCluster
+from slipway.creation.creation_context import CreationContext, CreationPolicy
+from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.findings.finding import Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join, span
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.season import moment_in_words
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
@@ -35,15 +32,46 @@ _READY = frozenset({"RUNNING", "UPDATING"})
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
 _MOST_DOUBLED = 20  # A pause is long enough by then, and a number of any size is not one of seconds.
 _SAID_AFTER_S, _SAID_EVERY_S, _TOLD_TRIES = (60, 120, 300), 600, 3
+_KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
+_FAILED = "ended in ERROR"
+_NEXT_RUN = (
+    "run pulumi up again: it finds the cluster by its name and labels, waits for it (up to two hours), "
+    "and takes it as it is"
+)
+
+
+class AgainError(Exception):
+    """Not made this time; another try may do. `what` happened, `why` in the service's words."""
+
+    def __init__(self, what: str, why: str, error: CloudError | None = None) -> None:
+        super().__init__(what)
+        self.what, self.why, self.error = what, why, error
+
+    @property
+    def exhausted(self) -> bool:
+        return self.error is not None and self.error.status == 429
+
+    @property
+    def settled(self) -> bool:
+        """Nothing is there and nothing is coming, for want of machines or of quota: others may be had."""
+        return self.what == _FAILED or self.exhausted
 
 
 class ClusterCreation:
-    """`cluster` is what is being made: the one that was asked for first, or one of its alternatives."""
+    """`failed` are the full names of clusters to clear away before. `meanwhile` says what there is until it is made."""
 
-    def __init__(self, cluster: NewCluster, cloud: CreationContext, policy: CreationPolicy) -> None:
-        self.options, self.place = (cluster, *cluster.alternatives), 0
-        self.cloud, self.policy = cloud, policy
-        self.patience = policy.refused if cluster.within is None else cluster.within
+    def __init__(
+        self,
+        first: CurrentCluster,
+        cloud: CreationContext,
+        policy: CreationPolicy,
+        failed: Iterable[str] = (),
+        meanwhile: str = "",
+    ) -> None:
+        self.options, self.place = (first, *first.alternatives), 0
+        self.cloud, self.policy, self.failed, self.meanwhile = cloud, policy, failed, meanwhile
+        within = None if policy.insists else first.spec.create_within
+        self.patience = policy.refused if within is None else within.total_seconds()
         self.began = cloud.now()
         self.tries = self.pauses = 0
         self.troubles: dict[int, AgainError] = {}  # the last of each option
@@ -53,20 +81,22 @@ class ClusterCreation:
         self.doubt = False  # whether the last request may have been carried out, unseen
 
     @property
-    def cluster(self) -> NewCluster:
+    def cluster(self) -> CurrentCluster:
+        """The one that is being made: the one that was asked for first, or an alternative."""
         return self.options[self.place]
 
     @property
     def vertex(self) -> Vertex:
         """The service in the cluster's region."""
-        return self.cloud.vertex.at(self.cluster.region) if self.cluster.region else self.cloud.vertex
+        region = self.cluster.spec.region
+        return self.cloud.vertex.at(region) if region else self.cloud.vertex
 
     def run(self) -> str:
         """The id of the one that runs in the end.
 
         Raises SlipwayError, with what is left behind and what to type.
         """
-        for failed in self.cluster.failed:
+        for failed in self.failed:
             self._clear(failed)
         while True:
             self.tries += 1
@@ -85,13 +115,12 @@ class ClusterCreation:
         if trouble.settled and following < len(self.options) and (left > 0 or following not in self.troubles):
             if following not in self.troubles:
                 other = self.options[following]
-                instead = f"{other.machines} may do, as {other.called}"
+                instead = f"{_machines(other)} may do, as {_called(other)}"
                 self.cloud.warn(f"cluster {self.cluster.id} {trouble.what}: {trouble.why}; {instead}")
             self.place = following
             return
         if left <= 0:
-            tried = {self.options[place]: one for place, one in sorted(self.troubles.items())}
-            raise given_up(self.cluster, tried, self.doubt, self._times(spent), self._rest()) from trouble.error
+            raise self._given_up(trouble, spent) from trouble.error
         if trouble.why != self.warned:
             self.warned = trouble.why
             until = span(self.patience)
@@ -110,11 +139,9 @@ class ClusterCreation:
             return
         self.told_at = now
         last = moment_in_words(self.cloud.clock() + timedelta(seconds=left))
-        needs = join((one.machines for one in self.options if one.machines), "or")
-        waits = f"waits for {needs}" if needs else "is waited for"
         self.cloud.say(
-            f"cluster {self.options[0].id} {waits}: try {self.tries} was in vain, the next one in {span(wait)}, "
-            f"the last one by {last}"
+            f"cluster {self.options[0].id} waits for {join(map(_machines, self.options), 'or')}: try {self.tries} was "
+            f"in vain, the next one in {span(wait)}, the last one by {last}"
         )
 
     def _bound(self, trouble: AgainError) -> float:
@@ -124,7 +151,7 @@ class ClusterCreation:
         """The creation's operation; None where the cluster was found to be there already."""
         id_ = self.cluster.id
         try:
-            operation = self.vertex.create_persistent_resource(id_, self.cluster.body)
+            operation = self.vertex.create_persistent_resource(id_, self.cluster.request(self.cloud.stack))
             self.doubt = False
             return operation
         except CloudError as error:
@@ -133,7 +160,13 @@ class ClusterCreation:
             if isinstance(error, Conflict) or not error.not_accepted:
                 found = self._look()
                 if found is not None:
-                    self._must_be_ours(found, error)
+                    if not self.cloud.is_ours(found, _KNOWN_BY, self.cluster):
+                        raise ResourceError(
+                            f"cluster {id_} is there already, and somebody else made it",
+                            why=f"it lacks the labels of this stack ({', '.join(_KNOWN_BY)}); {error.message}",
+                            fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; "
+                            "then pulumi up again",
+                        ) from error
                     self.doubt = False
                     self.cloud.say(f"cluster {id_} was made although the answer did not come: going on with it")
                     return None
@@ -143,15 +176,6 @@ class ClusterCreation:
             if 400 <= error.status < 500:
                 raise
             raise AgainError("is not made", error.message, error) from error
-
-    def _must_be_ours(self, found: PersistentResource, error: CloudError) -> None:
-        if all(found.labels.get(key) == value for key, value in self.cluster.known_by.items()):
-            return
-        raise ResourceError(
-            f"cluster {found.id} is there already, and somebody else made it",
-            why=f"it lacks the labels of this stack ({', '.join(self.cluster.known_by)}); {error.message}",
-            fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; then pulumi up again",
-        ) from error
 
     def _look(self) -> PersistentResource | None:
         """The cluster, or None where there is none; what can't be read is tried again later."""
@@ -166,7 +190,7 @@ class ClusterCreation:
         """Until it runs. A failed one is cleared away."""
         id_, policy, began = self.cluster.id, self.policy, self.cloud.now()
         if id_ not in self.accepted:
-            self.cloud.say(f"cluster {self.cluster.called} is accepted and being made")
+            self.cloud.say(f"cluster {_called(self.cluster)} is accepted and being made")
         self.accepted.add(id_)
         seen, to_tell = began, chain(_SAID_AFTER_S, count(_SAID_EVERY_S, _SAID_EVERY_S))
         due = next(to_tell)
@@ -190,7 +214,7 @@ class ClusterCreation:
         raise Timeout(
             f"cluster {id_} is still being made after {span(policy.made)}",
             why="machines that are scarce take their time; it goes on without this command",
-            fix=NEXT_RUN,
+            fix=_NEXT_RUN,
         )
 
     def _may_go_on(self, trouble: AgainError, silent: float) -> None:
@@ -200,7 +224,7 @@ class ClusterCreation:
             raise ResourceError(
                 f"cluster {self.cluster.id} was accepted and is being made, and can't be watched",
                 why=trouble.error.why,
-                fix=f"{trouble.error.fix or 'correct that'}; then {NEXT_RUN}",
+                fix=f"{trouble.error.fix or 'correct that'}; then {_NEXT_RUN}",
             ) from trouble.error
 
     def _gone(self, operation: Operation | None, state: str) -> None:
@@ -228,13 +252,53 @@ class ClusterCreation:
                 why=why,
                 fix=f"correct that, then pulumi up again; {self._rest()}",
             )
-        return AgainError(FAILED, why)
+        return AgainError(_FAILED, why)
 
     def _clear(self, name: str) -> None:
-        self.left[name] = self.cloud.clear(name, self.cluster.known_by, self.policy.cleared)
+        self.left[name] = self.cloud.clear(name, self.cluster, self.policy.cleared)
 
-    def _times(self, spent: float) -> str:
-        return f"{self.tries} tries in {span(spent)}" if self.tries > 1 else "one try"
+    def _given_up(self, trouble: AgainError, spent: float) -> SlipwayError:
+        """The last words, with what became of each option the last time."""
+        last, first = self.cluster, self.options[0]
+        times = f"{self.tries} tries in {span(spent)}" if self.tries > 1 else "one try"
+        if self.doubt:
+            return ResourceError(
+                f"cluster {last.id} may have been made: the request was sent, and no answer told ({times})",
+                why=trouble.why,
+                fix=f"slipway pools shows whether it is there (it is billed from its start); {_NEXT_RUN}",
+            )
+        exhausted = all(one.exhausted for one in self.troubles.values())
+        ask = "slipway quota shows limits and use; then " if exhausted else ""
+        how, why = f"it {trouble.what}", trouble.why
+        what, told = (
+            f"cluster {last.id} could not be made: {how}",
+            f"cluster `{first.id}` could not be made: {how} ({why})",
+        )
+        if len(self.troubles) > 1:
+            others = len(self.troubles) - 1
+            how = "nor could its alternative" if others == 1 else f"nor could any of its {others} alternatives"
+            tried = [(self.options[place], one) for place, one in sorted(self.troubles.items())]
+            options = [f"{_called(one)}, {_machines(one)}: it {error.what}: {error.why}" for one, error in tried]
+            what, why = f"cluster {first.id} could not be made, {how}", "\n".join(options)
+            told = f"cluster `{first.id}` could not be made, {how}: {'; '.join(one.rstrip('.') for one in options)}"
+        out = KINDS["stock-out"].of(Subject("cluster", first.spec.name), told, id=first.id, how=how)
+        return (PolicyError if exhausted else ResourceError)(
+            f"{what} ({times})",
+            why=why,
+            fix=f"{ask}run pulumi up again, which tries again; or give it more time in the stack file "
+            "(`createWithin`), or other machines or another region (`alternatives`, or in the place of these); "
+            + "\n".join(filter(None, (self._rest(), self.meanwhile))),
+            found=(out,) if trouble.settled else (),
+        )
 
     def _rest(self) -> str:
         return "; ".join(filter(None, self.left.values())) or "nothing of it is left behind or billed"
+
+
+def _machines(one: CurrentCluster) -> str:
+    where = f" in {one.spec.region}" if one.spec.region else ""
+    return join(f"{pool.replicas} {pool.machine}" for pool in one.spec.pools) + where
+
+
+def _called(one: CurrentCluster) -> str:
+    return f"{one.id} (alternative {one.spec.alternative})" if one.spec.alternative else one.id

@@ -12,7 +12,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
 from slipway.creation.cluster_creation import ClusterCreation
-from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.creation.creation_context import CreationContext, CreationPolicy
 from slipway.creation.quota_grant import WITHIN_S, await_grant
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
@@ -23,7 +23,6 @@ from slipway.findings import document
 from slipway.findings.finding import Finding
 from slipway.formatting import join, seconds
 from slipway.generations.action import What, Why
-from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import Unknown, Use
 from slipway.quota.usage import drawn
 
@@ -55,10 +54,8 @@ def creator(
     `place` is stack, project and region. Raises ConfigError.
     """
     policy, (stack, project, region) = _policy(environ), place
-    insists = bool(environ.get(PATIENCE))
-    items = {item.id: item for item in plan.current if not item.import_}
-    asked = {id_: _new(item, stack, plan, insists) for id_, item in items.items()}
-    needs = {id_: drawn([item.spec], ()) for id_, item in items.items()}
+    asked = {item.id: item for item in plan.current if not item.import_}
+    needs = {id_: drawn([item.spec], ()) for id_, item in asked.items()}
     of_all = awaited.keys() - frozenset().union(*needs.values())
 
     def told(found: tuple[Finding, ...] = ()) -> None:
@@ -66,28 +63,30 @@ def creator(
         if file := environ.get(FINDINGS):
             write_atomically(Path(file), json.dumps(document.write(stack, ["stock-out"], found)))
 
-    if not items:
+    if not asked:
         told()
 
     def create(ids: Sequence[str]) -> Mapping[str, str]:
         if not ids:
             return {}
         connection = connect(environ)
-        cloud = CreationContext(connection.vertex(project, region), use, say, warn)
+        cloud = CreationContext(stack, connection.vertex(project, region), use, say, warn)
         quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
         catalog = InterimCatalog(offers, connection.storage, warn)
 
-        def prepare(cluster: NewCluster) -> None:
+        def make(cluster: CurrentCluster) -> str:
             limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
             await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
             why = "it is replaced in place, and its successor is made when it is gone"
-            replaced = _living(plan, Why.IN_PLACE, cluster.known_by[NAME_LABEL])
+            replaced = _living(plan, Why.IN_PLACE, cluster.spec.name)
             cloud.removal(replaced, why=why, grace=grace, offers=catalog).run()
+            failed = [one.living.name for one in plan.of(What.CLEAR) if one.living and one.cluster == cluster.spec.name]
+            return ClusterCreation(cluster, cloud, policy, failed, _meanwhile(cluster.spec.name, plan)).run()
 
         catalog.publish()
         remove_ahead(_living(plan, Why.IDLE), cloud, grace)
         try:
-            made = create_all([asked[id_] for id_ in ids], cloud, policy, prepare, catalog.publish, plan.seasons)
+            made = create_all(ids, lambda id_: make(asked[id_]), catalog.publish, warn, plan.seasons)
         except SlipwayError as error:
             if error.found:
                 told(error.found)
@@ -111,47 +110,42 @@ def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext,
 
 
 def create_all(
-    clusters: Sequence[NewCluster],
-    cloud: CreationContext,
-    policy: CreationPolicy,
-    prepare: Callable[[NewCluster], None],
+    ids: Sequence[str],
+    make: Callable[[str], str],
     runs: Callable[[Mapping[str, str]], None],
+    warn: Callable[[str], None],
     seasons: Collection[str] = (),
 ) -> Mapping[str, str]:
-    """The ids of those that run, by the ids that were asked for. `prepare` does what comes before one; `runs` is told
-    those that run, while others do not. One of the `seasons` that can't be made is said, and missing.
+    """The ids of those that run, by the ids that were asked for. `make` returns when one runs; `runs` is told those
+    that run, while others do not. One of the `seasons` that can't be made is said, and missing.
 
     Raises the error of another one that can't be made, or of several as one, when all have ended.
     """
-    errors: dict[NewCluster, Exception] = {}
+    errors: dict[str, Exception] = {}
     made: dict[str, str] = {}
 
-    def one(cluster: NewCluster) -> None:
+    def one(id_: str) -> None:
         try:
-            prepare(cluster)
-            made[cluster.id] = ClusterCreation(cluster, cloud, policy).run()
-            if len(made) < len(clusters):
+            made[id_] = make(id_)
+            if len(made) < len(ids):
                 runs(dict(made))
         except Exception as error:
-            if cluster.id in seasons and isinstance(error, SlipwayError):
+            if id_ in seasons and isinstance(error, SlipwayError):
                 then = "its season has begun, all else is deployed, and each later deployment tries again"
-                cloud.warn(str(SlipwayError(f"{error.what}; {then}", why=error.why, fix=error.fix)))
+                warn(str(SlipwayError(f"{error.what}; {then}", why=error.why, fix=error.fix)))
                 return
-            errors[cluster] = error
-            if len(errors) + len(made) < len(clusters):
-                cloud.warn(f"{_brief(error)}; the others are waited for")
+            errors[id_] = error
+            if len(errors) + len(made) < len(ids):
+                warn(f"{_brief(error)}; the others are waited for")
 
-    threads = [
-        threading.Thread(target=copy_context().run, args=(one, cluster), name=cluster.id, daemon=True)
-        for cluster in clusters
-    ]
+    threads = [threading.Thread(target=copy_context().run, args=(one, id_), name=id_, daemon=True) for id_ in ids]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if errors and made:
         run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
-        cloud.warn(
+        warn(
             f"{join(made.values())} {run} offered and billed although this deployment failed; the next pulumi up takes "
             f"{them} over, and a destruction deletes {them}"
         )
@@ -160,29 +154,11 @@ def create_all(
     if errors:
         raise ResourceError(
             f"{len(errors)} clusters were not made or not waited for",
-            why="\n".join(f"{cluster.id}: {_brief(error)}" for cluster, error in errors.items()),
+            why="\n".join(f"{id_}: {_brief(error)}" for id_, error in errors.items()),
             fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
             found=tuple(one for error in errors.values() for one in getattr(error, "found", ())),
         )
     return made
-
-
-def _new(item: CurrentCluster, stack: str, plan: Plan, insists: bool) -> NewCluster:
-    """`insists`: the environment says how long it is tried again, whatever the stack file says."""
-    labels, spec = item.labels(stack), item.spec
-    within = None if insists or spec.create_within is None else spec.create_within.total_seconds()
-    return NewCluster(
-        item.id,
-        item.request(stack),
-        {key: labels[key] for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL)},
-        tuple(one.living.name for one in plan.of(What.CLEAR) if one.living and one.cluster == spec.name),
-        join(f"{pool.replicas} {pool.machine}" for pool in spec.pools) + (f" in {spec.region}" if spec.region else ""),
-        within,
-        tuple(_new(other, stack, plan, insists) for other in item.alternatives),
-        spec.alternative,
-        _meanwhile(spec.name, plan),
-        spec.region,
-    )
 
 
 def _meanwhile(name: str, plan: Plan) -> str:
@@ -203,7 +179,7 @@ def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, .
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:
     given = environ.get(PATIENCE, "")
     try:
-        return CreationPolicy(refused=seconds(given)) if given else CreationPolicy()
+        return CreationPolicy(refused=seconds(given), insists=True) if given else CreationPolicy()
     except ConfigError as error:
         raise ConfigError(
             f"invalid {PATIENCE}: {given!r}", why=error.why, fix="15m, for example, or unset it"

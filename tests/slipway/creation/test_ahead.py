@@ -13,6 +13,7 @@ from slipway.creation.parallel_creation import remove_ahead
 from slipway.errors import PolicyError
 from slipway.live import Use
 from tests.slipway.deployment.test_replacement import ALIVE
+from tests.slipway.deployment.world import STACK
 
 from .test_in_place import JOB, PUBLISHED, RUNS, STOPS, Story
 from .vertex import gone
@@ -21,7 +22,7 @@ from .vertex import gone
 class Going(Story):
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
-            self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
+            STACK, self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
         )
         remove_ahead(clusters, cloud, self.grace)
         return self

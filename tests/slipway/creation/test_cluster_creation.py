@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from slipway.cloud.jobs import VertexJob
+from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.creation.cluster_creation import ClusterCreation
-from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
+from slipway.creation.creation_context import CreationContext, CreationPolicy
 from slipway.creation.parallel_creation import PATIENCE, creator
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use
+from slipway.machines.spec import MachineSpec
 
 from .test_in_place import offers
 from .vertex import (
@@ -34,7 +37,19 @@ from .vertex import (
 
 ID = "cpu-1a2b3c4"
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
-NEW = NewCluster(ID, {"displayName": "cpu"}, LABELS)
+
+
+def new(
+    id_: str = ID, machines: str = "1 n1-standard-8", within: float | None = None, other: int = 0
+) -> CurrentCluster:
+    count, machine = machines.split()
+    pool = PoolSpec("all", MachineSpec(machine), int(count), int(count), False, int(count))
+    within_s = None if within is None else timedelta(seconds=within)
+    spec = ClusterSpec("cpu", (pool,), display_name=id_, create_within=within_s, alternative=other)
+    return CurrentCluster(spec, id_, LABELS["slipway-hash"], import_=False)
+
+
+NEW = new()
 QUOTA = "Quota exceeded for custom_model_training_nvidia_h100_gpus."
 STOCK_OUT = "Resources are insufficient in region: us-central1. Try a different region or use a different accelerator."
 JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ID)
@@ -50,6 +65,7 @@ class Story:
         self.vertex.ends = ends
         free = Use() if use is None else use
         self.cloud = CreationContext(
+            LABELS["slipway-stack"],
             self.vertex,
             lambda _: free,
             self.said.append,
@@ -60,12 +76,12 @@ class Story:
         )
         self.id = ""
 
-    def make(self, new: NewCluster = NEW, **policy: float) -> Story:
-        policed = CreationPolicy(**{"refused": 100, "made": 1000, "again": 60, **policy})
-        self.id = ClusterCreation(new, self.cloud, policed).run()
+    def make(self, new: CurrentCluster = NEW, *failed: str, insists: bool = False, **policy: float) -> Story:
+        policed = CreationPolicy(insists=insists, **{"refused": 100, "made": 1000, "again": 60, **policy})
+        self.id = ClusterCreation(new, self.cloud, policed, failed).run()
         return self
 
-    def fails(self, kind: type[SlipwayError] = ResourceError, new: NewCluster = NEW, **policy: float) -> Any:
+    def fails(self, kind: type[SlipwayError] = ResourceError, new: CurrentCluster = NEW, **policy: Any) -> Any:
         with pytest.raises(kind) as caught:
             self.make(new, **policy)
         assert caught.value.why and caught.value.fix, "an error says what, why, and what to type"
@@ -75,7 +91,7 @@ class Story:
 def test_it_is_made_by_one_request_and_waited_for() -> None:
     story = Story([OPERATION], [cluster("PROVISIONING"), cluster("PROVISIONING"), RUNS]).make()
     assert story.vertex.sent == [f"POST {ID}"]
-    assert story.vertex.bodies == [{"displayName": "cpu"}]
+    assert story.vertex.bodies == [NEW.request("dev")]
     assert story.waits.slept == [1, 2]
     assert story.said == [f"cluster {ID} is accepted and being made", f"cluster {ID} runs after 3 s"]
 
@@ -182,7 +198,7 @@ def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
 
 def test_a_wait_says_what_for_which_try_and_until_when() -> None:
     story = Story([OPERATION], [failed(), failed(), gone()] * 200)
-    story.fails(new=NewCluster(ID, {}, LABELS, machines="4 a3-highgpu-8g", within=7200), refused=1)
+    story.fails(new=new(machines="4 a3-highgpu-8g", within=7200), refused=1)
     waits = [line for line in story.said if "waits for" in line]
     words = "waits for 4 a3-highgpu-8g: try {} was in vain, the next one in {} s, the last one by 2026-11-20 16:00 UTC"
     assert waits[:2] == [f"cluster {ID} {words.format(n, n)}" for n in (1, 2)]
@@ -193,7 +209,13 @@ def test_a_wait_says_what_for_which_try_and_until_when() -> None:
 def test_a_wait_of_days_has_no_end_but_its_own() -> None:
     """Its pauses double, and Python's numbers end at 2¹⁰²⁴ seconds."""
     story = Story([OPERATION], [failed(), failed(), gone()] * 1600)
-    assert "tries in 25 h)" in story.fails(new=NewCluster(ID, {}, LABELS, within=25 * 3600)).what
+    assert "tries in 25 h)" in story.fails(new=new(within=25 * 3600)).what
+
+
+def test_a_person_who_insists_on_a_patience_has_it_whatever_the_stack_file_says() -> None:
+    story = Story([OPERATION], [failed(), failed(), gone()] * 200)
+    story.fails(new=new(within=7200), refused=30, insists=True)
+    assert "for up to 30 s" in story.warned[0]
 
 
 def test_a_lost_answer_before_a_stock_out_leaves_no_doubt() -> None:
@@ -201,8 +223,8 @@ def test_a_lost_answer_before_a_stock_out_leaves_no_doubt() -> None:
     assert "it ended in ERROR" in story.fails().what
 
 
-OTHERS = tuple(NewCluster(f"cpu-other{n}", {"n": n}, LABELS, machines=f"{n} n1-standard-4", ordinal=n) for n in (1, 2))
-OPEN = NewCluster(ID, {}, LABELS, machines="1 n1-standard-8", alternatives=OTHERS)
+OTHERS = tuple(new(f"cpu-other{n}", f"{n} n1-standard-4", other=n) for n in (1, 2))
+OPEN = replace(NEW, alternatives=OTHERS)
 
 
 def test_without_machines_the_alternatives_are_tried_in_their_order_and_then_all_again() -> None:
@@ -265,8 +287,7 @@ def test_a_failure_that_no_second_try_mends_is_cleared_and_said() -> None:
 
 
 def test_failed_ones_of_earlier_runs_are_cleared_first() -> None:
-    second = NewCluster(f"{ID}-2", {}, LABELS, failed=(ID,))
-    story = Story([OPERATION], [failed(), failed(), gone(), cluster("RUNNING", id_=f"{ID}-2")]).make(second)
+    story = Story([OPERATION], [failed(), failed(), gone(), cluster("RUNNING", id_=f"{ID}-2")]).make(new(f"{ID}-2"), ID)
     assert story.vertex.sent == [f"DELETE {ID}", f"POST {ID}-2"]
 
 
@@ -279,8 +300,7 @@ def test_a_failed_one_that_outlives_its_deletion_is_not_waited_for_for_ever() ->
 
 
 def test_one_that_came_back_to_life_is_left_alone() -> None:
-    second = NewCluster(f"{ID}-2", {}, LABELS, failed=(ID,))
-    story = Story([OPERATION], [RUNS, cluster("RUNNING", id_=f"{ID}-2")]).make(second)
+    story = Story([OPERATION], [RUNS, cluster("RUNNING", id_=f"{ID}-2")]).make(new(f"{ID}-2"), ID)
     assert story.vertex.sent == [f"POST {ID}-2"]
 
 

@@ -23,7 +23,7 @@ from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import Revision
 from slipway.live import Unknown, Use
 from tests.slipway.deployment.test_replacement import ALIVE, OLD
-from tests.slipway.deployment.world import catalog_with
+from tests.slipway.deployment.world import STACK, catalog_with
 
 from .vertex import Script, Step, Waits, cluster, gone, refused, unanswered
 
@@ -98,7 +98,7 @@ class Story:
 
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
-            self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
+            STACK, self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
         )
         catalog = InterimCatalog(offers(), self.bucket, self.warned.append)
         cloud.removal(clusters, grace=self.grace, offers=catalog).run()

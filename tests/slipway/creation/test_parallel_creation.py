@@ -12,7 +12,6 @@ import pytest
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.creation import parallel_creation
-from slipway.creation.creation_context import CreationContext, CreationPolicy, NewCluster
 from slipway.creation.parallel_creation import FINDINGS, PATIENCE, create_all, creator
 from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
@@ -24,7 +23,7 @@ from tests.slipway.deployment.test_replacement import ALIVE, NEW, OLD
 from tests.slipway.deployment.world import PROJECT, REGION, STACK, catalog_with, id_of, live, planned, spec
 
 from .test_in_place import JOB, RUNS, Bucket, offers
-from .vertex import LABELS, OPERATION, Script, Step, cluster, refused
+from .vertex import OPERATION, Script, Step, refused
 
 GPUS, QUOTA = "custom_model_training_nvidia_h100_gpus", "CustomModelTrainingH100GPUsPerProjectPerRegion"
 REPLACED = planned((NEW,), live(ALIVE, catalog=catalog_with(OLD)))
@@ -142,30 +141,18 @@ def test_what_there_is_no_room_for_is_written_as_a_finding_and_nothing_else_is(
     assert (body["stack"], body["lookedAt"], body["findings"]) == (STACK, ["stock-out"], [])
 
 
-class Service(Script):
-    """It refuses some for good, and makes the others."""
-
-    def __init__(self, *bad: str) -> None:
-        super().__init__([OPERATION], [cluster("RUNNING")])
-        self.bad = bad
-
-    def create_persistent_resource(self, cluster: str, body: Any) -> Any:
-        if cluster in self.bad:
-            raise refused(403, f"denied {cluster}")
-        return super().create_persistent_resource(cluster, body)
-
-
 def made(*bad: str, seasons: tuple[str, ...] = ()) -> tuple[dict[str, str], list[dict[str, str]], list[str]]:
     """Of three: what runs, what was told of that on the way, and warnings."""
     told, warned = [{"": ""}][:0], [""][:0]
-    cloud = CreationContext(Service(*bad), lambda _: Use(), lambda _: None, warned.append)
-    clusters = [NewCluster(id_, {}, LABELS) for id_ in ("a", "b", "c")]
 
-    def prepare(one: NewCluster) -> None:
-        if one.id == "b" and "c" in bad:
+    def make(id_: str) -> str:
+        if id_ == "b" and "c" in bad:
             raise PolicyError("b waits for quota", why="pending", fix="wait")
+        if id_ in bad:
+            raise refused(403, f"denied {id_}")
+        return id_
 
-    found = create_all(clusters, cloud, CreationPolicy(), prepare, lambda some: told.append({**some}), seasons)
+    found = create_all("abc", make, lambda some: told.append({**some}), warned.append, seasons)
     return dict(found), told, warned
 
 
