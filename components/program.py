@@ -20,8 +20,8 @@ from components.guard import check, guard
 from components.trouble import explain_errors
 from slipway.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.live_plan import read_and_plan
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import SlipwayError
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack

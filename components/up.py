@@ -15,9 +15,9 @@ from slipway.creation.parallel_creation import creator
 from slipway.deployment.alternatives import as_made, told
 from slipway.deployment.checkout import checkout_revision
 from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import Offers, interim
 from slipway.deployment.plan import Plan
+from slipway.deployment.removal import GracePeriod
 from slipway.generations.action import DELETE, What
 from slipway.live import Live, Unknown, Use
 from slipway.review.preview_text import preview_text

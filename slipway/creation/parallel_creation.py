@@ -14,9 +14,9 @@ from slipway.cluster import CurrentCluster
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import CreationContext, CreationPolicy
 from slipway.creation.quota_grant import WITHIN_S, await_grant
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.plan import Plan
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.files import write_atomically
 from slipway.findings import document

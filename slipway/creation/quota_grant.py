@@ -9,7 +9,7 @@ from typing import Literal
 
 from slipway.clock import poll
 from slipway.cloud.quotas import Quotas
-from slipway.deployment.quota_limits import limits
+from slipway.deployment.live_reader import limits
 from slipway.errors import PolicyError
 from slipway.formatting import join, span
 from slipway.live import Live

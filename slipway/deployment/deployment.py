@@ -12,12 +12,11 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
-from slipway.deployment.adopted_buckets import kept_settings, lost
 from slipway.deployment.alternatives import absent, chosen, may_become, warnings
 from slipway.deployment.plan import Plan, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.season_quota import with_seasons
-from slipway.deployment.summary import neighbours, overdue
+from slipway.deployment.summary import kept_settings, lost, neighbours, overdue
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,

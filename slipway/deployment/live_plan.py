@@ -11,9 +11,8 @@ from slipway.clock import poll, right_time, wrong_clock
 from slipway.cloud.connection import connect
 from slipway.cloud.credentials import identity
 from slipway.cloud.quotas import QuotaInfo
-from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.live_reader import LiveScope, quota_info
 from slipway.deployment.plan import Plan, Waits, plan
-from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.season_quota import wait_for_quota
 from slipway.deployment.snapshot import read, skipped
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_trainer, trainer_email, trainer_owner

@@ -14,17 +14,18 @@ from typing import Any, TypeVar
 
 from slipway.catalog.document import PublishedCatalog, published
 from slipway.catalog.model import NAME
+from slipway.cloud.answers import Json
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import Call, CloudError, Denied, NotFound
 from slipway.cloud.jobs import VertexJob
-from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
+from slipway.cloud.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
-from slipway.deployment.quota_limits import limits
 from slipway.generations.dormant import last_ends
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import STACK_LABEL
-from slipway.live import QuotaLimit, Unknown
+from slipway.live import INCREASABLE, QuotaLimit, Unknown
+from slipway.messages import message
 from slipway.season import moment_text
 
 Found = TypeVar("Found")
@@ -233,3 +234,44 @@ def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, .
             return part
         found += part
     return tuple(found)
+
+
+_INELIGIBLE = {
+    "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
+    "NO_VALID_BILLING_ACCOUNT": "no increase: no valid billing account",
+    "NOT_SUPPORTED": "no increase: not supported for this quota",
+}
+
+
+def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
+    """The limits of a region by metric, without the service's name. A quota silent on a region is left out."""
+    found: dict[str, QuotaLimit] = {}
+    for info in infos:
+        metric, limit = info.metric.removeprefix(f"{SERVICE}/"), info.limit(region)
+        if limit is not None:
+            found[metric] = QuotaLimit(metric, region, limit, _increase(info), info.id)
+    return found
+
+
+def _increase(info: QuotaInfo) -> str:
+    if info.ineligibility is None:
+        return INCREASABLE
+    return _INELIGIBLE.get(info.ineligibility, "no increase can be requested")
+
+
+def quota_info(body: Json) -> QuotaInfo:
+    """Fields and reasons of a newer API are passed over. Raises ValueError for values of another type."""
+    from google.protobuf.json_format import ParseDict, ParseError
+
+    empty = message("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")()
+    try:
+        info = ParseDict(dict(body), empty, ignore_unknown_fields=True)
+    except ParseError as error:
+        raise ValueError(str(error)) from error
+    eligibility = info.quota_increase_eligibility
+    return QuotaInfo(
+        info.metric,
+        tuple((tuple(one.applicable_locations), one.details.value) for one in info.dimensions_infos),
+        None if eligibility.is_eligible else eligibility.IneligibilityReason.Name(eligibility.ineligibility_reason),
+        info.quota_id,
+    )

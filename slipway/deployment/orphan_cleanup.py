@@ -20,10 +20,9 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location
 from slipway.cloud.vertex import Vertex
 from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.live_reader import LiveScope, Reader
-from slipway.deployment.removal import WITHIN_S, Removal, in_words
+from slipway.deployment.removal import WITHIN_S, GracePeriod, Removal, in_words
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join

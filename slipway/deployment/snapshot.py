@@ -10,7 +10,6 @@ from typing import Any
 
 from slipway.clock import right_time
 from slipway.cloud.connection import Connection
-from slipway.deployment.adopted_buckets import lacks, made_by_us
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, merged
 from slipway.kinds import KINDS
 from slipway.live import Live, Unknown
@@ -167,3 +166,26 @@ def read(
         for name in wanted.accounts:
             snapshot.ask(name, partial(reader.service_account, name))
         return snapshot.live(), reader.warnings
+
+
+def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
+    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away.
+
+    The work bucket of another stack, which may be gone, is somebody else's where a catalog is to be: a destruction
+    empties a catalog's bucket, and that one has people's results.
+    """
+    prefix, rules = "packages/" if catalog else "claims/", bucket.get("lifecycle", {}).get("rule", [])
+    return any(prefix in rule.get("condition", {}).get("matchesPrefix", []) for rule in rules)
+
+
+def lacks(bucket: Mapping[str, Any], *, catalog: bool) -> tuple[str, ...]:
+    """The settings of a bucket that Slipway would make otherwise and that matter to it, as the flags of gcloud that
+    set them. Rules of its lifecycle are none: how long people keep what is theirs is theirs to say."""
+    access = bucket.get("iamConfiguration", {})
+    missing = {
+        "--uniform-bucket-level-access": not access.get("uniformBucketLevelAccess", {}).get("enabled"),
+        "--public-access-prevention": access.get("publicAccessPrevention") != "enforced",
+        "--versioning": catalog and not bucket.get("versioning", {}).get("enabled"),
+        "--clear-retention-period": bool(bucket.get("retentionPolicy")),
+    }
+    return tuple(flag for flag, is_missing in missing.items() if is_missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob
@@ -13,6 +13,13 @@ from slipway.generations.action import Action
 from slipway.labels import STACK_LABEL, USER_LABEL
 from slipway.live import Live, Unknown
 from slipway.state import State, is_adopted_bucket
+
+_MEANS: Mapping[str, str] = {
+    "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
+    "--public-access-prevention": "it may be opened to the public",
+    "--versioning": "no earlier catalog is kept when one is published",
+    "--clear-retention-period": "nothing in it can be written anew before its retention is over, a catalog neither",
+}
 
 
 def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
@@ -82,3 +89,24 @@ def _job(job: VertexJob, now: datetime) -> str:
     words = [f"by {user}"] if user else []
     words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
     return f"{job.display_name} ({', '.join(words)})"
+
+
+def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """A warning for each of these buckets that lacks something, with the command for whoever owns it."""
+    for name in sorted(names):
+        if flags := lacking.get(name, ()):
+            why = join(_MEANS[flag] for flag in flags)
+            yield (
+                f"bucket gs://{name} was there before the stack and keeps its settings: {why}\n"
+                f"  fix: gcloud storage buckets update gs://{name} {' '.join(flags)}"
+            )
+
+
+def lost(buckets: Mapping[str, str]) -> Iterator[str]:
+    """A warning for each that its owner has deleted, by its role: another one of the same name is nobody's but ours."""
+    for role, name in sorted(buckets.items()):
+        yield (
+            f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
+            f"name, which is the stack's own\n  fix: name another one if that is not wanted "
+            f"(slipway:workspace.{role}Bucket)"
+        )

@@ -16,7 +16,6 @@ GUARD = "slipway-guard-v1"
 _GUARDING = (
     "components/guard.py",
     "slipway/deployment/deletion_guard.py",
-    "slipway/deployment/grace_period.py",
     "slipway/deployment/removal.py",
 )
 _JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")

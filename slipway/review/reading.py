@@ -13,8 +13,7 @@ from slipway import facts
 from slipway.clock import right_time, wrong_clock
 from slipway.cloud.connection import Connection
 from slipway.codec import MalformedError
-from slipway.deployment.live_reader import LiveScope, Recent
-from slipway.deployment.quota_limits import quota_info
+from slipway.deployment.live_reader import LiveScope, Recent, quota_info
 from slipway.deployment.snapshot import read
 from slipway.facts import Facts
 from slipway.live import Live, Unknown

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
-from slipway.deployment.adopted_buckets import kept_settings, lacks
+from slipway.deployment.snapshot import lacks
+from slipway.deployment.summary import kept_settings
 from slipway.generations.adoption import obstacles
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.stack.adoption import OF_THE_MAKING

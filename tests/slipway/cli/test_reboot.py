@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.cli.pools.reboot import Watching, reboot, refuse
 from slipway.cloud.clusters import Operation, PersistentResource
-from slipway.deployment.reboot import Watching, reboot, refuse
 from slipway.errors import Timeout
 from tests.slipway.creation.vertex import OPERATION, RUNS, Script, Step, Waits, cluster, unanswered
 

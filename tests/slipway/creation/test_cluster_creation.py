@@ -13,8 +13,8 @@ from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.creation.cluster_creation import ClusterCreation
 from slipway.creation.creation_context import CreationContext, CreationPolicy
 from slipway.creation.parallel_creation import PATIENCE, creator
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.live import Unknown, Use
 from slipway.machines.spec import MachineSpec

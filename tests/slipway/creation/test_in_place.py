@@ -17,8 +17,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.session import Session
 from slipway.cloud.storage import Location, Storage
 from slipway.creation.creation_context import CreationContext
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import Revision
 from slipway.live import Unknown, Use

@@ -13,8 +13,8 @@ from slipway.cloud.quotas import QuotaInfo, QuotaPreference
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.creation import parallel_creation
 from slipway.creation.parallel_creation import FINDINGS, PATIENCE, create_all, creator
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.plan import Plan
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError
 from slipway.findings.document import read
 from slipway.live import Unknown, Use

@@ -1,6 +1,7 @@
 """What somebody else made keeps its settings; what the stack misses is told, with the command. # N13"""
 
-from slipway.deployment.adopted_buckets import kept_settings, lacks, made_by_us
+from slipway.deployment.snapshot import lacks, made_by_us
+from slipway.deployment.summary import kept_settings
 
 GOOD = {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}, "publicAccessPrevention": "enforced"}}
 

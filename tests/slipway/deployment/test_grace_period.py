@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from slipway.catalog.document import PublishedCatalog
-from slipway.deployment.grace_period import GracePeriod
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import ConfigError
 from slipway.live import Unknown
 

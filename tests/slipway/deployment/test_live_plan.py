@@ -11,9 +11,8 @@ from slipway.cloud.quotas import QuotaInfo, ReadQuota
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.deployment.actions import of_current
 from slipway.deployment.live_plan import read_and_plan, settle
-from slipway.deployment.live_reader import LiveScope
+from slipway.deployment.live_reader import LiveScope, quota_info
 from slipway.deployment.plan import Plan
-from slipway.deployment.quota_limits import quota_info
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.live import Live, Unknown

@@ -7,7 +7,7 @@ import pytest
 
 from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
-from slipway.deployment.quota_limits import quota_info
+from slipway.deployment.live_reader import quota_info
 from slipway.deployment.snapshot import read
 from slipway.live import QuotaLimit, Unknown
 

@@ -15,8 +15,8 @@ from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.cluster import Alternative
 from slipway.deployment import orphan_cleanup
-from slipway.deployment.grace_period import GracePeriod
 from slipway.deployment.orphan_cleanup import OrphanCleanup
+from slipway.deployment.removal import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.spec import MachineSpec

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.cloud.quotas import QuotaInfo
-from slipway.deployment.quota_limits import quota_info
+from slipway.deployment.live_reader import quota_info
 from slipway.messages import message
 
 REGIONS = ["us-central1", "europe-west4", "asia-east1"]

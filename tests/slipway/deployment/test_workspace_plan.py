@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.adopted_buckets import lost
 from slipway.deployment.plan import plan
+from slipway.deployment.summary import lost
 from slipway.deployment.workspace_plan import (
     RetiringWorkspaceResource,
     WorkspacePlan,

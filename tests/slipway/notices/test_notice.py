@@ -22,7 +22,6 @@ from slipway.errors import ConfigError
 from slipway.findings.document import write as findings_document
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS as FINDINGS
-from slipway.labels import NAME_LABEL
 from slipway.notices.issues import steps
 from slipway.notices.notice import KINDS, Notices, line, of_document, of_run
 from slipway.season import Season
@@ -154,7 +153,7 @@ class TestUp:
     def test_a_cluster_that_up_gave_up_is_told_with_its_reason(self) -> None:
         error = Story([OPERATION], [failed(), failed(), gone()] * 50).fails()
         one = self.told(*error.found)
-        name = NEW.known_by[NAME_LABEL]
+        name = NEW.spec.name
         assert told(one) == [("stock-out", name)] and one.looked == {("stock-out", "prod")}
         assert one.notices[0].title == f"prod: cluster {name} can't be made"
         first = one.notices[0].lines[0]
@@ -163,11 +162,12 @@ class TestUp:
 
     def test_each_alternative_s_reason_is_told(self) -> None:
         steps = [failed(), failed(), gone()] * 50
-        stock_out = Story([OPERATION], steps).fails().why.rstrip(".")
-        (notice,) = self.told(*Story([OPERATION], steps).fails(new=OPEN, refused=0).found).notices
-        options = (f"{one.called}, {one.machines}: it ended in ERROR: {stock_out}" for one in (OPEN, *OTHERS))
+        error = Story([OPERATION], steps).fails(new=OPEN, refused=0)
+        (notice,) = self.told(*error.found).notices
+        reasons = error.why.splitlines()
+        assert [OPEN.id, *(one.id for one in OTHERS)] == [one.split()[0].rstrip(",") for one in reasons]
         begins = f"cluster `{OPEN.id}` could not be made, nor could any of its 2 alternatives: "
-        assert notice.lines[0].sentence == begins + "; ".join(options)
+        assert notice.lines[0].sentence == begins + "; ".join(one.rstrip(".") for one in reasons)
 
     def test_what_no_machines_would_mend_is_none(self) -> None:
         assert Story([unanswered()], [gone()]).fails().found == ()
