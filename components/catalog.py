@@ -1,4 +1,4 @@
-"""Catalog: the one JSON object that everybody who submits reads, and the templates that it names."""
+"""Publications: the catalog, which everybody who submits reads, its templates, and the verdict on quota."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 import pulumi
 
-from components.gcp import storage
+from components.gcp import cloudquota, storage
 from slipway.catalog import model
 from slipway.catalog.document import write
+from slipway.cloud.quotas import SERVICE
 from slipway.packages.source_package import SourcePackage
+from slipway.quota.request import QuotaRequest
 
 
 class Catalog(pulumi.ComponentResource):
@@ -78,3 +80,49 @@ class JobTemplate(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )
         self.register_outputs({"package": facts["package"]})
+
+
+class QuotaCheck(pulumi.ComponentResource):
+    """Publishes facts, and declares each request for more as a quota preference; the rules are `slipway.quota`'s.
+
+    The service deletes no preference, so nothing that is declared here does: what is no longer asked for stays granted.
+    """
+
+    requests: list[pulumi.Resource]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        facts: Mapping[str, Any],
+        requests: Sequence[QuotaRequest] = (),
+        project: str = "",
+        contact: str = "",
+        justification: str = "",
+    ) -> None:
+        """`contact` is an address, whom Google asks about the requests. Each is declared by the metric's name, whatever
+        its preference is called: somebody else may have made that."""
+        super().__init__("slipway:components:QuotaCheck", name, dict(facts))
+        parent = f"projects/{project}"
+        self.requests = [
+            cloudquota.SQuotaPreference(
+                one.metric,
+                parent=parent,
+                name=one.id,
+                service=SERVICE,
+                quota_id=one.quota_id,
+                dimensions={"region": one.region},
+                quota_config=cloudquota.SQuotaPreferenceQuotaConfigArgs(preferred_value=str(one.value)),
+                contact_email=contact,
+                justification=justification or None,
+                opts=pulumi.ResourceOptions(
+                    parent=self,
+                    retain_on_delete=True,
+                    import_=f"{parent}/locations/global/quotaPreferences/{one.id}" if one.adopts else None,
+                    # What asks for nothing new is left as it is: to send it again would be another request.
+                    ignore_changes=None if one.sends else ["*"],
+                ),
+            )
+            for one in requests
+        ]
+        self.register_outputs({})

@@ -1,7 +1,8 @@
-"""Resources of a deployment, in the order in which they depend on each other."""
+"""A deployment, from its plan to declared resources: told first, then declared in the order of what depends on what."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -9,76 +10,124 @@ from typing import Any
 
 import pulumi
 
-from components.catalog import Catalog, JobTemplate
-from components.creation import Creation, Make
-from components.persistent_resource import AdoptedResource, OtherRegions, PersistentResource, RetiringResource
-from components.quota_check import QuotaCheck
+from components.catalog import Catalog, JobTemplate, QuotaCheck
+from components.engine import ADVICE, Run
+from components.persistent_resource import (
+    AdoptedResource,
+    Creation,
+    OtherRegions,
+    PersistentResource,
+    RetiringResource,
+)
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
-from slipway.deployment.deployment import Deployment
-from slipway.generations.action import What
+from slipway.creation.parallel_creation import creator
+from slipway.deployment.alternatives import as_made, told
+from slipway.deployment.checkout import checkout_revision
+from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment
+from slipway.deployment.interim_catalog import Offers, interim
+from slipway.deployment.plan import Plan
+from slipway.deployment.removal import GracePeriod
+from slipway.generations.action import DELETE, What
+from slipway.live import Live, Unknown, Use
+from slipway.review.preview_text import preview_text
+from slipway.state import State
 
+_PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")
 
-Become = Callable[[Mapping[str, str]], Deployment]
-"""The deployment once its clusters run: from their ids, by the ids that were asked for."""
 
-
-def declare(
-    deployment: Deployment,
-    *,
-    create: Make,
-    become: Become,
-    created_before: bool,
+def up(
+    run: Run,
+    proven: ProvenStack,
+    grace: GracePeriod,
+    use: Callable[[str | None], Use | Unknown],
     hooks: pulumi.ResourceHookBinding,
-    packages: Path,
-    now: datetime,
-    preview: bool,
+    decided: Callable[[], tuple[Live, Plan, datetime]],
 ) -> None:
-    """`create` makes the clusters of some ids; `created_before` says that the state has the resource for that.
+    """Tell what is going to be done, and declare it. `decided` gives what lives, the plan and the time, once they are
+    there: the packages of the checkout's templates are built meanwhile.
 
-    `packages` is the folder to write built ones to. Raises PolicyError when quota does not suffice, or the stack breaks
-    a mandatory rule of its own: before anything else, but in a preview at the end, as a review reads what is declared.
-
-    Where a cluster may become another one than was asked for first, or none, whatever comes of it is declared after
-    that.
+    Raises PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own: before anything is
+    declared, but in a preview at the end, as a review reads what is declared.
     """
-    stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
+    log, revision = pulumi.log, checkout_revision(run.checkout, os.environ)
+    packages = build_packages(proven, run.checkout)
+    live, plan, now = decided()
+    state = run.state if isinstance(run.state, State) else State()
+
+    def planned(plan: Plan) -> Deployment:
+        return plan_deployment(proven, packages, revision, live, plan, preview=run.preview, now=now, known=run.state)
+
+    def final(made: Mapping[str, str]) -> Plan:
+        return as_made(plan, made, last=True)
+
+    deployment = became = planned(plan)
+    catalog, creations = deployment.catalog, plan.of(What.CREATE)
+    grace.began_with(live.catalog, catalog.catalog_bucket, catalog.trainer, *catalog.trainers.values())
+    for message in preview_text(deployment, run.state, now, preview=run.preview):
+        log.info(message)
+    for warning in deployment.warnings:
+        log.warn(warning)
+    if run.deployed and not run.preview and plan.of(What.CREATE, *DELETE):
+        log.info(ADVICE)  # A program that is killed amid clusters leaves the engine's words alone.
+    offers = Offers(
+        live.deployed,
+        interim(plan, live, lambda plan: planned(plan).catalog),
+        lambda made: planned(final(made)).catalog,
+        state.catalog_bucket or catalog.catalog_bucket,
+        tuple(one for built in packages.values() for one in built.values()),
+        revision,
+        now,
+    )
+    create = creator(
+        plan,
+        os.environ,
+        (run.name, run.project, run.region),
+        use,
+        say=log.info,
+        warn=log.warn,
+        awaited=deployment.report.awaited,
+        offers=offers,
+        grace=grace,
+    )
     pulumi.export("onError", ON_ERROR)
-    if not preview:
+    if not run.preview:
         deployment.refuse()
-    project, region = stack.project, stack.region
-    if deployment.catalog.other_regions:
-        OtherRegions(deployment.catalog.other_regions)
-    creations = plan.of(What.CREATE)
-    became, open_ = deployment, bool(plan.seasons) or any(one.instead for one in creations)
-    # What it says is of the clusters that come. What it asks for comes before them.
-    quota = None if open_ and not preview and not deployment.report.requests else _quota_check(deployment)
+    if catalog.other_regions:
+        OtherRegions(catalog.other_regions)
+    # A cluster may become another one than was asked for first, or none: whatever comes of it is declared after that.
+    is_open = bool(plan.seasons) or any(one.instead for one in creations)
+    later = is_open and not run.preview
+    # The verdict on quota is of the clusters that come; its requests come before them.
+    quota = None if later and not deployment.report.requests else _quota_check(deployment)
     workspace = Workspace(
         "workspace",
-        project=project,
-        region=region,
-        settings=stack.workspace,
-        live=deployment.live,
-        trainers=stack.trainers,
+        project=run.project,
+        region=run.region,
+        settings=proven.stack.workspace,
+        live=live,
+        trainers=proven.stack.trainers,
         writers=deployment.writers,
         plan=plan.workspace,
-        facts=facts.workspace,
+        facts=deployment.facts.workspace,
         hooks=hooks,
     )
-    creation, creates = None, [one.id for one in creations]
 
     def make(ids: Sequence[str]) -> Mapping[str, str]:
         nonlocal became
         made = create(ids)
-        if open_:
-            became = become(made)
+        if is_open:
+            for line in told(plan, final(made), proven.templates.values(), run.region):
+                log.warn(line)
+            became = planned(final(made))
         return made
 
     # A stack that never made one in this way gets no new resource for it.
-    if creates or created_before:
+    creation = None
+    if creations or state.creation:
         creation = Creation(
-            creates,
+            [one.id for one in creations],
             make,
             bucket=workspace.catalog.name,
             workspace=workspace,
@@ -86,24 +135,17 @@ def declare(
             now=now,
         )
 
-    def rest(deployment: Deployment) -> Mapping[str, pulumi.Input[Any]]:
+    def rest() -> Mapping[str, pulumi.Input[Any]]:
         if quota is None:
-            _quota_check(deployment)
-        return _rest(deployment, workspace, creation, hooks=hooks, packages=packages)
+            _quota_check(became)
+        return _rest(became, workspace, creation, hooks)
 
-    if creation and not preview and open_:
-        # A URN is there when the hook has been called, or when the engine has found that it need not be.
-
-        def run(_: str) -> pulumi.Output[dict[str, Any]]:
-            return pulumi.Output.all(**rest(became))
-
-        later: pulumi.Output[dict[str, Any]] = creation.object.urn.apply(run)
-        for name in _OUTPUTS:
-            pulumi.export(name, later[name])
-    else:
-        for name, output in rest(deployment).items():
-            pulumi.export(name, output)
-    if preview:
+    # A URN is there when the hook has been called, or when the engine has found that it need not be.
+    after = creation.object.urn if creation and later else None
+    outputs: Any = after.apply(lambda _: pulumi.Output.all(**rest())) if after else rest()
+    for name in _OUTPUTS:
+        pulumi.export(name, outputs[name])
+    if run.preview:
         deployment.refuse()
 
 
@@ -120,45 +162,33 @@ def _quota_check(deployment: Deployment) -> QuotaCheck:
 
 
 def _rest(
-    deployment: Deployment,
-    workspace: Workspace,
-    creation: Creation | None,
-    *,
-    hooks: pulumi.ResourceHookBinding,
-    packages: Path,
+    deployment: Deployment, workspace: Workspace, creation: Creation | None, hooks: pulumi.ResourceHookBinding
 ) -> Mapping[str, pulumi.Input[Any]]:
     """Declare what depends on which clusters there are. Returns the stack's outputs."""
-    stack, plan, facts = deployment.stack, deployment.plan, deployment.facts
-    project, region = stack.project, stack.region
+    plan, facts = deployment.plan, deployment.facts
+    place = {"project": deployment.stack.project, "region": deployment.stack.region}
     # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
     later = pulumi.ResourceOptions(depends_on=[workspace])
-    clusters = {
-        item.spec.name: PersistentResource(
-            item,
-            project=project,
-            region=region,
-            facts=facts.clusters[item.id],
-            hooks=hooks,
-            creation=creation,
-            opts=later,
-        )
-        for item in plan.current
-        if not item.spec.adopted
-    }
-    adopted = {
-        item.spec.name: AdoptedResource(item.id, facts=facts.clusters[item.id], opts=later)
-        for item in plan.current
-        if item.spec.adopted
-    }
+    names: dict[str, pulumi.Input[str]] = {}
+    there: list[pulumi.Resource] = []
+    for item in plan.current:
+        told = facts.clusters[item.id]
+        if item.spec.adopted:
+            there.append(AdoptedResource(item.id, facts=told, opts=later))
+            names[item.spec.name] = item.id
+        else:
+            made = PersistentResource(item, **place, facts=told, hooks=hooks, creation=creation, opts=later)
+            there.append(made)
+            names[item.spec.name] = made.resource.name
     retiring = [
-        RetiringResource(item, project=project, region=region, facts=facts.clusters[item.id], hooks=hooks, opts=later)
+        RetiringResource(item, **place, facts=facts.clusters[item.id], hooks=hooks, opts=later)
         for item in plan.retiring
     ]
     templates = [
         JobTemplate(
             name,
             facts=facts.templates[name],
-            packages={one.save(packages): one for one in built.values()},
+            packages={one.save(_PACKAGES): one for one in built.values()},
             bucket=workspace.catalog.name,
         )
         for name, built in deployment.packages.items()
@@ -168,21 +198,11 @@ def _rest(
         catalog=deployment.catalog,
         facts=facts.published,
         bucket=workspace.catalog.name,
-        after=[
-            workspace,
-            *clusters.values(),
-            *adopted.values(),
-            *retiring,
-            *templates,
-            *([creation.object] if creation else []),
-        ],
+        after=[workspace, *there, *retiring, *templates, *([creation.object] if creation else [])],
         hooks=hooks,
     )
     return {
-        "clusters": {
-            **{name: cluster.resource.name for name, cluster in clusters.items()},
-            **{name: cluster.id for name, cluster in adopted.items()},
-        },
+        "clusters": names,
         "retiring": [item.resource.name for item in retiring],
         "catalog": pulumi.Output.concat("gs://", workspace.catalog.name, "/", catalog.object.name),
         "work": pulumi.Output.concat("gs://", workspace.work.name),

@@ -1,5 +1,5 @@
-"""Answers of the engine before anything is declared: the stack's configuration, checked like the file that it mostly
-comes from, and its state; and a thread for what its hooks wait for."""
+"""The engine: its answers before anything is declared (the stack's configuration, checked like the file that it mostly
+comes from, and its state), a thread for what its hooks wait for, and the hook that explains its errors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +17,7 @@ import pulumi
 from pulumi.runtime.config import get_config_env
 
 from slipway.cloud.connection import connect
-from slipway.cloud.foreign_words import ON_ERROR
+from slipway.cloud.foreign_words import ON_ERROR, Meaning, meaning_of
 from slipway.errors import ConfigError
 from slipway.live import Unknown
 from slipway.stack.stack import NO_FILE, Stack, from_config
@@ -26,8 +27,6 @@ from slipway.state import State, read
 Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 _DIY = "organization"  # what backends without organizations say; the older ones of them know bare names alone
-
-
 ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
 
 
@@ -116,3 +115,47 @@ async def in_thread(work: Callable[[], Result]) -> Result:
 
     threading.Thread(target=copy_context().run, args=(run,), name="hook", daemon=True).start()
     return await asyncio.wrap_future(done)
+
+
+TROUBLE = "slipway-trouble-v1"
+"""The hook's name, which the state keeps with every resource: it is registered always, and the name never changes."""
+_DONE = {"create": "made", "update": "changed", "delete": "deleted"}
+
+
+def explain_errors(environ: Mapping[str, str]) -> None:
+    """Say what to do about an error of the provider, whose words name no way out, where it happens: from here on,
+    whatever is declared has the hook for that. One way out is said once, however many errors lead to it.
+
+    Of what the engine can't read it tells nobody: that is what the stack's output `onError` is for.
+    """
+    said: set[str] = set()
+
+    async def on_error(args: pulumi.ErrorHookArgs) -> bool:
+        meaning = meaning_of(args.errors[0] if args.errors else "", environ)
+        if meaning.fix not in said:
+            said.add(meaning.fix)
+            pulumi.log.error(words(args.name, args.type, args.failed_operation, meaning))
+        return False  # The provider has tried for as long as it does.
+
+    hook = pulumi.ErrorHook(TROUBLE, on_error)
+
+    def transformed(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+        if not isinstance(args.resource, pulumi.CustomResource):
+            return None
+        # Resources share a binding, so it stays as it is.
+        bound = copy(args.opts.hooks or pulumi.ResourceHookBinding())
+        bound.on_error = [*(bound.on_error or ()), hook]
+        args.opts.hooks = bound
+        return pulumi.ResourceTransformationResult(args.props, args.opts)
+
+    pulumi.runtime.register_stack_transformation(transformed)
+
+
+def words(name: str, type_: str, operation: str, meaning: Meaning) -> str:
+    """`type_` is the engine's token, `operation` create, update or delete."""
+    done = _DONE.get(operation, operation)
+    return (
+        f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {meaning.what}\n"
+        f"  why: {meaning.why}\n"
+        f"  fix: {meaning.fix}"
+    )

@@ -1,17 +1,82 @@
-"""PersistentResource: one generation of a cluster. The provider never updates or replaces it; it comes and it goes."""
+"""Clusters: made by a hook, declared as generations that come and go, and never updated or replaced by the provider."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pulumi
 
-from components.creation import Creation
-from components.gcp import vertex
+from components.engine import in_thread
+from components.gcp import storage, vertex
 from slipway.cluster import PROTECT, CurrentCluster
 from slipway.generations.action import Action
+
+HOOK = "slipway-create-v1"
+NAME = "creation"  # the logical name, by which the state knows it
+OBJECT = "clusters/asked-for.json"
+
+Make = Callable[[Sequence[str]], Mapping[str, str]]
+"""Makes the clusters of these ids, or alternatives of them, and returns when all run: their ids, by those that were
+asked for. Raises what the person is to read."""
+
+
+class Creation:
+    """A hook that makes `ids` before the object that lists them is written, and after what they need; the provider then
+    takes them over as clusters that exist. Without any, the object stays as it is.
+
+    The provider's own create retries a refusal in silence until its time-out, and forgets a cluster that failed. The
+    object is in the catalog bucket, as the engine calls the hooks of a cloud's resource in `up` alone. Those of a
+    component it calls in `refresh` and `destroy --run-program` as well.
+    """
+
+    object: storage.BucketObject
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        make: Make,
+        *,
+        bucket: pulumi.Input[str],
+        workspace: pulumi.Resource,
+        now: datetime,
+        after: Sequence[pulumi.Resource] = (),
+    ) -> None:
+        self._ids, self._make = tuple(ids), make
+        self._made: frozenset[str] = frozenset()
+        hook = pulumi.ResourceHook(HOOK, self._before)
+        content = {"clusters": sorted(self._ids), "at": now.isoformat(timespec="seconds")}
+        self.object = storage.BucketObject(
+            NAME,
+            bucket=bucket,
+            name=OBJECT,
+            content=json.dumps(content, indent=1) + "\n",
+            content_type="application/json",
+            opts=pulumi.ResourceOptions(
+                parent=workspace,
+                depends_on=list(after),
+                hooks=pulumi.ResourceHookBinding(before_create=[hook], before_update=[hook]),
+                ignore_changes=[] if self._ids else ["content"],
+            ),
+        )
+
+    def taken_over(self, id: str, full: str) -> pulumi.ResourceOptions:
+        """The options by which a cluster comes after this, and is imported by its full name where the hook made it."""
+
+        def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+            if id not in self._made:  # in preview, and where nothing is to be made
+                return None
+            args.opts.import_ = full
+            return pulumi.ResourceTransformResult(args.props, args.opts)
+
+        return pulumi.ResourceOptions(depends_on=[self.object], transforms=[transform])
+
+    async def _before(self, _: pulumi.ResourceHookArgs) -> None:
+        self._made = frozenset((await in_thread(lambda: self._make(self._ids))).values())
+
 
 TYPE, REGIONS = "slipway:components:PersistentResource", "slipway:components:OtherRegions"
 # A GPU cluster may take its time; the provider gives up after 20 minutes unless told otherwise.

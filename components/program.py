@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.engine import ADVICE, Run, configured, give_advice, known, left
+from components.engine import ADVICE, Run, configured, explain_errors, give_advice, known, left
 from components.guard import check, guard
-from components.trouble import explain_errors
 from slipway.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.live_plan import read_and_plan
@@ -77,7 +76,7 @@ def _up(checkout: Path) -> None:
     proven = prove_stack(stack, checkout / "templates")
     with ThreadPoolExecutor(1) as background:
         deciding = background.submit(copy_context().run, _decide, run, stack, proven.metrics, now)
-        from components.up import up
+        from components.deployment import up
 
         up(run, proven, grace, use, hooks, deciding.result)
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from components import creation as module
-from components.creation import Creation
-from components.persistent_resource import PersistentResource
+from components import persistent_resource as module
+from components.persistent_resource import Creation, PersistentResource
 from slipway.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.machines.spec import Disk
 

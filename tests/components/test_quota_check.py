@@ -1,6 +1,6 @@
 """What the check of quota publishes. # D2"""
 
-from components.quota_check import QuotaCheck
+from components.catalog import QuotaCheck
 from slipway.cloud.quotas import QuotaPreference
 from slipway.quota.request import QuotaRequest
 

@@ -1,10 +1,10 @@
 """The hook for errors: its words, and that every resource has it beside its own. That the engine calls it: journeys."""
 
-from components import trouble
+from components import engine
+from components.engine import explain_errors, words
 from components.guard import NAME as GUARD
 from components.guard import guard
 from components.persistent_resource import PersistentResource
-from components.trouble import explain_errors, words
 from slipway.cloud.foreign_words import meaning_of
 from slipway.cluster import CurrentCluster
 from slipway.live import Use
@@ -28,8 +28,8 @@ def test_every_resource_has_it_beside_its_own_hooks() -> None:
         PersistentResource(current, project=PROJECT, region=REGION, facts=FACTS, hooks=hooks)
 
     made = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource").request.hooks
-    assert list(made.before_delete) == [GUARD] and list(made.on_error) == [trouble.NAME]
+    assert list(made.before_delete) == [GUARD] and list(made.on_error) == [engine.TROUBLE]
 
 
 def test_its_name_is_in_every_state() -> None:
-    assert trouble.NAME == "slipway-trouble-v1"
+    assert engine.TROUBLE == "slipway-trouble-v1"

@@ -27,7 +27,7 @@ from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join, nearest, quoted, seconds, span
 from slipway.kinds import KINDS
-from slipway.polling import poll
+from slipway.clock import poll
 from slipway.unfinished_jobs import UNLISTED, ways_out
 
 

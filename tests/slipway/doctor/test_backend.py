@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from components.creation import NAME, OBJECT
+from components.persistent_resource import NAME, OBJECT
 from slipway.cloud.connection import connect
 from slipway.cloud.storage import Storage
 from slipway.doctor.backend_reading import look
