@@ -163,7 +163,7 @@ def plan_deployment(
     report = assessed(plan.current, then)
     if stack.quota.mode == "request":
         report = replace(report, requests=with_seasons(report.requests, plan, now, alone))
-    context = compile_context(stack, revision, plan.current, plan.dormant)
+    context = compile_context(stack, revision, plan)
     known_templates = live.deployed.templates if live.deployed else {}
     entries = {
         name: replace(
@@ -180,17 +180,8 @@ def plan_deployment(
         )
         for name, template in proven.templates.items()
     }
-    catalog = catalog_of(
-        context,
-        stack,
-        plan.current,
-        (item.id for item in plan.retiring),
-        revision,
-        entries,
-        dormant=plan.dormant,
-        removed={item.id: item.removed for item in plan.retiring if item.removed},
-        other_regions=(one for one in regions_of_old(plan, known) if one not in ("", stack.region)),
-    )
+    old_regions = (one for one in regions_of_old(plan, known) if one not in ("", stack.region))
+    catalog = catalog_of(context, stack, plan, entries, old_regions)
     left = former_regions(live, catalog.regions) or None
     catalog = readable(replace(catalog, former_regions=left, quotas=quota_ids(live)))
     told = facts(stack, plan, catalog, report)

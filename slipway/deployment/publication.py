@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog import document, model
-from slipway.catalog.forms import Removed
 from slipway.cluster import CurrentCluster
+from slipway.deployment.actions import of_current
+from slipway.deployment.plan import Plan
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
+from slipway.generations.action import What
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.published_clusters import published, published_dormant
 from slipway.labels import Revision
@@ -28,9 +30,7 @@ from slipway.template.worker_pool import Image, Package, WorkerPool, places
 Held = TypeVar("Held")
 
 
-def compile_context(
-    stack: Stack, revision: Revision, current: Iterable[CurrentCluster], dormant: Iterable[DormantCluster] = ()
-) -> CompileContext:
+def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileContext:
     """The stack's part in every template."""
     workspace = stack.workspace
     return CompileContext(
@@ -41,7 +41,7 @@ def compile_context(
         catalog_bucket=workspace.catalog_bucket,
         work_bucket=workspace.work_bucket,
         trainer=trainer_email(workspace.trainer, stack.project),
-        clusters={item.spec.name: item.id for some in (current, dormant) for item in some},
+        clusters={one.cluster: one.id for one in plan.actions if one.current or one.what is What.REST},
         project=stack.project,
         reservations=stack.reservations,
         code_allowed=workspace.code,
@@ -68,44 +68,38 @@ def rehearse(template: JobTemplate, stack: Stack) -> None:
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
     placements = prove(template, stack.clusters, region=stack.region, reservations=stack.reservations)
-    current = tuple(CurrentCluster(one, f"{one.name}-0000000", "0000000", import_=False) for one in stack.clusters)
-    revision = Revision("unknown", dirty=False)
-    context = compile_context(stack, revision, current)
+    current = (CurrentCluster(one, f"{one.name}-0000000", "0000000", import_=False) for one in stack.clusters)
+    plan = Plan(tuple(map(of_current, current)))
+    context = compile_context(stack, Revision("unknown", dirty=False), plan)
     verdicts = {one.label: OfferVerdict(available=True) for one in placements}
     packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
     entry = template_entry(template, placements, verdicts, context, packages)
-    readable(catalog_of(context, stack, current, (), revision, {template.name: entry}))
+    readable(catalog_of(context, stack, plan, {template.name: entry}))
 
 
 def catalog_of(
     context: CompileContext,
     stack: Stack,
-    clusters: Iterable[CurrentCluster],
-    retiring: Iterable[str],
-    revision: Revision,
+    plan: Plan,
     templates: Mapping[str, model.Template],
-    *,
-    dormant: Iterable[DormantCluster] = (),
-    removed: Mapping[str, Removed] | None = None,
     other_regions: Iterable[str] = (),
 ) -> model.Catalog:
-    """The whole of it. `retiring` are ids of clusters, `removed` the limits of those that have no entry any more.
-    `other_regions`: where clusters of the stack are, besides those that the stack file names."""
+    """The whole of it. `other_regions`: where clusters of the stack are, besides those that the stack file names."""
     return model.Catalog(
         stack=stack.name,
         project=stack.project,
         region=stack.region,
-        commit=revision.commit,
-        dirty=bool(revision.dirty),
+        commit=context.commit,
+        dirty=context.dirty,
         work_bucket=context.work_bucket,
         trainer=context.trainer,
         trainers=context.trainers,
-        clusters={one.spec.name: published(one, stack.region) for one in clusters},
-        retiring=tuple(retiring),
-        removed=removed or None,
+        clusters={one.spec.name: published(one, stack.region) for one in plan.current},
+        retiring=tuple(one.id for one in plan.retiring),
+        removed={one.id: one.removed for one in plan.retiring if one.removed} or None,
         templates=templates,
         catalog_bucket=context.catalog_bucket,
-        dormant={one.spec.name: published_dormant(one, stack.region) for one in dormant},
+        dormant={one.spec.name: published_dormant(one, stack.region) for one in plan.dormant},
         reservations={one.path: one for one in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from slipway.clock import poll
 from slipway.catalog.document import PublishedCatalog
+from slipway.clock import poll
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.vertex import Vertex

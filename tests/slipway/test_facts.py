@@ -44,10 +44,8 @@ LINE = Line("cpus", "us-central1", "cpu/workers", 8, 32, 40, 0, "ok")
 
 
 def told(plan: Plan = PLAN, template: Template = NAP, report: QuotaReport | None = None, of: Stack = STACK) -> Facts:
-    revision = Revision("3f9c2e1", dirty=True)
-    retiring = (item.id for item in plan.retiring)
-    context = compile_context(of, revision, plan.current)
-    catalog = catalog_of(context, of, plan.current, retiring, revision, {"nap": template}, dormant=plan.dormant)
+    context = compile_context(of, Revision("3f9c2e1", dirty=True), plan)
+    catalog = catalog_of(context, of, plan, {"nap": template})
     return facts(of, plan, catalog, report or QuotaReport((LINE,)))
 
 

@@ -19,6 +19,7 @@ from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
+from slipway.clock import poll
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
@@ -27,7 +28,6 @@ from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, Timeout
 from slipway.formatting import join, nearest, quoted, seconds, span
 from slipway.kinds import KINDS
-from slipway.clock import poll
 from slipway.unfinished_jobs import UNLISTED, ways_out
 
 

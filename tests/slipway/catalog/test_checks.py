@@ -14,9 +14,10 @@ from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog
 from slipway.cluster import Reservation
 from slipway.codec import write as written
+from slipway.deployment.actions import of_current
+from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError, SlipwayError
-from slipway.labels import Revision
 from slipway.quota.report import OfferVerdict
 from slipway.submission.candidates import SubmissionRequest, prepare, price, summary
 from slipway.submission.preflight import offline
@@ -61,7 +62,7 @@ def document() -> dict[str, Any]:
         verdicts = {one.label: OfferVerdict(True) for one in draws(asked, placements)}
         packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
         entries[asked.name] = template_entry(asked, placements, verdicts, HERE, packages)
-    text = write(catalog_of(CONTEXT, STACK, (CURRENT,), (), Revision("3f9c2e1", dirty=False), entries))
+    text = write(catalog_of(CONTEXT, STACK, Plan((of_current(CURRENT),)), entries))
     body: dict[str, Any] = json.loads(text)
     return body
 
@@ -138,7 +139,7 @@ def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds(
     placements = prove(RESERVED, (), region="us-central1", reservations=reservations)
     packages = dict.fromkeys(RESERVED.packages, "packages/p.tar.gz")
     entry = template_entry(RESERVED, placements, {"reservation": OfferVerdict(True)}, context, packages)
-    made = catalog_of(context, stack, (), (), Revision("3f9c2e1", dirty=False), {RESERVED.name: entry})
+    made = catalog_of(context, stack, Plan(), {RESERVED.name: entry})
     catalog = read(write(made), SOURCE)
     (candidate,) = prepare(catalog, SubmissionRequest(RESERVED.name, {"workers": workers}), "ada").candidates
     found = offline(candidate, reserved=catalog.reservations)

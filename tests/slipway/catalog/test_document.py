@@ -10,9 +10,11 @@ from slipway.catalog.document import read, write
 from slipway.catalog.model import SCHEMA, Template
 from slipway.cluster import CurrentCluster
 from slipway.codec import write as write_json
+from slipway.deployment.actions import of_current
+from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError
-from slipway.labels import Revision
+from slipway.generations.action import Action, What
 from slipway.prices import Price
 from slipway.quota.report import OfferVerdict
 from slipway.stack.stack import Stack, WorkspaceSettings
@@ -25,15 +27,14 @@ STACK = Stack(
     "dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"), (CPU,)
 )
 CURRENT = CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False)
+PLAN = Plan((of_current(CURRENT), Action("cpu", "cpu-0000000", What.RETIRE)))
 VERDICTS = {"pool": OfferVerdict(True), "spot": OfferVerdict(False, "quota: short by 19", lacks_quota=True)}
 
 
 def published() -> str:
     asked = template()
     entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
-    return write(
-        catalog_of(CONTEXT, STACK, (CURRENT,), ("cpu-0000000",), Revision("3f9c2e1", dirty=True), {asked.name: entry})
-    )
+    return write(catalog_of(replace(CONTEXT, commit="3f9c2e1", dirty=True), STACK, PLAN, {asked.name: entry}))
 
 
 def test_the_cli_reads_what_is_published() -> None:

@@ -10,6 +10,8 @@ from slipway.catalog import document
 from slipway.catalog.document import read, write
 from slipway.catalog.model import Catalog, Parameter
 from slipway.cluster import ClusterSpec, CurrentCluster
+from slipway.deployment.actions import of_current, resting
+from slipway.deployment.plan import Plan
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.errors import ConfigError
 from slipway.generations.dormant import DormantCluster
@@ -54,6 +56,7 @@ def test_what_nobody_could_read_is_refused_before_it_is_published(changes: dict[
 
 
 STACK = Stack("dev", "acme", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"))
+REVISION = Revision("3f9c2e1", dirty=False)
 JANUARY = datetime(2027, 1, 10, tzinfo=UTC)
 RESTING = "cluster cpu is out of season until 2027-01-10"
 
@@ -61,20 +64,18 @@ RESTING = "cluster cpu is out of season until 2027-01-10"
 def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tuple[Catalog, QuotaReport]:
     """A template on a cluster that is out of season, and on those beside it: as everybody reads it, with the report."""
     asked = template(capacity_types=capacity_types)
-    resting = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
+    rests = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
     current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
-    dormant = (DormantCluster(resting, "cpu-1a2b3c4", "season"),)
-    placements = asleep(prove(asked, (resting, *beside), region=STACK.region), dormant)
+    dormant = (DormantCluster(rests, "cpu-1a2b3c4", "season"),)
+    placements = asleep(prove(asked, (rests, *beside), region=STACK.region), dormant)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None)
     offers = draws(asked, placements)
     report = assess(current, live, region=STACK.region, offers=offers, strict=True, preview=True)
-    context = compile_context(STACK, Revision("3f9c2e1", dirty=False), current, dormant)
+    plan = Plan((*map(of_current, current), *map(resting, dormant)))
+    context = compile_context(STACK, REVISION, plan)
     packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
     entry = template_entry(asked, placements, report.offers[asked.name], context, packages)
-    found = catalog_of(
-        context, STACK, current, (), Revision("3f9c2e1", dirty=False), {asked.name: entry}, dormant=dormant
-    )
-    return read(write(readable(found)), "gs://c/catalog.json"), report
+    return read(write(readable(catalog_of(context, STACK, plan, {asked.name: entry}))), "gs://c/catalog.json"), report
 
 
 def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_taken() -> None:  # B6
@@ -89,13 +90,10 @@ def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_ta
     assert not any("cpu" in line and "unavailable" in line for line in report.errors), "which is meant so"
 
 
-REVISION = Revision("3f9c2e1", dirty=False)
-
-
 def test_the_accounts_of_all_trainers_are_published() -> None:  # P5 N1
     """By what a submission needs: an account that is still offered is not deleted before its time."""
     stack = replace(STACK, trainers={"evals": TrainerSettings("evals-1")})
-    found = catalog_of(compile_context(stack, REVISION, ()), stack, (), (), REVISION, {})
+    found = catalog_of(compile_context(stack, REVISION, Plan()), stack, Plan(), {})
     evals = "evals-1@acme.iam.gserviceaccount.com"
     assert read(write(found), "gs://c/catalog.json").trainers == {"evals": evals}
     assert document.published(write(found), "gs://c/catalog.json").offers(evals)

@@ -36,9 +36,8 @@ def declared(high: int) -> ClusterSpec:
 def told(decided: Plan, *specs: ClusterSpec) -> Facts:
     workspace = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "trainer")
     stack, revision = Stack(STACK, PROJECT, REGION, workspace, clusters=specs), Revision("3f9c2e1", dirty=False)
-    context = compile_context(stack, revision, decided.current)
-    retiring = (one.id for one in decided.retiring)
-    return published(stack, decided, catalog_of(context, stack, decided.current, retiring, revision, {}), QuotaReport())
+    context = compile_context(stack, revision, decided)
+    return published(stack, decided, catalog_of(context, stack, decided, {}), QuotaReport())
 
 
 def planned(spec: ClusterSpec, live: Live) -> Plan:
