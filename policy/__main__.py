@@ -29,8 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from slipway.codec import MalformedError
 from slipway.facts import Fact, Facts, read
 from slipway.findings.finding import Finding, Grade
-from slipway.policy.rules import BY_KEY, RULES
-from slipway.policy.verdict import violations
+from slipway.policy.rules import BY_KEY, RULES, violations
 
 NAME = "slipway"
 _LEVELS = {Grade.BLOCKING: messages.MANDATORY, Grade.WARNING: messages.ADVISORY}

@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
+from slipway.catalog.lookup import SelectedCatalog, fetch, select_catalog
 from slipway.catalog.model import Catalog
-from slipway.catalog.selection import SelectedCatalog, fetch, select_catalog
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob

@@ -16,9 +16,8 @@ from decimal import Decimal
 from slipway.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
 from slipway.cluster import ClusterSpec
 from slipway.machines.price_tables import HOURS_OF_A_MONTH, cell
-from slipway.machines.spec import MachineGroup, MachineSpec
+from slipway.machines.spec import MachineGroup, MachineSpec, is_tpu
 from slipway.machines.table import accelerator, machine, machine_types
-from slipway.machines.tpu import is_tpu
 
 FEE = Decimal("0.15")
 UNKNOWN_PRICE = "price unknown"

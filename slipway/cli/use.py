@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from slipway.catalog.selection import VARIABLE, address, remember, select_catalog
+from slipway.catalog.lookup import VARIABLE, address, remember, select_catalog
 from slipway.cli.terminal import screen
 from slipway.context import Context
 from slipway.errors import SlipwayError

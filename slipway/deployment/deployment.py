@@ -30,8 +30,8 @@ from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
 from slipway.policy.rule import LEVELS
-from slipway.policy.verdict import refuse as refuse_violations
-from slipway.policy.verdict import sentence, violations
+from slipway.policy.rules import refuse as refuse_violations
+from slipway.policy.rules import sentence, violations
 from slipway.quota.assessment import assess
 from slipway.quota.report import Line, OfferDraw, QuotaReport, refuse_shortage
 from slipway.quota.seasons import quota_ids

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from slipway.catalog.lookup import default_buckets, select_catalog
 from slipway.catalog.model import NAME
-from slipway.catalog.selection import default_buckets, select_catalog
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import ConfigError, SlipwayError

@@ -208,7 +208,7 @@ def read_why(
 
 def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: datetime) -> str:
     """`vertex` is that of the job's region. Empty where nothing can be told."""
-    from slipway.jobs.quota_wait import draws, quota_reason
+    from slipway.jobs.waiting import draws, quota_reason
     from slipway.quota.metrics import quota_id
 
     limits = {}

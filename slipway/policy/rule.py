@@ -20,7 +20,7 @@ LEVELS = (MANDATORY, ADVISORY)
 
 
 @dataclass(frozen=True)
-class Subject:
+class DeclaredStack:
     """A stack as it is declared. `requests` are those of every offer, with the placeholders of their parameters in
     them."""
 
@@ -78,7 +78,7 @@ class Subject:
 
 Breach = tuple[str, str]
 """What breaks a rule, such as `cluster h100`, and how."""
-Check = Callable[[Subject, Any], Iterable[Breach]]
+Check = Callable[[DeclaredStack, Any], Iterable[Breach]]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from typing import Any
 
 from slipway.capacity import SPOT
 from slipway.catalog.clusters import Pool
 from slipway.cluster import IN_PLACE
+from slipway.errors import PolicyError
+from slipway.facts import Facts
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.policy.rule import Breach, Check, Rule, Subject, in_offers
+from slipway.policy.rule import ADVISORY, MANDATORY, Breach, Check, DeclaredStack, Rule, in_offers
 from slipway.prices import Bounds, Price, dollars
 from slipway.rules.rule import mapping, seconds
 from slipway.season import moment_in_words
@@ -21,7 +26,7 @@ _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 _ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
 
 
-def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
+def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
     if subject.catalog.region not in allowed:
         yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
     for cluster in subject.clusters:
@@ -32,7 +37,7 @@ def _regions(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
                 yield f"cluster {cluster.name}{which}", f"{region}, allowed are {join(allowed)}"
 
 
-def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
+def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
     def fits(type_: str) -> bool:
         return any(fnmatchcase(type_, pattern) for pattern in allowed)
 
@@ -47,7 +52,7 @@ def _machines(subject: Subject, allowed: Sequence[str]) -> Iterator[Breach]:
     )
 
 
-def _costs(subject: Subject) -> Iterator[tuple[str, Bounds]]:
+def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
     """Costs of what is there at once, with from when on in words. Each cluster as the dearest of what it may become;
     those that are adopted cost their own people."""
     for begins, clusters in subject.together:
@@ -67,12 +72,12 @@ def _bounds(pools: Iterable[Pool]) -> Bounds:
     return sum(prices, Bounds(Price(), Price()))
 
 
-def _idle_cost(subject: Subject, most: float) -> Iterator[Breach]:
+def _idle_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
     when, price = max(((when, cost.floor) for when, cost in _costs(subject)), key=lambda one: one[1].known)
     yield from _too_dear(price, most, f"{dollars(price)} when idle{when}", "minimum")
 
 
-def _most_cost(subject: Subject, most: float) -> Iterator[Breach]:
+def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
     when, price = max(((when, cost.ceiling) for when, cost in _costs(subject)), key=lambda one: one[1].known)
     yield from _too_dear(price, most, f"up to {dollars(price)}{when}", "maximum")
 
@@ -82,13 +87,13 @@ def _too_dear(price: Price, most: float, words: str, bound: str) -> Iterator[Bre
         yield "the stack", f"{words}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
 
 
-def _protection(subject: Subject) -> Iterator[Breach]:
+def _protection(subject: DeclaredStack) -> Iterator[Breach]:
     for cluster in subject.clusters:
         if cluster.replacement == IN_PLACE:
             yield f"cluster {cluster.name}", "in-place deletes it before its successor is there; use rollover"
 
 
-def _headroom(subject: Subject, percent: float) -> Iterator[Breach]:
+def _headroom(subject: DeclaredStack, percent: float) -> Iterator[Breach]:
     for line in subject.facts.quota.lines.values():
         if line.limit is None or line.limit < 0 or line.key.endswith(" offers"):
             continue
@@ -96,7 +101,7 @@ def _headroom(subject: Subject, percent: float) -> Iterator[Breach]:
             yield f"quota {line.key}", f"pools take {line.ceiling:,} of {line.limit:,} at most; keep {percent:g} % free"
 
 
-def _labels(subject: Subject, required: Sequence[str]) -> Iterator[Breach]:
+def _labels(subject: DeclaredStack, required: Sequence[str]) -> Iterator[Breach]:
     """An adopted cluster's labels are its owner's: no deployment could add one."""
     for cluster in (one for one in subject.clusters if not one.adopted):
         missing = [label for label in required if not cluster.labels.get(label)]
@@ -104,7 +109,7 @@ def _labels(subject: Subject, required: Sequence[str]) -> Iterator[Breach]:
             yield f"cluster {cluster.name}", f"label {join(missing)} is missing"
 
 
-def _digests(subject: Subject) -> Iterator[Breach]:
+def _digests(subject: DeclaredStack) -> Iterator[Breach]:
     yield from in_offers(
         (template, offer, f"image {image} is not pinned by digest; write NAME@sha256:…")
         for template, offer, request in subject.requests
@@ -114,7 +119,7 @@ def _digests(subject: Subject) -> Iterator[Breach]:
     )
 
 
-def _own_account(subject: Subject) -> Iterator[Breach]:
+def _own_account(subject: DeclaredStack) -> Iterator[Breach]:
     trainer = subject.catalog.trainer
     yield from in_offers(
         (template, offer, f"runs as {trainer}, as all do; give the template a trainer or a service_account of its own")
@@ -123,7 +128,7 @@ def _own_account(subject: Subject) -> Iterator[Breach]:
     )
 
 
-def _cmek(subject: Subject) -> Iterator[Breach]:
+def _cmek(subject: DeclaredStack) -> Iterator[Breach]:
     yield from ((f"cluster {one.name}", "no encryption.kmsKey") for one in subject.clusters if not one.kms_key)
     yield from in_offers(
         (template, offer, "no key of your own; only jobs on a cluster with encryption.kmsKey have one")
@@ -132,26 +137,26 @@ def _cmek(subject: Subject) -> Iterator[Breach]:
     )
 
 
-def _nothing_public(subject: Subject) -> Iterator[Breach]:
+def _nothing_public(subject: DeclaredStack) -> Iterator[Breach]:
     for member in subject.facts.people:
         if member in _EVERYBODY or crowd(member):
             yield f"submitter {member}", "that is everybody; name people or a group"
 
 
-def _roles(subject: Subject) -> Iterator[Breach]:
+def _roles(subject: DeclaredStack) -> Iterator[Breach]:
     for member, roles in subject.facts.submitters.items():
         above = [role for role in roles.values() if role.removeprefix("roles/") not in _ROLES]
         if above:
             yield f"submitter {member}", f"{join(above)} is more than submitting needs"
 
 
-def _checkpoints(subject: Subject) -> Iterator[Breach]:
+def _checkpoints(subject: DeclaredStack) -> Iterator[Breach]:
     for template in subject.templates:
         if not template.checkpoints and any(offer.capacity_type == SPOT for offer in template.offers):
             yield f"template {template.name}", "is offered on Spot machines and does not say checkpoints=True"
 
 
-def _timeout(subject: Subject, hours: float) -> Iterator[Breach]:
+def _timeout(subject: DeclaredStack, hours: float) -> Iterator[Breach]:
     yield from in_offers(
         (template, offer, f"may run {found / 3600:g} h, at most {hours:g} h are allowed; set timeout_s")
         for template, offer, request in subject.requests
@@ -159,12 +164,12 @@ def _timeout(subject: Subject, hours: float) -> Iterator[Breach]:
     )
 
 
-def _no_code(subject: Subject) -> Iterator[Breach]:
+def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
     if subject.facts.code:
         yield "slipway:workspace.code is true", "people may run what nobody has reviewed; leave it out"
 
 
-def _asked(check: Callable[[Subject], Iterable[Breach]]) -> Check:
+def _asked(check: Callable[[DeclaredStack], Iterable[Breach]]) -> Check:
     """A rule that the stack file asks for by true."""
     return lambda subject, asked: check(subject) if asked else ()
 
@@ -191,3 +196,50 @@ RULES = (
     Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _asked(_no_code)),
 )
 BY_KEY: dict[str, Rule] = {rule.key: rule for rule in RULES}
+
+
+_OF_LEVEL = {MANDATORY: KINDS["policy-violated"], ADVISORY: KINDS["policy-advice"]}
+
+
+def violations(facts: Facts) -> tuple[Finding, ...]:
+    """Every breach of the rules that the facts name in `policy`, the mandatory ones first. The name of a finding's
+    subject is the rule's key.
+
+    A rule that this version does not know is one that can't be shown to hold: it counts as broken.
+    """
+    stack = DeclaredStack(facts)
+    return tuple(
+        # Frozen: approvals know what breaks a rule by its words up to a colon, as of `user:ada@acme.example`.
+        kind.of(Subject("policy", key, what.partition(":")[0]), f"{what}: {how}", field="slipway:policy")
+        for level, kind in _OF_LEVEL.items()
+        for key, setting in facts.policy.get(level, {}).items()
+        for what, how in _breaches(key, stack, setting)
+    )
+
+
+def sentence(found: Finding) -> str:
+    """The sentence with the rule that it breaks: `cluster h100: label team is missing [advisory policy labels]`."""
+    level = MANDATORY if found.grade is Grade.BLOCKING else ADVISORY
+    return f"{found.sentence} [{level} policy {found.subject.name}]"
+
+
+def refuse(found: tuple[Finding, ...]) -> None:
+    """Raises PolicyError when a mandatory rule is among those that are broken."""
+    broken = [f"{one.sentence} [{one.subject.name}]" for one in found if one.grade is Grade.BLOCKING]
+    if broken:
+        raise PolicyError(
+            f"the stack breaks {len(broken)} of its own mandatory rules, so nothing was changed",
+            why="\n".join(broken),
+            fix="change what breaks the rule, or the rule: slipway:policy in the stack file, which is reviewed too",
+        )
+
+
+def _breaches(key: str, stack: DeclaredStack, setting: Any) -> Iterable[Breach]:
+    """A program that is under review may give a rule anything."""
+    rule = BY_KEY.get(key)
+    if rule is None:
+        return ((f"unknown rule {key}", "this version of slipway can't check it"),)
+    try:
+        return tuple(rule.check(stack, setting))
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as problem:
+        return ((f"setting {setting!r} of {rule.key}", f"this version of slipway can't check it ({problem})"),)

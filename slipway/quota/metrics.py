@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.machines.spec import Disk, MachineGroup, MachineSpec, is_tpu, one_tpu
 from slipway.machines.table import Machine, MachineError, accelerator, all_accelerators, machine, rows
-from slipway.machines.tpu import is_tpu, one_tpu
 
 ON_DEMAND_QUOTA = "on-demand"
 PREEMPTIBLE = "preemptible"

@@ -10,7 +10,7 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.policy.rule import ADVISORY, MANDATORY
-from slipway.policy.verdict import sentence, violations
+from slipway.policy.rules import sentence, violations
 from slipway.review.change import Change
 
 _FILE = "slipway:policy"

@@ -16,9 +16,8 @@ from typing import Any
 from slipway.capacity import CAPACITY_TYPES
 from slipway.cluster import Reservation
 from slipway.kinds import KINDS
-from slipway.machines.spec import Disk, MachineSpec
+from slipway.machines.spec import Disk, MachineSpec, is_tpu, machine_or_tpu
 from slipway.machines.table import Machine, MachineError
-from slipway.machines.tpu import is_tpu, machine_or_tpu
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The configuration of a stack as a whole: its keys, and the rules of its own that it is held to."""
+"""The configuration of a stack: its keys, what jobs need beside machines, and the rules that a team sets itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,51 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from slipway.stack import bounds
 from slipway.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
-from slipway.stack.workspace_entries import TrainerEntry, WorkspaceEntry
+
+
+class WorkspaceEntry(Entry):
+    """Buckets, the trainer's service account, and who may submit."""
+
+    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
+        default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
+    )
+    catalog_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
+        default=None, description="<project>-<stack>-catalog when left out."
+    )
+    work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
+        default=None, description="<project>-<stack>-work when left out."
+    )
+    trainer: Annotated[str, bounds.TRAINER] | None = Field(
+        default=None,
+        description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
+        examples=["slipway-trainer"],
+    )
+    code: bool = Field(
+        default=False,
+        description="Whether `submit --code` may run a working tree on templates that allow it.",
+        examples=["true"],
+    )
+    confirm_above: Annotated[float, bounds.COST] | None = Field(
+        default=None,
+        description="USD an hour above which `submit` asks before it sends jobs beside pools and reservations; --yes "
+        "answers. Never when left out.",
+        examples=[4],
+    )
+
+
+class TrainerEntry(Entry):
+    """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
+
+    account: Annotated[str, bounds.TRAINER] | None = Field(
+        default=None,
+        description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
+        examples=["slipway-evals"],
+    )
+    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
+        default=[],
+        description="IAM members that may submit its templates, and so may run any code as it; nobody when left out.",
+        examples=["[group:evals@acme.example]"],
+    )
 
 
 class PolicyRulesEntry(Entry):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from slipway.catalog.selection import default_buckets
+from slipway.catalog.lookup import default_buckets
 from slipway.cluster import PROTECT
 from slipway.formatting import nearest, quoted
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.machines.table import Machine, MachineError, machine, region_has, regions, regions_with
 from slipway.rules.reservations import reserved_only, zone
 from slipway.season import moment
-from slipway.stack.adoption import check_adoption
-from slipway.stack.alternatives import check_alternatives
 from slipway.stack.bounds import BUCKET_NAME, DISK_TYPES, LARGEST_POOL, NAME, PROJECT
+from slipway.stack.cluster_checks import check_adoption, check_alternatives
 from slipway.stack.config import OWN_KEYS
 from slipway.stack.secrets import shown
 from slipway.stack.trainers import check_trainers

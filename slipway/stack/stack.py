@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
-from slipway.catalog.selection import default_buckets
+from slipway.catalog.lookup import default_buckets
 from slipway.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine

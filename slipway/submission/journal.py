@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
 
-from slipway.catalog.selection import checkout
+from slipway.catalog.lookup import checkout
 from slipway.errors import SlipwayError
 from slipway.files import write_atomically
 

@@ -22,7 +22,7 @@ def worth_again(problem: CloudError) -> bool:
 
 def more_quota(request: Request, message: str) -> str:
     """Say how to ask for the quota that a refusal names, as much of it as the request needs."""
-    from slipway.jobs.quota_wait import draws
+    from slipway.jobs.waiting import draws
     from slipway.quota.metrics import request_command
 
     drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}

@@ -23,7 +23,7 @@ from slipway.submission.candidates import PreparedSubmission, SubmissionRequest,
 from slipway.submission.parameters import judged
 from slipway.sweeps.points import Mistake, Point, Points, refusal
 from slipway.sweeps.runs import Run
-from slipway.sweeps.sweep_identity import SweepDigests, siblings, sweep_id
+from slipway.sweeps.sweep_journal import SweepDigests, siblings, sweep_id
 
 Values = Mapping[str, Scalar]
 

@@ -36,9 +36,8 @@ from slipway.sweeps.runs import (
     remaining_runs,
     runs_in_words,
 )
-from slipway.sweeps.sweep_identity import instead
 from slipway.sweeps.sweep_jobs import SweepJobs
-from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep, was_begun
+from slipway.sweeps.sweep_journal import SweepHeader, SweepJournal, instead, journal_of_sweep, was_begun
 from slipway.sweeps.sweep_plan import SweepPlan
 from slipway.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 

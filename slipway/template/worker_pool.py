@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from slipway.machines.spec import Disk, MachineSpec
+from slipway.machines.spec import Disk, MachineSpec, machine_or_tpu
 from slipway.machines.table import Machine
-from slipway.machines.tpu import machine_or_tpu
 from slipway.rules.code import MODULE
 from slipway.rules.workers import POSITIONS
 

@@ -10,7 +10,7 @@ from slipway.deployment.snapshot import lacks
 from slipway.deployment.summary import kept_settings
 from slipway.generations.adoption import obstacles
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.stack.adoption import OF_THE_MAKING
+from slipway.stack.cluster_checks import OF_THE_MAKING
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import from_text
 

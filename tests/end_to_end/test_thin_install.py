@@ -140,7 +140,7 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
         "slipway.deployment.",
         "slipway.creation.",
         "slipway.template.",
-        "slipway.review.preview_text",
+        "slipway.review.preview",
     )
     assert [name for name, _ in missing if not name.startswith(deploying)] == []
 

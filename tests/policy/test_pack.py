@@ -16,8 +16,7 @@ from policy.__main__ import PolicyPack
 from slipway.facts import CATALOG, WORKSPACE, Facts
 from slipway.findings.finding import Grade
 from slipway.policy.rule import ADVISORY, MANDATORY
-from slipway.policy.rules import RULES
-from slipway.policy.verdict import violations
+from slipway.policy.rules import RULES, violations
 from tests.slipway.test_facts import components, told
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.catalog.selection import address, recall, remember, select_catalog
+from slipway.catalog.lookup import address, recall, remember, select_catalog
 from slipway.cloud.storage import Location
 from slipway.errors import ConfigError
 

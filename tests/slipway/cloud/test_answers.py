@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slipway.catalog.selection import SelectedCatalog, fetch
+from slipway.catalog.lookup import SelectedCatalog, fetch
 from slipway.cloud.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.storage import Location, StoredObject
 from slipway.deployment.deletion_guard import use_of_cluster

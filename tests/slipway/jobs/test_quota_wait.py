@@ -6,7 +6,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.jobs.quota_wait import quota_reason
+from slipway.jobs.waiting import quota_reason
 from slipway.machines.spec import MachineSpec
 from tests.slipway.submission.conftest import NOW, cluster, job, pool
 

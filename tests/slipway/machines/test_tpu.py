@@ -2,8 +2,8 @@
 
 import pytest
 
+from slipway.machines.spec import is_tpu, tpu
 from slipway.machines.table import MachineError, machine_types
-from slipway.machines.tpu import is_tpu, tpu
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.errors import PolicyError
 from slipway.facts import Facts, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.machines.spec import Disk, MachineSpec
-from slipway.policy.rule import ADVISORY, MANDATORY, Subject
-from slipway.policy.rules import RULES
-from slipway.policy.verdict import refuse, sentence, violations
+from slipway.policy.rule import ADVISORY, MANDATORY, DeclaredStack
+from slipway.policy.rules import RULES, refuse, sentence, violations
 from slipway.prices import Price
 from slipway.season import Season
 from slipway.stack.config import PolicyRulesEntry
@@ -204,7 +203,7 @@ def test_a_request_is_judged_where_its_cluster_is() -> None:  # N2
     pool = replace(SPOT, capacity_type="pool", cluster="cpu", pools=("workers",))
     catalog = with_cluster(region="us-east4", alternative=1).catalog
     lora = replace(LORA, offers=(pool, SPOT))
-    found = Subject(replace(GOOD, catalog=replace(catalog, templates={"lora": lora}))).requests
+    found = DeclaredStack(replace(GOOD, catalog=replace(catalog, templates={"lora": lora}))).requests
     assert [request.region for _, _, request in found] == ["us-east4", "us-central1"]
 
 

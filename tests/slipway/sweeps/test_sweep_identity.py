@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.request import RequestOverrides
 from slipway.sweeps.points import Given, Point
-from slipway.sweeps.sweep_identity import SweepDigests, instead
+from slipway.sweeps.sweep_journal import SweepDigests, instead
 
 TEXTS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)
 ASKED = SubmissionRequest("digits")
