@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
@@ -114,14 +114,10 @@ def _other_next_time(change: Change) -> Iterator[Finding]:
         name, kind, happens = "", SECRET, "gets another version"
         if one.new and one.type.startswith(VERSION) and one.fate is not Fate.CHANGED:
             name = str(one.new.inputs.get("secret", ""))
-        elif (
-            one.new
-            and one.old
-            and one.type.startswith(PACKAGE)
-            and any(map(_CONTENT.match, (*one.diffs, *one.replaces)))
-        ):
-            name, kind, happens = name_of(one.new, "package", change), "jobs-lose-package", "is overwritten"
-            name = name if name_of(one.old, "package", change) == name else ""
+        elif one.new and one.old and one.type.startswith(PACKAGE):
+            was, is_ = (name_of(each, "package", change) for each in (one.old, one.new))
+            rewritten = any(map(_CONTENT.match, (*one.diffs, *one.replaces)))
+            name, kind, happens = is_ if rewritten and was == is_ else "", _LOST_PACKAGE, "is overwritten"
         if theirs := users(change, kind, name):
             words = f"`{name}` {happens}, and {told_jobs(theirs, change.now)} may read it after a restart"
             yield KINDS["jobs-restart-differently"].of(Subject(name), words, details=jobs(theirs, change.now))
@@ -160,10 +156,22 @@ GRANTED = {
 """The same of roles, by what they are on (the project, where empty); and the role by which jobs usually get in."""
 
 
+_NEEDS: Mapping[str, Callable[[VertexJob], Iterable[str]]] = {
+    ACCOUNT: lambda job: (job.service_account,),
+    BUCKET: lambda job: job.buckets,
+    _LOST_PACKAGE: lambda job: job.packages,
+    SECRET: lambda job: (secret_in(one) for pool in job.worker_pools for one in pool.env if "__SECRET=" in one),
+    RESERVATION: lambda job: (*job.reservations, *map(_last, job.reservations)),
+    _IMAGES: lambda job: ("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools),
+}
+"""What a job needs of each, by the kind of finding that says that it is lost; of all others, its networks."""
+
+
 def users(change: Change, kind: str, name: str) -> tuple[VertexJob, ...]:
     """Unfinished jobs that need it; `kind` is the finding that says that it is lost."""
     known_as = _last(name) if kind == SECRET else name
-    return tuple(job for job in change.jobs if name and known_as in _needs(job, kind, change))
+    needs = _NEEDS.get(kind)
+    return tuple(job for job in change.jobs if name and known_as in (needs(job) if needs else _networks(job, change)))
 
 
 def name_of(one: Resource, what: str, change: Change) -> str:
@@ -192,31 +200,15 @@ def reservations(catalog: Catalog) -> frozenset[str]:
     )
 
 
-def _needs(job: VertexJob, kind: str, change: Change) -> frozenset[str]:
-    if kind == ACCOUNT:
-        return frozenset({job.service_account})
-    if kind == BUCKET:
-        return job.buckets
-    if kind == _LOST_PACKAGE:
-        return frozenset(job.packages)
-    if kind == SECRET:
-        return frozenset(secret_in(one) for pool in job.worker_pools for one in pool.env if "__SECRET=" in one)
-    if kind == RESERVATION:
-        return frozenset((*job.reservations, *map(_last, job.reservations)))
-    if kind == _IMAGES:
-        return frozenset("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools)
-    return frozenset(map(_last, _networks(job, change)))
-
-
 def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     """Networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
     cluster = change.old.cluster_named(job.persistent_resource_id) if change.old else None
     if cluster:
-        yield from (cluster.network, cluster.network_attachment, cluster.kms_key)
+        yield from map(_last, (cluster.network, cluster.network_attachment, cluster.kms_key))
     template = change.old.templates.get(job.labels.get(TEMPLATE_LABEL, "")) if change.old else None
     for spec in (job_spec(one) for one in template.offers) if template else ():
-        yield str(spec.get("network", ""))
-        yield str(spec.get("pscInterfaceConfig", {}).get("networkAttachment", ""))
+        attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
+        yield from map(_last, (str(spec.get("network", "")), str(attachment)))
 
 
 def _last(path: str) -> str:
