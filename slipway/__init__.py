@@ -13,7 +13,7 @@ _MODULES = {"Job": "slipway.api", "submit": "slipway.api", "Sweep": "slipway.swe
 
 
 def __getattr__(name: str) -> object:
-    """What the names refer to is imported when it is asked for, so that importing slipway costs nothing."""
+    """Import a name's module when it is asked for, so that importing slipway costs nothing."""
     import importlib
 
     if name in _MODULES:

@@ -99,7 +99,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What people call it, and `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
+        """The name that people use, and `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
         return self._job.display_name
 
     @property
@@ -114,7 +114,7 @@ class Job:
 
     @property
     def dirty(self) -> bool | None:
-        """Whether the template was deployed with changes that this commit lacks; None where the job does not tell."""
+        """Tell whether the template was deployed with changes that this commit lacks; None where nothing tells."""
         return self._job.revision.dirty
 
     @property
@@ -128,7 +128,7 @@ class Job:
 
     @property
     def output(self) -> str:
-        """Its output directory, `gs://…`; empty for a job without one."""
+        """The output directory, `gs://…`; empty for a job without one."""
         return self._job.output
 
     @property
@@ -138,7 +138,7 @@ class Job:
 
     @property
     def best_trial(self) -> Trial | None:
-        """Of a tuning job: the best trial that has succeeded so far. None where there is none, or no one best."""
+        """The best trial of a tuning job that has succeeded so far. None where there is none, or no one best."""
         return self._job.best_trial
 
     def refresh(self) -> Job:

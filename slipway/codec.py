@@ -28,7 +28,7 @@ class MalformedError(ValueError):
         self.said, self.place = said, place
 
     def under(self, part: str) -> MalformedError:
-        """The same, `part` (a key, or an index in brackets) further up."""
+        """Return this error with `part`, a key or an index in brackets, in front of its place."""
         dot = "." if self.place and not self.place.startswith("[") else ""
         self.place = f"{part}{dot}{self.place}"
         return self
@@ -62,14 +62,14 @@ class At:
 
 @dataclass(frozen=True)
 class Else:
-    """What a missing key or null means, for a field without a default."""
+    """The value that a missing key or null means, for a field without a default."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a value of the right type must be besides."""
+    """A condition that a value of the right type must meet besides."""
 
     fits: Callable[[Any], bool]
     expected: str
@@ -95,7 +95,7 @@ class As:
 
 @dataclass(frozen=True)
 class _Reader:
-    """How values of a type are read; `expected` says in words what is."""
+    """The way to read values of a type; `expected` says in words what is."""
 
     read: Callable[[Any], Any]
     expected: str
@@ -177,7 +177,7 @@ def _word(value: Enum) -> str:
 
 
 def _under(part: str, read: Callable[[Any], Any], value: Any) -> Any:
-    """What `read` makes of a value that is at `part`, which is in the place of what is wrong with it."""
+    """Read a value that is at `part`, which becomes part of the place of what is wrong with it."""
     try:
         return read(value)
     except MalformedError as error:
@@ -296,7 +296,7 @@ def _list(inner: _Reader) -> _Reader:
 
 
 def _mapping(held: Any) -> _Reader:
-    """Of anything, by text. An object that has a field for its key is told it."""
+    """A mapping by text. An object that has a field for its key is told it."""
     inner, is_object = _reader(held), is_dataclass(held)
 
     def read_mapping(value: Any) -> Any:

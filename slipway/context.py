@@ -1,4 +1,4 @@
-"""What every command, and every call from Python, starts from: environment, folder, catalog and clients."""
+"""The start of every command, and of every call from Python: environment, folder, catalog and clients."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ConfigError(SlipwayError):
 
 
 class AuthError(SlipwayError):
-    """No credentials, or an identity without the role it needs."""
+    """Credentials are missing, or their identity lacks a role."""
 
     exit_code = 3
 
@@ -121,5 +121,5 @@ def visible(text: str, harmful: re.Pattern[str] = _HARMFUL) -> str:
 
 
 def _bounded(text: str) -> str:
-    """No line without end, whatever value it repeats. A fix is not cut: it is there to be copied."""
+    """Cut lines without end, whatever value they repeat. A fix is not cut: it is there to be copied."""
     return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in text.split("\n"))

@@ -119,7 +119,7 @@ def unfit(value: float | str) -> str:
 
 
 def excess(values: Mapping[str, float | str]) -> str:
-    """Why these values together are too much for one job, an empty string when they are not."""
+    """The reason why these values together are too much for one job, an empty string when they are not."""
     size = len(recorded(values).encode())
     return "" if size <= MOST_BYTES else f"take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB)"
 

@@ -33,7 +33,7 @@ def wide(package: str, module: str) -> ModuleType:
 
 
 def narrow(package: str, module: str) -> ModuleType | None:
-    """The same module with nothing but what it needs; None when the package can't be imported like that."""
+    """A module of types with nothing but what it needs; None when the package can't be imported like that."""
     with _importing:
         if package in sys.modules:
             return wide(package, module)

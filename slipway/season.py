@@ -41,7 +41,7 @@ ALWAYS = Season()
 
 
 def moment(text: str) -> datetime:
-    """In UTC; a date is its midnight there. Raises ValueError, also for a time without a zone."""
+    """Read a time as UTC; a date is its midnight there. Raises ValueError, also for a time without a zone."""
     if found := _OF_ENGINE.fullmatch(text):
         text = f"{found['date']}T{found['time']}{found['zone']}"
     elif not re.fullmatch(MOMENT, text):

@@ -1,4 +1,4 @@
-"""Who may do what: everybody, and whoever asks; and what could not be read, which is a finding of its own."""
+"""Permissions, of everybody and of whoever asks; and a finding for each part that could not be read."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def roles(picture: Picture) -> Iterator[Finding]:
 
 
 def unread(picture: Picture) -> Iterator[Finding]:
-    """One finding for each part: API, identity, reason and role; one for an API that is switched off."""
+    """Tell API, identity, reason and role for each part; an API that is switched off is told once."""
     backend = picture.backend
     vital = {
         "clusters": picture.clusters,

@@ -41,7 +41,7 @@ class _Folder:
         return sorted(str(file.relative_to(self.path)) for file in files)
 
     def content(self, name: str) -> bytes | None:
-        """None for what is not there. Raises OSError."""
+        """Read a file; None for one that is not there. Raises OSError."""
         try:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
@@ -70,7 +70,7 @@ class _Folder:
 
 @dataclass(frozen=True)
 class _Bucket:
-    """The same in Cloud Storage, where an object is there as a whole or not at all. Raises CloudError."""
+    """A backend in Cloud Storage, where an object is there as a whole or not at all. Raises CloudError."""
 
     address: str
     at: Location
@@ -99,7 +99,7 @@ _Files = _Folder | _Bucket
 
 
 def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: str, identity: str) -> Backend | str:
-    """What the backend has of a stack, or why nobody looked."""
+    """Read what the backend has of a stack, or tell why nobody looked."""
     project, url = _settings(checkout, environ)
     address = url.partition("?")[0]
     if not url:

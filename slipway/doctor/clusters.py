@@ -43,7 +43,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
 
 
 def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """Only that jobs can't run on it is told: the rest is its owner's business."""
+    """Tell only that jobs can't run on it: the rest is its owner's business."""
     if cluster.state in ("ERROR", "STOPPING"):
         name = next(name for name, id_ in picture.offered.clusters.items() if id_ == cluster.id)
         words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{_error(cluster)}"
@@ -137,7 +137,7 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
-    """No deletion is named while it does something."""
+    """Name no deletion while it does something."""
     stack, subject = cluster.labels.get(STACK_LABEL, ""), Subject("cluster", cluster.id)
     called, region = picture.called(cluster), cluster.region or picture.region
     mend = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"

@@ -38,7 +38,7 @@ _DONE = ("same", "refresh", "read", "discard")
 
 
 class Then(StrEnum):
-    """What the next deployment does about it."""
+    """The next deployment's answer to it."""
 
     PUT_BACK = "puts it back"
     MADE_ANEW = "makes it anew"
@@ -53,13 +53,13 @@ def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "") -> 
 
 
 def shape_of(found: Iterable[Finding], unread: Iterable[str] = ()) -> str:
-    """The same until a person changes something else, or back."""
+    """A hash that stays the same until a person changes something else, or back."""
     return shape([*((one.subject, one.field, one.sentence) for one in found), *(("unread", one) for one in unread)])
 
 
 def together(engine: Iterable[Finding], live: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each field once. What lives tells more: the successor of a deleted cluster is another resource to the engine,
-    which takes the old one for gone for good."""
+    """Keep each field once. The live one tells more: to the engine the successor of a deleted cluster is another
+    resource, and the old one gone for good."""
     once = {(one.subject, one.field): one for one in (*engine, *live)}
     return tuple(sorted(once.values(), key=lambda one: (one.subject, one.field)))
 
@@ -109,7 +109,7 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
 
 
 def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
-    """Its inputs may lack labels; whether it grows or shrinks now is not known."""
+    """Leave out labels, which its inputs may lack; whether it grows or shrinks now is not known."""
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
     except MISREAD:

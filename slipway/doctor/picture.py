@@ -68,8 +68,8 @@ class Backend:
 
 @dataclass(frozen=True)
 class Submission:
-    """One that this machine recorded and that no process holds. `job` is empty where no answer came. `words` are what
-    is typed after the template to send the same again, None where that is not known."""
+    """A submission that this machine recorded and that no process holds. `job` is empty where no answer came. `words`
+    are typed after the template to send the same again; None where they are not known."""
 
     request_id: str
     template: str
@@ -91,7 +91,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Policy:
-    """Who has what on a resource now. `ours`: members for whom alone it is looked at, as what others have there is not
+    """The grants on a resource now. `ours`: members for whom alone it is looked at, as what others have there is not
     the stack's; empty for all."""
 
     on: Subject
@@ -161,7 +161,7 @@ class Picture(Place):
 
     @property
     def go_on(self) -> tuple[str, str]:
-        """Nobody can tell an `up` from a `destroy` that was killed, so both ways are named."""
+        """Name both ways: nobody can tell an `up` from a `destroy` that was killed."""
         busy = self.backend is not None and self.backend.busy
         when = "unless it is still at work" if busy else "which goes on from there"
         keep = f"to keep it: {self.up}, which makes what its file asks for"
@@ -186,7 +186,7 @@ class Picture(Place):
         return {one.id: one for one in clusters if one.id not in self.offered.adopted or self.at_home(one)}
 
     def at_home(self, one: PersistentResource | VertexJob) -> bool:
-        """It is in the stack's own region, or does not say where it is."""
+        """Tell whether it is in the stack's own region, or does not say where it is."""
         return one.region in ("", self.region)
 
     def called(self, cluster: PersistentResource) -> str:

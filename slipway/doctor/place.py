@@ -1,4 +1,4 @@
-"""Which stack is looked at, and where it is: of a stack file in this checkout, or of a catalog alone."""
+"""The stack that is looked at, and its place: of a stack file in this checkout, or of a catalog alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Place:
 
     @property
     def declared_regions(self) -> tuple[str, ...]:
-        """Where the stack's file lets clusters come to be, besides `region`."""
+        """Regions where the stack's file lets clusters come to be, besides `region`."""
         clusters = _clusters(self.document) if self.document else ()
         options = (one for entry in clusters for one in entry["alternatives"].entries())
         named = dict.fromkeys(region for one in options if (region := one["region"].of(str)))
@@ -112,7 +112,7 @@ def _of_file(stack: str, document: Document) -> Place | None:
 
 
 def _files(root: Path) -> dict[str, Document]:
-    """By the stack's name; a file that can't be read is left out."""
+    """Load stack files by the stacks' names; one that can't be read is left out."""
     found = {}
     for path in sorted((root / "stacks").glob("Pulumi.*.yaml")):
         try:

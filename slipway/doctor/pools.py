@@ -190,7 +190,7 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
 
 
 def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
-    """As much as is drawn at most, or a quarter more, in whole machines."""
+    """Ask for as much as is drawn at most, or a quarter more, in whole machines."""
     if line.increase != INCREASABLE:
         return "free some of it, or use machines of another type"
     more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)

@@ -204,7 +204,7 @@ def _remarks(shares: list[Share], room: int, now: int) -> list[str]:
 
 
 def _at_most(shares: list[Share], room: int) -> str:
-    """How far pools can grow, where that is not to their maximum."""
+    """Tell how far pools can grow, where that is not to their maximum."""
     lacking = sum(share.ceiling for share in shares) - room
     if lacking <= 0:
         return ""

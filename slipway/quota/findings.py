@@ -20,7 +20,7 @@ UNKNOWN = KINDS["quota-unknown"].of
 
 
 def short(grounds: Grounds, lines: Iterable[Line]) -> Iterator[Finding]:
-    """What this deployment draws and does not get."""
+    """Find what this deployment draws and does not get."""
     for line in lines:
         if line.short and line.limit is not None:
             created = sum(line.created.values())
@@ -71,7 +71,7 @@ def beyond(lines: Iterable[Line]) -> Iterator[Finding]:
 
 
 def unsure(grounds: Grounds) -> Iterator[Finding]:
-    """Why it can't be told whether what is drawn now fits."""
+    """Tell why nobody knows whether what is drawn now fits."""
     for metric in grounds.shares:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
@@ -84,7 +84,7 @@ def unsure(grounds: Grounds) -> Iterator[Finding]:
 
 
 def notes(grounds: Grounds) -> Iterator[Finding]:
-    """What is not checked, or not counted."""
+    """Tell what is not checked, or not counted."""
     for metric in filter(grounds.unchecked, grounds.shares):
         words = f"{label(metric)} are not checked: the service lists no quota {metric}"
         yield UNKNOWN(Subject("quota", metric), words)

@@ -31,8 +31,8 @@ def quota_of(live: Live, metric: str) -> str:
 
 
 def requested(live: Live, metric: str, enough: int) -> Requested | None:
-    """What became of the request for more of a metric. Without one, that there is no hope where more would be needed
-    and can't be had; else None."""
+    """Tell what became of the request for more of a metric. Without one, tell that it is hopeless where more would be
+    needed and can't be had; else None."""
     if there := preference_of(live, metric):
         return became_of(there)
     limit = live.limit(metric)
@@ -41,7 +41,7 @@ def requested(live: Live, metric: str, enough: int) -> Requested | None:
 
 
 def preference_of(live: Live, metric: str) -> QuotaPreference | None:
-    """What was asked for of a metric's quota; None also where that could not be read."""
+    """The request for a metric's quota; None also where that could not be read."""
     return None if isinstance(live.preferences, Unknown) else live.preferences.get(quota_of(live, metric))
 
 
@@ -55,8 +55,8 @@ def became_of(there: QuotaPreference) -> Requested:
 
 
 def outlook(live: Live, metric: str) -> str:
-    """What became of the request for more of a metric; where there is none, whether more can be had. Empty where
-    nobody can tell."""
+    """Tell what became of the request for more of a metric; where there is none, whether more can be had. Empty
+    where nobody can tell."""
     if there := preference_of(live, metric):
         return str(became_of(there))
     limit = live.limit(metric)

@@ -57,7 +57,7 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
 
 
 def unmetered(groups: Iterable[MachineGroup], *, preemptible: bool) -> tuple[str, ...]:
-    """What they draw of which no metric is known: disks and, where they are preemptible, accelerators. Raises
+    """Name what they draw of which no metric is known: disks and, where they are preemptible, accelerators. Raises
     MachineError as `needs` does."""
     found: list[str] = []
     for one in groups:
@@ -86,7 +86,7 @@ def needs_of(groups: Iterable[MachineGroup], *, preemptible: bool = False) -> tu
 
 
 def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, ...]:
-    """What machines of a job's own draw. Empty for those whose shape is not known, and where no rule is known."""
+    """The needs of machines of a job's own. Empty for those whose shape is not known, and where no rule is known."""
     row = CAPACITY_TYPES[capacity_type]
     if row.draws not in (ON_DEMAND_QUOTA, PREEMPTIBLE):
         return ()
@@ -135,11 +135,11 @@ def quota_id(metric: str, listed: Mapping[str, str] | None = None) -> str | None
 
 
 ALL_SHORT_COMMAND = "slipway quota --request --contact EMAIL"
-"""What a person types to ask for all that is short."""
+"""The command that asks for all that is short."""
 
 
 def request_command(metric: str, limit: int) -> str:
-    """What a person types to ask for that limit."""
+    """The command that asks for that limit."""
     return f"slipway quota --request {metric}={limit} --contact EMAIL"
 
 

@@ -1,4 +1,4 @@
-"""What a quota verdict is made of and what it comes to, and the table that preview and `slipway quota` print of it."""
+"""A verdict on quota, what it is made of, and the table that preview and `slipway quota` print of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")
 
 @dataclass(frozen=True)
 class OfferDraw:
-    """What an offer of a template draws with the default parameters, beside the pools.
+    """The machines that an offer of a template draws with the default parameters, beside the pools.
 
     One by `pool` draws nothing (`machines` empty): the pool holds the machines already. `label`: what tells the offer
     from the template's others. `refusal`: why it can't be taken, whatever the quota; `intended` where the template
@@ -92,7 +92,7 @@ class Line:
 
     @property
     def key(self) -> str:
-        """What tells it from the other lines: the metric, with the region where that is not the stack's own."""
+        """The key that tells it from the other lines: the metric, with the region where that is not the stack's own."""
         where = f" in {self.region}" if self.elsewhere else ""
         return f"{self.metric}{where}" if self.now is not None else f"{self.metric} offers"
 
@@ -105,7 +105,7 @@ class Line:
         )
 
     def lacks(self, *, strict: bool) -> int:
-        """How much is missing now; with `strict`, at the maximum of pools."""
+        """The amount that is missing now; with `strict`, at the maximum of pools."""
         growth = strict and self.now is not None and self.room is not None
         return self.short or (max(0, self.ceiling - (self.room or 0)) if growth else 0)
 

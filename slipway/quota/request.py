@@ -15,7 +15,7 @@ RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
 
 @dataclass(frozen=True)
 class Requested:
-    """What becomes of a request for a higher limit; -1 is none. `asked` is None where nobody asked, as it is hopeless.
+    """The state of a request for a higher limit; -1 is none. `asked` is None where nobody asked, as it is hopeless.
 
     `granted` is None until anything is. `why`: the reason for what was not granted.
     """

@@ -41,7 +41,7 @@ class Readiness:
 
     @property
     def ready(self) -> bool | None:
-        """Whether nothing is missing; None where nobody can tell."""
+        """Tell whether nothing is missing; None where nobody can."""
         return False if self.lacking else None if self.unsure else True
 
     @property
@@ -51,7 +51,7 @@ class Readiness:
 
     @property
     def why(self) -> str:
-        """Which quota is short by how much; empty where none is."""
+        """The quota that is short, and by how much; empty where none is."""
         return join(one.shortage(one.short, str(one.requested or one.increase)) for one in self.lacking)
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ def _of(
 
 
 def _asked(line: Line, asked: Mapping[str, int]) -> Line:
-    """With what this deployment asks for, where nobody has asked for as much."""
+    """Add what this deployment asks for, where nobody has asked for as much."""
     amount, known = 0 if line.elsewhere else asked.get(line.metric, 0), line.requested
     if not amount or (known and known.asked is not None and not more(amount, known.asked)):
         return line

@@ -1,4 +1,4 @@
-"""What a verdict rests on: who draws which metric, how much lives, and which limits are known.
+"""The grounds of a verdict: who draws which metric, how much lives, and which limits are known.
 
 What is drawn now is counted from live clusters and the jobs beside them, as no API tells it surely.
 """
@@ -40,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Share:
-    """What one pool draws of a metric: `each` per machine, `now` after this `up`, `initial` when it is made."""
+    """A pool's draw of a metric: `each` per machine, `now` after this `up`, `initial` when it is made."""
 
     cluster: CurrentCluster
     pool: PoolSpec
@@ -111,7 +111,7 @@ def _count(target: Counter[str], groups: tuple[MachineGroup, ...], *, preemptibl
 
 
 class Grounds:
-    """What a region's limits are, who draws on them, and how much: gathered once for a verdict, and only read then."""
+    """A region's limits, who draws on them, and how much: gathered once for a verdict, and only read then."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Grounds:
         return metric in self._inferred and not isinstance(limits, Unknown) and metric not in limits
 
     def lacking(self, need: Need) -> int:
-        """By how much the limit alone is too small; 0 where it suffices or can't be told."""
+        """The amount by which the limit alone is too small; 0 where it suffices or can't be told."""
         limit = self.limit(need.metric)
         return need.amount - limit.limit if isinstance(limit, QuotaLimit) and lacks(limit, need.amount) else 0
 
