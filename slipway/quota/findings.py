@@ -11,7 +11,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import few, join
 from slipway.labels import NAME_LABEL
 from slipway.live import QuotaLimit, Unknown
-from slipway.quota.increases import outlook, quota_of
+from slipway.quota.increases import quota_of, requested
 from slipway.quota.metrics import Need, label, rank
 from slipway.quota.report import Line, OfferDraw, OfferVerdict
 from slipway.quota.usage import Grounds, usage
@@ -53,7 +53,7 @@ def _fix(grounds: Grounds, line: Line, enough: int) -> str:
         named = join(sorted(cluster.id for cluster in going))
         fixes.append(f"run pulumi up without this edit first, which deletes {named} once no job needs that")
     fixes.append("lower `replicas` in the stack file")
-    id_, hope = quota_of(live, line.metric), outlook(live, line.metric)
+    id_, hope = quota_of(live, line.metric), requested(live, line.metric, enough) or line.increase
     ask = f"ask for a limit of {enough:,}" + (f" (quota id {id_})" if id_ else "")
     return ", or ".join([*fixes, f"{ask}: {hope}" if hope else ask])
 
@@ -129,7 +129,7 @@ def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdi
             if verdicts[draw.template][draw.label].lacks_quota and grounds.lacking(need):
                 who.setdefault(draw.template, []).append((draw.label, need.amount))
         if who and isinstance(limit, QuotaLimit):
-            hope = outlook(grounds.live, metric)
+            hope = requested(grounds.live, metric, draws[0][1].amount) or limit.increase
             told = "; ".join(
                 f"{template} needs {_amounts(drawn)} with {few(label for label, _ in drawn)}"
                 for template, drawn in who.items()

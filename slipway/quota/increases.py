@@ -54,15 +54,6 @@ def became_of(there: QuotaPreference) -> Requested:
     return Requested("partly" if there.granted else "hopeless", there.preferred, there.granted, why)
 
 
-def outlook(live: Live, metric: str) -> str:
-    """Tell what became of the request for more of a metric; where there is none, whether more can be had. Empty
-    where nobody can tell."""
-    if there := preference_of(live, metric):
-        return str(became_of(there))
-    limit = live.limit(metric)
-    return limit.increase if limit else ""
-
-
 def requests(
     lines: Iterable[Line], live: Live, known: Iterable[StatePreference] = (), *, strict: bool = False
 ) -> tuple[QuotaRequest, ...]:
