@@ -1,4 +1,4 @@
-"""What one answer may take at most: a service can go on forever, a byte at a time."""
+"""Bounds of one answer in time and size: a service can go on forever, a byte at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OverlongAnswer(HTTPError):  # noqa: N818 - named as urllib3 names its own
 
 
 class EndlessAnswer(TimeoutError):  # noqa: N818 - likewise
-    """It came, and had not ended in time."""
+    """An answer that came, and had not ended in time."""
 
 
 def whole(response: urllib3.BaseHTTPResponse) -> urllib3.BaseHTTPResponse:
@@ -41,7 +41,7 @@ def whole(response: urllib3.BaseHTTPResponse) -> urllib3.BaseHTTPResponse:
 
 
 def bounded(pool: type[HTTPConnectionPool], *, stream: bool) -> type[HTTPConnectionPool]:
-    """The same kind of connections, whose answers end in time."""
+    """Make connections of that kind whose answers end in time."""
     answers = {"response_class": _Stream if stream else _Answer}
     return type("Bounded", (pool,), {"ConnectionCls": type("Bounded", (pool.ConnectionCls,), answers)})
 
@@ -61,7 +61,7 @@ class _Stream(_Answer):
 
 
 class _Timed(io.RawIOBase):
-    """What comes from a socket while there is time. `part`: seconds for each read."""
+    """Bytes from a socket while there is time. `part`: seconds for each read."""
 
     def __init__(self, source: io.BufferedReader, sock: socket.socket, part: float, step: int) -> None:
         self._source, self._sock, self._part, self._step = source.detach(), sock, part, step

@@ -105,7 +105,7 @@ class PersistentResource:
 
     @property
     def failed(self) -> bool:
-        """It has no machines and is not billed, whatever its pools say: they tell what it was to have."""
+        """Tell whether it failed, and so has no machines and no bill: its pools tell what it was to have."""
         return self.state == "ERROR"
 
     @property

@@ -33,7 +33,7 @@ class Connection:
         return Storage(self.session, self.endpoints)
 
     def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
-        """In a region, and for lists in `others` too."""
+        """Return the client of a region, whose lists have `others` too."""
         return Vertex(self.session, self.endpoints, project, region, others)
 
     def quotas(self, project: str, ids: Mapping[str, str] | None = None) -> Quotas:

@@ -1,4 +1,4 @@
-"""Who is asking: one chain of credentials for program, hooks and CLI.
+"""One chain of credentials for program, hooks and CLI.
 
 `GOOGLE_OAUTH_ACCESS_TOKEN`, else application default credentials; with `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` that
 service account is impersonated by either.
@@ -42,7 +42,7 @@ class _Bearer:
 
 
 class _TokenService:
-    """What google-auth asks for tokens through: the same proxies and authorities as everything else."""
+    """Transport of google-auth's requests for tokens, by the same proxies and authorities as everything else."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""Where each API answers: Google's hosts, or the overrides that the Pulumi provider reads from the environment."""
+"""Addresses of the APIs: Google's hosts, or the overrides that the Pulumi provider reads from the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong between us and an API, as typed errors that name the missing role.
+"""Typed errors between us and an API, which name the missing role.
 
 ::
 
@@ -71,7 +71,7 @@ def role_for(permission: str) -> str:
 
 @dataclass(frozen=True)
 class Call:
-    """What was being done, for the words of an error.
+    """A call to an API, for the words of an error.
 
     `doing` continues "could not …"; `permission` is what the call needs, `on` the resource it is granted on.
     """
@@ -197,13 +197,13 @@ class Unreachable(CloudError):
 
 
 class NoAnswer(CloudError):
-    """Where that leaves open whether a job was made, the submission says so, with its own exit code."""
+    """A lost answer. Where it leaves open whether a job was made, the submission says so, with its own exit code."""
 
     exit_code = 1
 
 
 class Garbled(CloudError):
-    """It may have been carried out all the same."""
+    """An answer that no API gives. The request may have been carried out all the same."""
 
     exit_code = 1
 

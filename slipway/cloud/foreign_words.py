@@ -1,4 +1,4 @@
-"""What the words of the engine and of its provider mean: they say what went wrong, and seldom what to do.
+"""Meanings of the engine's and its provider's words, which say what went wrong, and seldom what to do.
 
 Both are programs of others, so whoever has their words (a hook of the program, a log) finds the way out here.
 """
@@ -91,7 +91,7 @@ _RULES = (
 
 @dataclass(frozen=True)
 class Meaning:
-    """What went wrong in a few words, the words themselves, and what to do about it now."""
+    """A fault in a few words, the words that told it, and what to do about it now."""
 
     what: str
     why: str
@@ -99,8 +99,8 @@ class Meaning:
 
 
 def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Meaning, ...]:
-    """One for each thing to do, in the order of the lines; none for what is not understood. `environ` tells a run of a
-    workflow from a person's shell."""
+    """Return a meaning for each thing to do, in the order of the lines; none for what is not understood. `environ`
+    tells a run of a workflow from a person's shell."""
     found: dict[str, Meaning] = {}
     for line in (_COLOR.sub("", one) for one in lines):
         for pattern, what, fix in _RULES:

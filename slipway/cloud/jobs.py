@@ -1,4 +1,4 @@
-"""What runs in Vertex AI, as frozen values: jobs of every kind, their worker pools and trials. Times are UTC."""
+"""Jobs in Vertex AI as frozen values: those of every kind, their worker pools and trials. Times are UTC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """One role of a job: `replicas` equal machines, running a package's module or an image.
+    """A role of a job: `replicas` equal machines, running a package's module or an image.
 
     `env` are `NAME=value`, in the request's order. `reservations`: full paths of those named; `reserves`: it takes any.
     """
@@ -122,7 +122,7 @@ class VertexJob:
 
     @property
     def template(self) -> str:
-        """Its template's name; empty for a job of none, as `request_id` and `user` are."""
+        """The template's name; empty for a job of none, as `request_id` and `user` are."""
         return self.labels.get(TEMPLATE_LABEL, "")
 
     @property
@@ -150,7 +150,7 @@ class VertexJob:
 
     @property
     def typed(self) -> str:
-        """Its name, or its number where a shell might read more into a name."""
+        """The job's name, or its number where a shell might read more into a name."""
         return self.display_name if _WORD.fullmatch(self.display_name) else self.id
 
     @property
@@ -160,12 +160,12 @@ class VertexJob:
 
     @property
     def capacity_type(self) -> str:
-        """Where its machines come from; of a job that is not Slipway's, as far as its request tells."""
+        """The source of its machines; of a job that is not Slipway's, as far as its request tells."""
         return POOL if self.persistent_resource_id else self._without_pool
 
     @property
     def preemptible(self) -> bool:
-        """Its machines draw preemptible quota, as Spot and flex-start do."""
+        """Tell whether its machines draw preemptible quota, as Spot and flex-start do."""
         return CAPACITY_TYPES[self._without_pool].preemptible
 
     @property
@@ -174,7 +174,7 @@ class VertexJob:
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:
-        """All trials that run at once have them."""
+        """Sum the machines of all trials that run at once."""
         return tuple(
             MachineGroup(pool.machine, pool.replicas * self.trials) for pool in self.worker_pools if pool.replicas
         )
@@ -205,7 +205,7 @@ class VertexJob:
 
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool] | None:
-        """None for a job that does not record them."""
+        """The recorded parameters; None for a job that does not record them."""
         return parameters_in(one for pool in self.worker_pools for one in pool.env)
 
     @property

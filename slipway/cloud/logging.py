@@ -14,7 +14,7 @@ from slipway.cloud.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One line. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart."""
+    """A line of a log. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart."""
 
     timestamp: datetime | None
     stamp: str

@@ -26,7 +26,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One metric of one replica (`task`: `workerpool0-0`) or of one of its accelerators, of the custom job with the
+    """A metric of one replica (`task`: `workerpool0-0`) or of one of its accelerators, of the custom job with the
     number `job`. `points` are the oldest first."""
 
     metric: str
@@ -56,8 +56,8 @@ class Monitoring:
     def series(
         self, metric: str, jobs: tuple[str, ...], begin: datetime, end: datetime, period: int = 0
     ) -> tuple[Series, ...]:
-        """One metric of the custom jobs with these numbers. With a `period` (seconds, a minute at least) each point
-        is the mean of that many seconds, else they are as measured. Raises CloudError."""
+        """Read one metric of the custom jobs with these numbers. With a `period` (seconds, a minute at least) each
+        point is the mean of that many seconds, else they are as measured. Raises CloudError."""
         call = Call(f"read the metrics of {self._project}", "monitoring.timeSeries.list", f"project {self._project}")
         numbers = ", ".join(f'"{number}"' for number in jobs)
         params: dict[str, str | int] = {

@@ -1,4 +1,4 @@
-"""Who may do what: whoever asks (asking needs no role), and by a resource's policy everybody."""
+"""Permissions of whoever asks (asking needs no role), and a resource's policy, which tells everybody's."""
 
 from __future__ import annotations
 

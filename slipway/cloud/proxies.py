@@ -1,4 +1,4 @@
-"""Which proxy a URL is reached through: the environment's, else the one that macOS or Windows is set to.
+"""The proxy of a URL: the environment's, else the one that macOS or Windows is set to.
 
 `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` by the URL's scheme, and past them what `NO_PROXY` names: hosts and domains,
 each with or without a port, IPv4 networks (10.0.0.0/8), or `*` for all. A name in lower case goes before the same in

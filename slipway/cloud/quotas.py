@@ -16,7 +16,7 @@ SERVICE = "aiplatform.googleapis.com"
 
 @dataclass(frozen=True)
 class QuotaInfo:
-    """One quota. `metric` has the service in front of it.
+    """A quota. `metric` has the service in front of it.
 
     `limits` with the locations where they hold, most specific first; -1 is unlimited. `ineligibility` is the API's word
     for why no increase can be asked for, None when one can. `id` is what preferences call the quota.
@@ -50,7 +50,7 @@ class QuotaInfo:
 
 @dataclass(frozen=True)
 class QuotaPreference:
-    """What was asked for of one quota in one region, and what became of that. -1 is unlimited.
+    """A request for more of one quota in one region, and what became of it. -1 is unlimited.
 
     `id` is its own, within the project. `granted` is None until anything was. `detail`: what the service says of it.
     """

@@ -1,4 +1,4 @@
-"""One authorised REST session: timeouts, careful retries, and answers turned into typed errors."""
+"""An authorised REST session: timeouts, careful retries, and answers turned into typed errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.
 
 @dataclass(frozen=True)
 class HttpPolicy:
-    """How long a call may take, in seconds, and how often an idempotent one is tried. `read` is for each part of an
+    """Time limits of a call, in seconds, and the number of tries of an idempotent one. `read` is for each part of an
     answer. After `whole`, or after a list's `most` bytes, nothing more is asked for: no page, and nothing again."""
 
     connect: float = 10.0

@@ -88,8 +88,8 @@ class Storage:
             yield shaped(call, lambda one: StoredObject.read(under.bucket, one), body)
 
     def chunks(self, one: StoredObject, start: int = 0) -> Iterator[bytes]:
-        """Its bytes from `start` on, as they are stored. Raises NotFound when it has other contents meanwhile, NoAnswer
-        when they break off."""
+        """Return its bytes from `start` on, as they are stored. Raises NotFound when it has other contents meanwhile,
+        NoAnswer when they break off."""
         call = Call(f"read {one.at}", "storage.objects.get", f"gs://{one.at.bucket}")
         headers = {"Accept-Encoding": "gzip" if one.packed else "identity"}
         if start:
@@ -98,7 +98,8 @@ class Storage:
         return self._session.stream(self._object(one.at), call, params, headers)
 
     def age(self, at: Location) -> timedelta | None:
-        """How long the object has had its contents, by the service's own clock; None when the answer does not tell."""
+        """Return how long the object has had its contents, by the service's own clock; None when the answer does not
+        tell."""
         call = Call(f"look at {at}", "storage.objects.get", f"gs://{at.bucket}")
         answer = self._session.download(self._object(at), call)
         made = shaped(call, lambda body: parse_timestamp(body.get("timeCreated")), json_object(answer, call))

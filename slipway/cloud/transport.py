@@ -41,7 +41,7 @@ class InvalidHeader(HTTPError):  # noqa: N818 - named as urllib3 names its own
 
 
 class Authorisation(Protocol):
-    """Who asks."""
+    """Credentials of whoever asks."""
 
     def headers(self, method: str, url: str) -> Mapping[str, str]: ...
 

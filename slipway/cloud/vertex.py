@@ -39,7 +39,7 @@ class Vertex:
         self._session, self._endpoints = session, endpoints
 
     def at(self, region: str) -> Vertex:
-        """The same in one region alone; in its first where none is named."""
+        """Return the client of one region alone; of its first where none is named."""
         return Vertex(self._session, self._endpoints, self.project, region or self.region)
 
     def _at_once(self, read: Callable[[Vertex], _Read]) -> list[_Read]:
@@ -84,7 +84,8 @@ class Vertex:
             yield _read_job(call, kind, body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """As `jobs`, all kinds merged, newest first. A state is given by its job's name in the filter."""
+        """List jobs of all kinds merged, newest first, as `jobs` does. A state is given by its job's name in the
+        filter."""
         return _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
 
     def cancel(self, name: str) -> None:
@@ -132,7 +133,7 @@ class Vertex:
 
 
 def _begun(jobs: Iterator[VertexJob]) -> Iterator[VertexJob]:
-    """The same, with its first page read."""
+    """Return an iterator whose first page has been read."""
     return chain(tuple(islice(jobs, 1)), jobs)
 
 

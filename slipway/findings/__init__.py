@@ -1,1 +1,1 @@
-"""What Slipway finds and tells: one `Finding` for the doctor, drift, reviews, policy, quota and notices."""
+"""Findings: one `Finding` for the doctor, drift, reviews, policy, quota and notices."""

@@ -22,12 +22,12 @@ class Grade(IntEnum):
 
     @property
     def review_word(self) -> str:
-        """As documents and comments of reviews spell it. Frozen."""
+        """The grade as documents and comments of reviews spell it. Frozen."""
         return "change" if self is Grade.NOTE else self.name.lower()
 
     @property
     def doctor_word(self) -> str:
-        """As `slipway doctor` spells it. Frozen."""
+        """The grade as `slipway doctor` spells it. Frozen."""
         return "broken" if self is Grade.BLOCKING else self.name.lower()
 
 
@@ -106,7 +106,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The same in two findings of one thing."""
+        """A key that two findings of one thing share."""
         return self.kind, self.subject
 
 
@@ -140,7 +140,7 @@ class FindingKind:
 
 
 def gravest_first(findings: Iterable[Finding]) -> Iterable[tuple[Section, list[Finding]]]:
-    """By section, those with the worst grade first; no section is empty."""
+    """Sort findings by section, the worst grade first; no section is empty."""
     listed = list(findings)
     found = [(section, [one for one in listed if one.section is section]) for section in Section]
     return sorted((pair for pair in found if pair[1]), key=lambda pair: -max(one.grade for one in pair[1]))
@@ -154,5 +154,5 @@ def shape(parts: Iterable[tuple[str, ...]]) -> str:
 
 
 def shape_of(findings: Iterable[Finding]) -> str:
-    """That of what blocks or warns."""
+    """Return the shape of what blocks or warns."""
     return shape(one.key for one in findings if one.grade is not Grade.NOTE)

@@ -39,7 +39,7 @@ class OtherJobError(ConfigError):
 
 
 class Claim(Enum):
-    """Who has an attempt's claim, as far as is known."""
+    """The holder of an attempt's claim, as far as is known."""
 
     FREE = auto()
     GIVEN_UP = auto()

@@ -1,4 +1,4 @@
-"""What a job asks of a cluster: machines by worker pool, and the resource pools that take them. Pure."""
+"""The demand of a job on a cluster: machines by worker pool, and the resource pools that take them. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slipway.machines.spec import MachineSpec
 
 @dataclass(frozen=True)
 class Part:
-    """One worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
+    """A worker pool of a job: its role, the resource pool it runs on (by name, if known), and its machines."""
 
     role: str
     pool: str

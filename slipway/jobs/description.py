@@ -36,7 +36,7 @@ class JobDescription:
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """As JSON has it: seconds, and USD as text; null for what is not known, or not there."""
+        """Return the description for JSON: seconds, and USD as text; null for what is not known, or not there."""
         job, account = self.job, self.account
         code = {"hash": job.labels.get(CODE_LABEL), "commit": job.code.commit or None, "dirty": job.code.dirty}
         return {

@@ -1,5 +1,4 @@
-"""How long earlier jobs waited for their machines, and ran, from what the service lists and nothing else. Pure; nothing
-is predicted."""
+"""Waits and run times of earlier jobs, from what the service lists and nothing else. Pure; nothing is predicted."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ class Times:
 
     @classmethod
     def of(cls, found: list[float]) -> Times | None:
-        """None of fewer than three."""
+        """Return their times; None of fewer than three."""
         return cls(min(found), max(found), len(found)) if len(found) >= FEWEST else None
 
 

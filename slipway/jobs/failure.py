@@ -50,7 +50,8 @@ class Failure:
 
 
 def read_failure(context: Context, job: VertexJob) -> Failure | None:
-    """None for a job that has not failed, or never ran. What can't be read is reported in the result, not raised."""
+    """Read a failure; None for a job that has not failed, or never ran. What can't be read is reported in the result,
+    not raised."""
     if job.state != "JOB_STATE_FAILED" or job.start_time is None or not job.log_ids:
         return None
     found = REPLICA.search(job.error)

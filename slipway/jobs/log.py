@@ -151,7 +151,7 @@ class JobEvents:
 
 
 def event_kind(entry: LogEntry) -> EventKind | None:
-    """Only lines of the service count, not what a replica writes."""
+    """Return the kind of event. Only lines of the service count, not what a replica writes."""
     return None if entry.task.startswith("workerpool") else kind_of_line(entry.text)
 
 

@@ -1,4 +1,4 @@
-"""Who wrote a line of a job's log, by the roles that its template names; and the lines that one of them wrote."""
+"""Writers of a job's log, by the roles that its template names; and the lines that one of them wrote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
 
 
 def prefix(entry: LogEntry, job: VertexJob) -> str:
-    """Who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
+    """Return who wrote a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's number
     comes before it: `3/trial`."""
     trial = entry.labels.get(TRIAL_LABEL, "")
     who = who_of(entry.task, job)
@@ -81,7 +81,7 @@ def task_filter(task: str) -> str:
 
 
 def _filters(job: VertexJob, name: str) -> Iterator[str]:
-    """One of them must hold."""
+    """Return filters of which one must hold."""
     if name == SERVICE or REPLICA.fullmatch(name):
         yield task_filter(name)
         return

@@ -1,4 +1,4 @@
-"""How much of its machines a job uses, from Monitoring: rows for each replica and accelerator, and nothing invented."""
+"""Utilization of a job's machines, from Monitoring: rows for each replica and accelerator, and nothing invented."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ORDER = (CPU, MEMORY, ACCELERATOR, ACCELERATOR_MEMORY)
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of one replica (`who`) or accelerator. There is at least one point; values are shares, 0 to 1."""
+    """A metric of one replica (`who`) or accelerator. There is at least one point; values are shares, 0 to 1."""
 
     who: str
     what: str

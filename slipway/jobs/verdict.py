@@ -1,4 +1,4 @@
-"""One verdict before a job is sent to a cluster: starts now, may wait, scales up, pool full, or can never run. Pure.
+"""The verdict before a job is sent to a cluster: starts now, may wait, scales up, pool full, or can never run. Pure.
 
 It speaks of what the service tells and no more: no order of the queue, no time of arrival.
 """

@@ -68,7 +68,7 @@ def wait_reason(
 
 
 def waits(job: VertexJob) -> bool:
-    """It waits for its first start, or for machines again after it lost them."""
+    """Tell whether it waits for its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
 
 

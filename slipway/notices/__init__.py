@@ -1,1 +1,1 @@
-"""What somebody should be told of although nobody asked; an issue for each, touched only when its shape changes."""
+"""Notices that nobody asked for: an issue for each, touched only when its shape changes."""

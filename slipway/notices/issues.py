@@ -103,7 +103,7 @@ def _over(there: _Known) -> Iterator[Step]:
 
 
 def _known(issue: Issue) -> _Known | None:
-    """None where somebody took the marker away, or wrote one that is none."""
+    """Read the marker; None where somebody took it away, or wrote one that is none."""
     found = _MARKER.match(issue.body.replace("\r\n", "\n"))
     try:
         data = json.loads(found["data"]) if found else None

@@ -136,7 +136,7 @@ def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices) -> Notices:
 
 
 def _of_findings(body: Mapping[str, Any]) -> Notices:
-    """Of a deployment: what it had no machines for."""
+    """Return notices of a deployment: what it had no machines for."""
     stack = str(body["stack"])
     found = tuple(
         _notice(

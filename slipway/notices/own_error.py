@@ -12,8 +12,8 @@ _GOES_ON = " " * 7
 
 
 def split(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """Each error once as what happened, why and the fix, and the lines that are of none: the service's words within an
-    error's reason have been dealt with. An error that says neither why nor what to do is not Slipway's."""
+    """Return each error once as what happened, why and the fix, and the lines that are of none: the service's words
+    within an error's reason have been dealt with. An error that says neither why nor what to do is not Slipway's."""
     lines = [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
     own, others, number = dict[tuple[str, str, str], None](), list[str](), 0
     while number < len(lines):

@@ -92,7 +92,7 @@ class Rule:
 
 
 def in_offers(found: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:
-    """The same breach of several offers of a template, as one: of `template lora (pool and spot)`."""
+    """Tell the same breach of several offers of a template as one: of `template lora (pool and spot)`."""
     offers: dict[tuple[str, str], list[str]] = {}
     for template, offer, text in found:
         offers.setdefault((template.name, text), []).append(offer.capacity_type)

@@ -1,2 +1,2 @@
-"""What a change does, to whom, before it does it: deployed and declared compared, in words of jobs, capacity, money,
-people and data."""
+"""The review of a change before it is made: deployed and declared compared, in words of jobs, capacity, money, people
+and data."""

@@ -1,4 +1,4 @@
-"""What was announced: what a deployment said that time alone would bring, once it has. Pure.
+"""Announced changes: those that a deployment said time alone would bring, once it has. Pure.
 
 A scheduled deployment is there for that. In the review of a pull request it is a change that nobody has to approve.
 """

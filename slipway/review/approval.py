@@ -50,8 +50,8 @@ class PullRequest:
 
 @dataclass(frozen=True)
 class MergeResult:
-    """What is to be deployed: `tree`, which `pull_request` makes, or has made where it is `merged`; None where it came
-    to the branch without one."""
+    """The merge result to be deployed: `tree`, which `pull_request` makes, or has made where it is `merged`; None where
+    it came to the branch without one."""
 
     tree: str
     pull_request: PullRequest | None

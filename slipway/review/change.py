@@ -61,7 +61,7 @@ class Change:
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
-        """What a deployment does, as this version decides it for what the program publishes."""
+        """Return what a deployment does, as this version decides it for what the program publishes."""
         return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
 
     def of(self, *what: What) -> tuple[Action, ...]:
@@ -76,7 +76,7 @@ class Change:
 
     @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
-        """Those that have not ended; none where they could not be read."""
+        """Return the jobs that have not ended; none where they could not be read."""
         return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:

@@ -1,4 +1,4 @@
-"""What is deployed, as far as it can be told: the facts that a change is compared with."""
+"""The deployed facts, as far as they can be told, which a change is compared with."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def declared(preview: Preview) -> tuple[Published, ...]:
 
 
 def deployed(preview: Preview) -> tuple[Published, ...]:
-    """The same, as they were deployed last."""
+    """Return the resources as they were deployed last."""
     steps = {step.urn: step for step in preview.steps if step.old is not None} | dict(preview.standing)
     return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
 
@@ -165,8 +165,8 @@ def _resource(state: Mapping[str, Any] | None) -> Resource | None:
 
 
 def _plain(value: Any) -> Any:
-    """Without the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash, and
-    what is not known yet `UNKNOWN`."""
+    """Leave out the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash,
+    and what is not known yet `UNKNOWN`."""
     if isinstance(value, Mapping):
         if value.get(_SIGNATURE) == _SECRET:
             return SECRET

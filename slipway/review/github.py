@@ -74,7 +74,8 @@ class GitHub:
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
 
     def merge_result(self) -> MergeResult:
-        """Of the commit that the workflow runs for. Raises ResourceError where GitHub does not tell."""
+        """Read the merge result of the commit that the workflow runs for. Raises ResourceError where GitHub does not
+        tell."""
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")

@@ -55,7 +55,7 @@ class Grant:
 
 
 def form(type_: str) -> Form | None:
-    """None for what grants nothing."""
+    """Return the form; None for what grants nothing."""
     match = _IAM.match(type_)
     if match is None:
         return None
@@ -65,7 +65,8 @@ def form(type_: str) -> Form | None:
 
 
 def grants(one: Touched, resource: Resource | None) -> Iterator[Grant]:
-    """What a resource grants in one of its states; nothing where it is not there, or its policy can't be read."""
+    """Return what a resource grants in one of its states; nothing where it is not there, or its policy can't be
+    read."""
     is_form = form(one.type)
     if resource is None or is_form is None:
         return

@@ -57,7 +57,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]
 
 
 def unseen(paths: Iterable[str], found: Iterable[Difference]) -> tuple[str, ...]:
-    """Those of the engine's paths that differ where nothing is shown: in secrets, or in what the cloud computes."""
+    """Return the engine's paths that differ where nothing is shown: in secrets, or in what the cloud computes."""
     tops = {top(one.path) for one in found}
     return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
 

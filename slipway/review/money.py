@@ -1,4 +1,4 @@
-"""What a change costs: idle and at most, the overlap of generations, what templates' runs cost."""
+"""Costs of a change: idle and at most, the overlap of generations, and templates' runs."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Amount:
 
     @property
     def difference(self) -> Decimal:
-        """Of what is known."""
+        """Return the difference of what is known."""
         return self.after.known - self.before.known
 
     @property
     def told(self) -> bool:
-        """Whether that says more than what is unknown could take back: what is not known any more has become no
-        cheaper, and what was not known before no dearer."""
+        """Tell whether the difference says more than what is unknown could take back: what is not known any more has
+        become no cheaper, and what was not known before no dearer."""
         if self.before.complete == self.after.complete:
             return bool(self.difference)
         return self.difference > 0 if self.before.complete else self.difference < 0
@@ -65,9 +65,9 @@ class Amount:
 
 @dataclass(frozen=True)
 class Money:
-    """Of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum. `overlap`: what old
-    generations cost beside that until they are gone. Before a first deployment amounts are 0; where nobody could tell,
-    unknown."""
+    """Costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum. `overlap`:
+    what old generations cost beside that until they are gone. Before a first deployment amounts are 0; where nobody
+    could tell, unknown."""
 
     idle: Amount
     most: Amount
@@ -213,7 +213,7 @@ def _whole(offer: Offer, template: Template) -> Decimal:
 
 
 def _trials(offer: Offer, template: Template) -> tuple[int, int]:
-    """In all and at once; 1 of a job without trials."""
+    """Return the trials in all and at once; 1 of a job without trials."""
     study, kind = template.study, JOBS.get(offer.kind)
     if study is None or kind is None or not kind.has_trials:
         return 1, 1

@@ -1,4 +1,4 @@
-"""What a change does to the stack's own policy: rules that it breaks, and rules that it weakens."""
+"""Effects of a change on the stack's own policy: rules that it breaks, and rules that it weakens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine says that it would do: its preview as values."""
+"""The engine's preview as values."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Resource:
 
     @property
     def stays(self) -> bool:
-        """Whether it stays in the cloud when it leaves the state."""
+        """Tell whether it stays in the cloud when it leaves the state."""
         return self.retained or self.inputs.get("deletionPolicy") == "ABANDON"
 
 
 @dataclass(frozen=True)
 class Step:
-    """What happens to one resource. `op` is the engine's word: same, create, update, delete, replace,
+    """A step of the engine for one resource. `op` is the engine's word: same, create, update, delete, replace,
     create-replacement, delete-replaced, import, read, refresh, … `name` is the logical one, `parent` the type of the
     component around it, empty without one. `old` is None before there is one, `new` when it goes. `component`: it
     groups others, and is nothing in the cloud.

@@ -1,4 +1,4 @@
-"""What `pulumi preview` and `up` say first: the consequences, from what the program itself knows. Pure."""
+"""The first lines of `pulumi preview` and `up`: the consequences, from what the program itself knows. Pure."""
 
 from __future__ import annotations
 

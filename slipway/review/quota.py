@@ -32,7 +32,7 @@ class _Ground:
     use: Mapping[str, Usage]
 
     def old(self, line: QuotaLine) -> int:
-        """What old generations draw."""
+        """Return what old generations draw."""
         return self.use[line.region].old.get(line.metric, 0) if self.use else 0
 
     def others(self, line: QuotaLine) -> int:
@@ -56,7 +56,7 @@ def quota(change: Change) -> Iterator[Finding]:
 
 
 def quota_in_words(change: Change) -> str:
-    """How the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `ok for pools, short for
+    """Say how the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `ok for pools, short for
     TEMPLATE`, `unknown`, `nothing drawn`; and what becomes of the requests for what is short."""
     lines = () if change.after is None else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.key.endswith(_OFFERS)]
@@ -206,8 +206,8 @@ def _check(change: Change) -> Iterator[Finding]:
 
 
 def _increase(ground: _Ground, line: QuotaLine) -> str:
-    """What became of the request for more, else whether more can be had, and under which name to ask for it. Requests
-    are made in the stack's own region alone."""
+    """Tell what became of the request for more, else whether more can be had, and under which name to ask for it.
+    Requests are made in the stack's own region alone."""
     live = ground.change.live
     if not line.region and (there := preference_of(live, line.metric)):
         return str(became_of(there))

@@ -22,7 +22,7 @@ _WORST_FIRST = {
 
 
 def asked_for(change: Change) -> Iterator[Finding]:
-    """What Google is asked for that it was not asked for before, by whomever."""
+    """Return what Google is asked for that it was not asked for before, by whomever."""
     before = (change.before.quota.requests if change.before else None) or {}
     for metric, asked in _requests(change).items():
         there = preference_of(change.live, metric)
@@ -50,7 +50,7 @@ def may_get(change: Change, line: QuotaLine) -> int:
 
 
 def requests_in_words(change: Change, lines: Iterable[QuotaLine]) -> str:
-    """What becomes of the requests for these, as far as there are any: the worst of it, after a comma."""
+    """Tell what becomes of the requests for these, as far as there are any: the worst of it, after a comma."""
     states = set()
     for line in lines:
         there = None if line.region else preference_of(change.live, line.metric)

@@ -1,4 +1,4 @@
-"""What a review reads of the cloud beside the engine's events: what is published, what lives, who used what lately.
+"""The cloud as a review reads it beside the engine's events: what is published, what lives, who used what lately.
 
 Sends nothing but GETs. What can't be read is `Unknown`, and is said.
 """
@@ -33,8 +33,8 @@ _UNREAD = Unknown("nothing was read", "", "")
 
 @dataclass(frozen=True)
 class Files:
-    """What a change touches, relative to the checkout; `removed` are those of them that it deletes. `template_code`:
-    what those of templates do beside declaring one."""
+    """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
+    `template_code`: what those of templates do beside declaring one."""
 
     touched: frozenset[str] | None = None
     removed: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ def change(
     identity: str = "",
     files: Files = _NO_FILES,
 ) -> Change:
-    """Of one stack. Without a connection nothing of the cloud is read, which is said."""
+    """Read the change of one stack. Without a connection nothing of the cloud is read, which is said."""
     after, unread = _after(preview)
     # What the program says of its place may be edited: jobs are where it was deployed.
     known = _before(preview) or after
@@ -115,8 +115,8 @@ def _before(preview: Preview) -> Facts | None:
 
 
 def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str, ...]:
-    """Where clusters of the stack are or may come to be besides its own region: as deployed, as declared, and as the
-    engine has them."""
+    """Return regions where clusters of the stack are or may come to be besides its own: as deployed, as declared, and
+    as the engine has them."""
     told = [region for one in (known, after) if one for region in one.catalog.other_regions or ()]
     clusters = (step for step in (*preview.standing.values(), *preview.steps) if step.type.startswith(CLUSTER_TYPE))
     told += [str(step.old.inputs.get("location", "")) for step in clusters if step.old]

@@ -1,4 +1,4 @@
-"""What becomes of each resource: all that the engine does to it taken together, whatever it calls that."""
+"""The fate of each resource: all that the engine does to it taken together, whatever it calls that."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Touched:
 
     @property
     def goes(self) -> bool:
-        """Whether what is there now is gone afterwards."""
+        """Tell whether what is there now is gone afterwards."""
         return self.fate in (Fate.DELETED, Fate.REPLACED)
 
     @property
@@ -82,7 +82,8 @@ class Touched:
 
     @property
     def _differing(self) -> tuple[str, ...]:
-        """As the engine has it: an imported resource has inputs that the program leaves to the cloud."""
+        """Return the differing fields as the engine has them: an imported resource has inputs that the program leaves
+        to the cloud."""
         tops = {top(path) for path in self.diffs}
         keys = dict.fromkeys((*self.was, *self.becomes, *(self.now.inputs if self.now else ())))
         return tuple(key for key in keys if self.new is not None and (not tops or key in tops))

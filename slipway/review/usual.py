@@ -13,7 +13,7 @@ from slipway.kinds import KINDS
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
-    """By cluster and pool, how many of its machines it takes, and by which offer."""
+    """Return by cluster and pool how many of its machines the template takes, and by which offer."""
     found: dict[tuple[str, str], tuple[int, Offer]] = {}
     for one in usual_offers(template):
         of_offer: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What consequences name, as sentences have it: jobs with owner and age, machines, fields from one value to another."""
+"""Words of consequences: jobs with owner and age, machines, fields from one value to another."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def job(one: VertexJob, now: datetime) -> str:
 
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
-    """Each job in a line, the longest there first."""
+    """Return a line for each job, the longest there first."""
     return tuple(job(one, now) for one in oldest_first(some))
 
 
 def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
-    """All of them while they are few, with owner and age; then how many they are."""
+    """Name all of them while they are few, with owner and age; then say how many they are."""
     lines = jobs(some, now)
     return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
 
@@ -63,7 +63,7 @@ def have_ended(some: Iterable[VertexJob], now: datetime) -> str:
 
 
 def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-    """Without those that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
+    """Leave out jobs that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
     listed = {one.name: one for one in some}
     behind = {one.backing for one in listed.values()} | {
         trial.job for one in listed.values() for trial in one.tried if trial.job

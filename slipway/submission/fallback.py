@@ -79,7 +79,7 @@ class FallbackDisplay(Protocol):
 
 @dataclass(frozen=True)
 class FallbackLoop:
-    """One attempt that may be given up for one of `later`, as the catalog has them when they are looked at."""
+    """An attempt that may be given up for one of `later`, as the catalog has them when they are looked at."""
 
     context: Context
     show: FallbackDisplay

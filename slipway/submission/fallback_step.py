@@ -1,4 +1,4 @@
-"""What to do with an attempt that waits, decided from what is known of it. Pure."""
+"""The next step of an attempt that waits, decided from what is known of it. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class AttemptStatus:
-    """What is known of an attempt whose job exists.
+    """The known status of an attempt whose job exists.
 
     `launcher`: its replicas take the claim. `overdue`: its wait has run out. `next`: a later offer could run now.
     `unread`: whether one could is not known yet.
@@ -37,7 +37,8 @@ class AttemptStatus:
 
 
 def next_step(status: AttemptStatus) -> Step:
-    """What to do now. Doing it, or a part of it, any number of times never makes two runs and never ends a run."""
+    """Return what to do now. Doing it, or a part of it, any number of times never makes two runs and never ends a
+    run."""
     if status.claim is Claim.STARTED:
         return Step.KEEP
     if status.claim is Claim.GIVEN_UP:
@@ -56,7 +57,7 @@ def next_step(status: AttemptStatus) -> Step:
 
 
 def _marked(status: AttemptStatus) -> Step:
-    """Only the service knows whether it began."""
+    """Return the step of one without a launcher: only the service knows whether it began."""
     if status.ended:
         if not status.started:
             return Step.NEXT

@@ -29,7 +29,8 @@ class EntryState(StrEnum):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One request. `job` is the resource name once it is known, `when` an RFC 3339 time of the last change."""
+    """The record of a request. `job` is the resource name once it is known, `when` an RFC 3339 time of the last
+    change."""
 
     request_id: str
     template: str
@@ -84,7 +85,7 @@ def lock(stream: IO[str], what: str, file: Path) -> None:
 
 
 class SubmissionJournal:
-    """One file per request in a folder of the stack's own. Writes are atomic and on disk before they return."""
+    """A folder of the stack's own, with a file for each request. Writes are atomic and on disk before they return."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -34,11 +34,10 @@ Read = TypeVar("Read")
 
 
 class Preflight:
-    """One look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first
-    candidate draws quota, else only when one that draws some is judged. With a `template`, its earlier jobs too, for
-    how long they waited. `patient`: all jobs that draw quota are read, however many pages that takes, and not the
-    newest alone, and the limits that only a list has. `threads` stay their owner's.
-    """
+    """A look at the regions of the candidates. Clusters and jobs are read at once; limits too when the first candidate
+    draws quota, else only when one that draws some is judged. With a `template`, its earlier jobs too, for how long
+    they waited. `patient`: all jobs that draw quota are read, however many pages that takes, and not the newest alone,
+    and the limits that only a list has. `threads` stay their owner's."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""One submission from its request to its job: a folder's code packed, preflight, choosing a candidate, sending, and
+"""A submission from its request to its job: a folder's code packed, preflight, choosing a candidate, sending, and
 falling back while it waits."""
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def refusal(source: str, mistakes: Sequence[Mistake], head: str = "") -> ConfigE
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One value with its place: a text, the items of a list, or names with their values. With none of them: null."""
+    """A value with its place: a text, the items of a list, or names with their values. With none of them: null."""
 
     place: str
     text: str | None = None
@@ -94,7 +94,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Points:
-    """All points of a source, in order, as far as it has no mistakes."""
+    """The points of a source, in order, as far as it has no mistakes."""
 
     source: str
     each: tuple[Point, ...]
@@ -102,7 +102,7 @@ class Points:
 
 
 def points(content: Content) -> Points:
-    """Each entry of the list with each combination of the grid, whose last name varies fastest."""
+    """Combine each entry of the list with each combination of the grid, whose last name varies fastest."""
     return _PointMaker(content.source, list(content.mistakes)).made(content.root)
 
 
@@ -122,7 +122,7 @@ class _PointMaker:
         self._mistakes.append(Mistake(place, what, fix))
 
     def _entries(self, node: Node) -> Iterator[tuple[str, Node, Node]]:
-        """Each name with its key and its first value."""
+        """Return each name with its key and its first value."""
         seen: set[str] = set()
         for key, value in node.entries or ():
             if key.text is None:

@@ -96,14 +96,14 @@ class KnownRuns:
         return tuple(found[index] for index in sorted(found))
 
     def with_found(self, found: Mapping[Run, VertexJob | None]) -> KnownRuns:
-        """The same with jobs that were asked for, None for one that is gone."""
+        """Add jobs that were asked for, None for one that is gone."""
         names = {run: job.name if job else self.jobs.get(run, "") for run, job in found.items()}
         states = {run: job.state if job else GONE for run, job in found.items()}
         left = {run: when for run, when in self.open.items() if run not in found}
         return replace(self, jobs={**self.jobs, **names}, open=left, states={**self.states, **states})
 
     def without(self, runs: Collection[Run]) -> KnownRuns:
-        """The same with `runs` as never sent, though meant to be."""
+        """Take `runs` for never sent, though meant to be."""
         jobs = {run: job for run, job in self.jobs.items() if run not in runs}
         return replace(self, jobs=jobs, forgotten=self.forgotten.union(runs))
 

@@ -1,4 +1,4 @@
-"""One sweep from its plan to its accepted runs: what is left of it, an offer for each group, and the sending."""
+"""A sweep from its plan to its accepted runs: what is left of it, an offer for each group, and the sending."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the commands share of the terminal: options, what is shown and how, and what is typed to submit."""
+"""Parts of the terminal that commands share: options, what is shown and how, and what is typed to submit."""

@@ -29,7 +29,7 @@ _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """How the command waits for the job's end; `timeout` in seconds, and as it was `typed`."""
+    """The wait for the job's end: `timeout` in seconds, and as it was `typed`."""
 
     waits: bool
     timeout: float | None

@@ -1,4 +1,4 @@
-"""What a job uses of its machines: rows of small columns, and in short behind its state line.
+"""A chart of how much of its machines a job uses: rows of small columns, and in short behind its state line.
 
 The scale is always 0 to 100 %; where nothing was measured there is a gap.
 """

@@ -1,4 +1,4 @@
-"""What completion suggests, from the catalog and the service. What can't be read is not suggested, and no error."""
+"""Suggestions for completion, from the catalog and the service. What can't be read is not suggested, and no error."""
 
 from __future__ import annotations
 

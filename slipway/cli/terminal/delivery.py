@@ -1,4 +1,4 @@
-"""One submission sent from the terminal, remembered while it waits, so that the same command resumes it."""
+"""A submission sent from the terminal, remembered while it waits, so that the same command resumes it."""
 
 from __future__ import annotations
 

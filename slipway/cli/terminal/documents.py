@@ -1,4 +1,4 @@
-"""What `--output json` prints of several verbs, for `slipway.codec.document` to write.
+"""JSON documents of several verbs, for `slipway.codec.document` to write.
 
 Times are RFC 3339 in UTC, durations seconds, prices USD as text.
 """

@@ -1,4 +1,4 @@
-"""What was mistyped, in words: an option that there is not, a word too many, and what was most likely meant."""
+"""Mistyped words: an option that there is not, a word too many, and what was most likely meant."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ GONE = "GONE"
 
 @dataclass(frozen=True)
 class Row:
-    """One pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
+    """A pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
     may have been on it."""
 
     name: str

@@ -1,5 +1,5 @@
-"""What goes to the terminal: results on stdout, all else on stderr, colour where it is wanted, and a last line that
-is drawn anew."""
+"""Output to the terminal: results on stdout, all else on stderr, colour where it is wanted, and a last line that is
+drawn anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One submission on the terminal: what is said while it is chosen, sent and waited for."""
+"""A submission on the terminal, told while its offer is chosen, and while it is sent and waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of a sweep, on the terminal: the lines and the document of its sending, and waiting for its runs."""
+"""The outcome of a sweep on the terminal: lines and document of its sending, and waiting for its runs."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Detached(Interrupted):
 
 
 class WatchDisplay(Protocol):
-    """Where a follower's events go."""
+    """A display of a follower's events."""
 
     def state(self, text: Callable[[datetime], str]) -> None: ...
 

@@ -41,7 +41,7 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class Place:
-    """What a comment belongs to. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it."""
+    """The place of a comment. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it."""
 
     tree: str = ""
     base: str = ""
@@ -114,7 +114,8 @@ Chosen = tuple[tuple[Review, Finding], ...]
 
 
 def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
-    """What is seen at once, the gravest first, and what is folded: what is only for knowing, where it is not alone."""
+    """Choose what is seen at once, the gravest first, and what is folded: what is only for knowing, where it is not
+    alone."""
     every = [(review, one) for review in reviews for one in review.consequences]
     few = len(every) <= _VISIBLE // 2
     grave = [pair for pair in every if few or pair[1].grade > Grade.NOTE]
@@ -173,8 +174,8 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
 
 
 def _data(reviews: Sequence[Review], place: Place) -> str:
-    """What an approval holds on to, without sentences: who approves has read those, and they are long. Nobody can
-    approve more than a comment holds: a deployment of that has to be insisted on."""
+    """Return what an approval holds on to, without sentences: who approves has read those, and they are long. Nobody
+    can approve more than a comment holds: a deployment of that has to be insisted on."""
     whole = _encoded([_bare(review) for review in reviews], place)
     if len(whole) <= _LARGEST_DATA:
         return whole

@@ -24,13 +24,13 @@ def write(review: Review) -> dict[str, Any]:
 
 
 def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
-    """One is written as such, several in a list."""
+    """Write one review as such, several in a list."""
     documents = [write(one) for one in reviews]
     return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
 
 
 def read_all(bodies: object, source: str) -> tuple[Review, ...]:
-    """Those of a list. Raises ConfigError as `read` does."""
+    """Read the reviews of a list. Raises ConfigError as `read` does."""
     if not isinstance(bodies, list):
         raise ConfigError(f"{source} is not a whole document", why="it has no list of reviews", fix="make it again")
     return tuple(read(one, source) for one in bodies)

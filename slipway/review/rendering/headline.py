@@ -1,5 +1,5 @@
-"""What everybody reads of a review, if nothing else: the worst consequences, the money and the quota, in a line; and a
-row for each stack. Pure."""
+"""The headline of a review: the worst consequences, the money and the quota, in a line; and a row for each stack.
+Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a person finds what did it: file and line of the change's checkout, in front of the key."""
+"""Places of consequences: file and line of the change's checkout, in front of the key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STACK_KEYS = ("slipway:", "gcp:")
 
 
 def located(review: Review, checkout: Path) -> Review:
-    """With `stacks/Pulumi.prod.yaml:14 slipway:…` for `slipway:…`. What is not there any more has the line of what it
+    """Put `stacks/Pulumi.prod.yaml:14 slipway:…` for `slipway:…`. What is not there any more has the line of what it
     was in; what can't be found keeps its key alone. Reads files, and runs none."""
     places = _Places(checkout, review.stack)
     return replace(review, consequences=tuple(map(places.located, review.consequences)))

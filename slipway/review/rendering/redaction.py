@@ -13,7 +13,7 @@ _ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
 
 
 def redacted(review: Review) -> Review:
-    """The same with `a…@acme.example` for `ada@acme.example`. Service accounts are nobody's and stay.
+    """Put `a…@acme.example` for `ada@acme.example`. Service accounts are nobody's and stay.
 
     Two people whose addresses begin alike are told apart no more.
     """
@@ -36,7 +36,7 @@ def redacted(review: Review) -> Review:
 
 
 def hidden(text: str) -> str:
-    """The same without people's addresses."""
+    """Hide people's addresses in a text."""
     return _ADDRESS.sub(_first_letter, text)
 
 
