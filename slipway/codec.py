@@ -202,7 +202,9 @@ def _resolved(kind: Any) -> tuple[_Field, ...]:
         told = hint.__metadata__ if get_origin(hint) is Annotated else ()
         if NOT_WRITTEN in told:
             continue
-        key = next((one.key for one in told if isinstance(one, At)), _camel(field.name))
+        first, *rest = field.name.split("_")
+        camel = first + "".join(part.capitalize() for part in rest)
+        key = next((one.key for one in told if isinstance(one, At)), camel)
         across = next((one for one in told if isinstance(one, Across)), None)
         default = field.default if field.default_factory is MISSING else field.default_factory()
         default = next((one.value for one in told if isinstance(one, Else)), default)
@@ -214,11 +216,6 @@ def _resolved(kind: Any) -> tuple[_Field, ...]:
 
 
 _fields: Callable[[Any], tuple[_Field, ...]] = cache(_resolved)
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def _reader(hint: Any) -> _Reader:

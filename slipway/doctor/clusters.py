@@ -118,36 +118,38 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     long = "for an unknown time"
     if lasts is not None:
         long = f"for {span(lasts.total_seconds())}{'' if since else ' or longer'}"
-    jobs = picture.jobs_on(cluster)
-    mend, does = picture.up, "it deletes the cluster"
-    if jobs:
-        still = f"{join(job.display_name for job in jobs)} still {'runs' if len(jobs) == 1 else 'run'}"
-        mend = f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
-        does = "or wait: a deployment deletes the cluster when it is idle"
-    elif cluster.in_use:
-        still = "a job that no list shows uses its machines"
-        mend = f"slipway pools{picture.of_catalog}"
-        does = "wait until none is in use: a deployment deletes the cluster then"
-    else:
-        still = "it is idle"
-    words = f"{picture.called(cluster)} has been retiring {long}: {still}, {dollars(picture.per_hour(cluster))}"
+    use, mend = _use(cluster, picture)
+    words = f"{picture.called(cluster)} has been retiring {long}: {use or 'it is idle'}, "
+    words += dollars(picture.per_hour(cluster))
+    mend, does = (
+        mend or f"slipway pools{picture.of_catalog}",
+        "or wait: a deployment deletes the cluster when it is idle",
+    )
+    if not use:
+        mend, does = picture.up, "it deletes the cluster"
     yield KINDS["cluster-retires-long"].of(
         Subject("cluster", cluster.id), words, mend, does, grade=None if late else Grade.NOTE
     )
+
+
+def _use(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
+    """Tell who uses it now, and by which command that is seen; each is empty where there is none."""
+    if jobs := picture.jobs_on(cluster):
+        words = f"{join(job.display_name for job in jobs)} {'is' if len(jobs) == 1 else 'are'} on it"
+        return words, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
+    return "its machines are in use" if cluster.in_use and not cluster.failed else "", ""
 
 
 def _others(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
     """Name no deletion while it does something."""
     stack, subject = cluster.labels.get(STACK_LABEL, ""), Subject("cluster", cluster.id)
     called, region = picture.called(cluster), cluster.region or picture.region
-    mend = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
-    busy, does = "", "if nobody needs it; ask whoever made it first"
-    if jobs := picture.jobs_on(cluster):
-        busy, does = f", and {join(job.display_name for job in jobs)} on it", "ask whoever uses it"
-        mend = f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"
-    elif cluster.in_use and not cluster.failed:
-        busy, does = ", and its machines are in use", "ask whoever uses it"
-        mend = f"leave {cluster.id} alone until nothing uses its machines"
+    use, mend = _use(cluster, picture)
+    busy, does = f", and {use}" if use else "", "ask whoever uses it"
+    mend = mend or f"leave {cluster.id} alone until nothing uses its machines"
+    if not use:
+        mend = f"gcloud ai persistent-resources delete {cluster.id} --project={picture.project} --region={region}"
+        does = "if nobody needs it; ask whoever made it first"
     if cluster.id in {*picture.offered.clusters.values(), *picture.offered.retiring} - picture.offered.adopted:
         words = f"{called} has an id of this stack and not its labels: somebody else made it, so it is left alone{busy}"
         yield KINDS["name-taken"].of(subject, words, mend, f"{does}; until it is gone nothing is deployed")

@@ -88,7 +88,7 @@ def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(
     stray = replace(lives(OLD, used=1), name="team-a", labels=labels)
     theirs = replace(job("sleeper", on=OLD), persistent_resource_id="team-a")
     one = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
-    assert one.sentence.endswith("sleeper on it") and one.fix == "slipway jobs show sleeper"
+    assert one.sentence.endswith("sleeper is on it") and one.fix == "slipway jobs show sleeper"
     assert one.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in one.means) is (not labels)
     unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert unlisted.sentence.endswith("its machines are in use")
@@ -139,7 +139,7 @@ def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_
     told = replace(published(catalog(CPU, retiring=(gone.id,))), age=age)
     stays = job("tune-27b-x1", on=gone)
     one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
-    assert one.sentence == f"cluster {gone.id} has been retiring {words}: tune-27b-x1 still runs, $0.46/h"
+    assert one.sentence == f"cluster {gone.id} has been retiring {words}: tune-27b-x1 is on it, $0.46/h"
     assert (one.grade, one.fix) == (grade, "slipway jobs show tune-27b-x1")
 
 
@@ -150,7 +150,7 @@ def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
         return found(lives(used=1), lives(OLD, used=1), published=published(replace(whole, clusters={})), jobs=())
 
     assert "cluster-retires-long" not in told(0.5)
-    assert "a job that no list shows" in told(3)["cluster-retires-long"].sentence
+    assert "machines are in use" in told(3)["cluster-retires-long"].sentence
 
 
 def test_a_cluster_older_than_the_cloud_advises(snapshot: SnapshotAssertion) -> None:
