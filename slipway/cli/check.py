@@ -132,8 +132,8 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileFindin
     """Templates that fit a cluster as asked for first and not as its alternatives, or the other way round."""
     if not any(cluster.alternatives for cluster in stack.clusters):
         return ()
-    from slipway.template.alternatives import misfits
     from slipway.template.load import load
+    from slipway.template.proof import misfits
 
     names = DocumentPart(document)["config"]["slipway:templates"]
     templates = {name: load((name,), folder)[0] for name in stack.templates}

@@ -15,8 +15,8 @@ from slipway.prices import price_in_words, signed, total
 from slipway.quota.assessment import assess
 from slipway.season import MACHINES
 from slipway.stack.stack import Stack
-from slipway.template.alternatives import misfits
 from slipway.template.job_template import JobTemplate
+from slipway.template.proof import misfits
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,11 @@
-"""The kinds of jobs, all made of one job spec: a file each, which says how it compiles, reads back, is listed and
-cancelled. A new kind is a new file and a name in this table.
-"""
+"""The kinds of jobs, all made of one job spec. A new kind is a new class and its name in this table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from slipway.kinds.custom_job import CUSTOM_JOB
-from slipway.kinds.kind import JobKind
-from slipway.kinds.training_pipeline import PIPELINE
-from slipway.kinds.tuning_job import TUNING_JOB
+from slipway.kinds.kind import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
 
 __all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "TUNING_JOB", "JobKind", "kind_of"]
 

@@ -1,7 +1,9 @@
-"""What every kind of job answers. What is here holds for a kind unless its own file says otherwise."""
+"""The kinds of jobs: how each compiles, reads back and is listed; JobKind answers for
+a kind that says nothing else."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -97,3 +99,102 @@ class JobKind(ABC):
     def filter(self, filter: str) -> str:
         """The API's filter for a list, from one that names states as a custom job's are named."""
         return filter
+
+
+class CustomJobKind(JobKind):
+    name, words = "custom-job", "custom job"
+    collection, message, module, spec = "customJobs", "CustomJob", "custom_job", "jobSpec"
+    gcloud = "gcloud ai custom-jobs create"
+    runs_itself = True
+
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+        return {self.spec: spec}
+
+
+CUSTOM_JOB = CustomJobKind()
+
+
+class TuningJobKind(JobKind):
+    name, words = "hyperparameter-tuning-job", "hyperparameter tuning job"
+    collection, message = "hyperparameterTuningJobs", "HyperparameterTuningJob"
+    module, spec = "hyperparameter_tuning_job", "trialJobSpec"
+    takes = needs = ("study",)
+    has_trials = True
+
+    def arguments(self, arguments: tuple[str, ...], study: Study | None) -> list[str]:
+        """Without those that the service adds for each trial."""
+        searched = tuple(f"--{name}=" for name in study.names()) if study else ()
+        return [argument for argument in arguments if not argument.startswith(searched)]
+
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+        from slipway.kinds.study import study_spec  # Which no submission needs.
+
+        assert study is not None, "checked when the template was made"
+        failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}
+        return {
+            "studySpec": study_spec(study),
+            "maxTrialCount": study.max_trials,
+            "parallelTrialCount": study.parallel_trials,
+            **failed,
+            self.spec: spec,
+        }
+
+    def trials(self, body: Json) -> int:
+        return int(body.get("parallelTrialCount") or 1)
+
+
+TUNING_JOB = TuningJobKind()
+
+
+CUSTOM_TASK = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+
+
+class TrainingPipelineKind(JobKind):
+    name, words = "training-pipeline", "training pipeline"
+    collection, message = "trainingPipelines", "TrainingPipeline"
+    module, spec = "training_pipeline", "trainingTaskInputs"
+    takes = ("model",)
+    ended = ("CANCELLED", "FAILED", "SUCCEEDED")
+
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+        output = spec["baseOutputDirectory"]["outputUriPrefix"]
+        return {
+            "trainingTaskDefinition": CUSTOM_TASK,
+            self.spec: spec,
+            **(model.fields(output) if model is not None else {}),
+        }
+
+    def parsed(self, body: Json, parse: Callable[[JobKind, Json], Any]) -> Any:
+        """The inputs are any JSON to the pipeline's own type: a custom job's knows better."""
+        parse(CUSTOM_JOB, {CUSTOM_JOB.spec: body[self.spec]})
+        return parse(self, body)
+
+    def living(self, body: Json) -> tuple[Json, int]:
+        """Its inputs are a job's spec or a tuning job's, in either spelling of the keys."""
+        inputs = _in_camel_case(self.spec_of(body))
+        tunes = TUNING_JOB.spec_of(inputs)
+        return (tunes, TUNING_JOB.trials(inputs)) if tunes else (inputs, 1)
+
+    def state(self, body: Json) -> str:
+        return super().state(body).replace("PIPELINE_STATE_", "JOB_STATE_")
+
+    def backing(self, body: Json) -> str:
+        """The one that the service made of it. Of a pipeline that others made it may be a tuning job."""
+        metadata = body.get("trainingTaskMetadata", {})
+        found = metadata if isinstance(metadata, Mapping) else {}
+        return str(found.get("backingCustomJob") or found.get("backingHyperparameterTuningJob") or "")
+
+    def filter(self, filter: str) -> str:
+        return filter.replace("JOB_STATE_", "PIPELINE_STATE_")
+
+
+def _in_camel_case(value: Any) -> Any:
+    """JSON with its keys in camelCase and without null: the SDK sends pipelines' inputs in snake_case, others send null
+    for what they leave out, and they come back like that."""
+    if isinstance(value, Mapping):
+        known = {key: one for key, one in value.items() if one is not None}
+        return {re.sub("_([a-z0-9])", lambda at: at[1].upper(), key): _in_camel_case(one) for key, one in known.items()}
+    return [_in_camel_case(one) for one in value] if isinstance(value, list) else value
+
+
+PIPELINE = TrainingPipelineKind()

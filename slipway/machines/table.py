@@ -132,6 +132,16 @@ def regions_with(accelerator: str) -> tuple[str, ...]:
     return tuple(region for region in regions() if region_has(region, accelerator))
 
 
+def lacks(region: str, accelerator: str | None) -> tuple[str, str] | None:
+    """What is missing where a region has no such accelerator, and where it is; None where nothing is missing, and for a
+    region that is not known."""
+    if accelerator is None or region not in regions() or region_has(region, accelerator):
+        return None
+    where = ", ".join(regions_with(accelerator))
+    fix = f"regions that have it: {where}" if where else "another accelerator"
+    return f"{region} has no {accelerator} for training", fix
+
+
 def accelerator(name: str) -> Accelerator:
     return _accelerators()[name]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from slipway.labels import VARIABLE
-from slipway.rules.rule import Rule, Subject, mapping, twice
+from slipway.rules.rule import Rule, Subject, Worker, each_worker, mapping, twice
 
 MOST_PACKAGES = 100
 MOST_ENV = 100
@@ -18,65 +18,65 @@ _PREBUILT = re.compile(
 )
 
 
-def _one_of_two(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        kinds = [kind for kind in ("containerSpec", "pythonPackageSpec") if worker.body.get(kind)]
-        if len(kinds) != 1:
-            yield f"{worker.name} has {' and '.join(kinds) or 'no code'}: give one of containerSpec, pythonPackageSpec"
+@each_worker
+def _one_of_two(worker: Worker) -> Iterator[str]:
+    kinds = [kind for kind in ("containerSpec", "pythonPackageSpec") if worker.body.get(kind)]
+    if len(kinds) != 1:
+        yield f"{' and '.join(kinds) or 'no code'}: give one of containerSpec, pythonPackageSpec"
 
 
-def _image(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        container = mapping(worker.body.get("containerSpec"))
-        if container and not container.get("imageUri"):
-            yield f"{worker.name}: containerSpec.imageUri is missing"
+@each_worker
+def _image(worker: Worker) -> Iterator[str]:
+    container = mapping(worker.body.get("containerSpec"))
+    if container and not container.get("imageUri"):
+        yield "containerSpec.imageUri is missing"
 
 
-def _executor(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        package = mapping(worker.body.get("pythonPackageSpec"))
-        image = str(package.get("executorImageUri", ""))
-        if package and not _PREBUILT.fullmatch(image):
-            yield (
-                f"{worker.name}: executor image {image!r} is not one of Vertex AI's prebuilt ones "
-                "(us-docker.pkg.dev/vertex-ai/training/…); run your own as a container: code=Image(…)"
-            )
+@each_worker
+def _executor(worker: Worker) -> Iterator[str]:
+    package = mapping(worker.body.get("pythonPackageSpec"))
+    image = str(package.get("executorImageUri", ""))
+    if package and not _PREBUILT.fullmatch(image):
+        yield (
+            f"executor image {image!r} is not one of Vertex AI's prebuilt ones "
+            "(us-docker.pkg.dev/vertex-ai/training/…); run your own as a container: code=Image(…)"
+        )
 
 
-def _packages(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        package = mapping(worker.body.get("pythonPackageSpec"))
-        uris = package.get("packageUris") or []
-        if package and not 1 <= len(uris) <= MOST_PACKAGES:
-            yield f"{worker.name}: {len(uris)} package URIs: give 1 to {MOST_PACKAGES}"
-        for uri in uris:
-            if not str(uri).startswith(("gs://", "${")):
-                yield f"{worker.name}: package {uri!r} is not in Cloud Storage (gs://…)"
+@each_worker
+def _packages(worker: Worker) -> Iterator[str]:
+    package = mapping(worker.body.get("pythonPackageSpec"))
+    uris = package.get("packageUris") or []
+    if package and not 1 <= len(uris) <= MOST_PACKAGES:
+        yield f"{len(uris)} package URIs: give 1 to {MOST_PACKAGES}"
+    for uri in uris:
+        if not str(uri).startswith(("gs://", "${")):
+            yield f"package {uri!r} is not in Cloud Storage (gs://…)"
 
 
-def _module(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        package = mapping(worker.body.get("pythonPackageSpec"))
-        if package and not MODULE.fullmatch(str(package.get("pythonModule", ""))):
-            yield f"{worker.name}: pythonModule {package.get('pythonModule')!r} is not a module's name"
+@each_worker
+def _module(worker: Worker) -> Iterator[str]:
+    package = mapping(worker.body.get("pythonPackageSpec"))
+    if package and not MODULE.fullmatch(str(package.get("pythonModule", ""))):
+        yield f"pythonModule {package.get('pythonModule')!r} is not a module's name"
 
 
-def _env_number(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        names = [mapping(one).get("name") for one in worker.code.get("env") or ()]
-        if len(names) > MOST_ENV:
-            ours = f", {VARIABLE} among them" if VARIABLE in names else ""
-            yield f"{worker.name}: {len(names)} environment variables{ours}; at most {MOST_ENV}"
+@each_worker
+def _env_number(worker: Worker) -> Iterator[str]:
+    names = [mapping(one).get("name") for one in worker.code.get("env") or ()]
+    if len(names) > MOST_ENV:
+        ours = f", {VARIABLE} among them" if VARIABLE in names else ""
+        yield f"{len(names)} environment variables{ours}; at most {MOST_ENV}"
 
 
-def _env_names(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
-        for name in names:
-            if not ENV_NAME.fullmatch(name):
-                yield f"{worker.name}: environment variable {name!r} is not a C identifier (letters, digits, _)"
-        for name in twice(names):
-            yield f"{worker.name}: environment variable {name} is set twice"
+@each_worker
+def _env_names(worker: Worker) -> Iterator[str]:
+    names = [str(mapping(one).get("name", "")) for one in worker.code.get("env") or ()]
+    for name in names:
+        if not ENV_NAME.fullmatch(name):
+            yield f"environment variable {name!r} is not a C identifier (letters, digits, _)"
+    for name in twice(names):
+        yield f"environment variable {name} is set twice"
 
 
 def _arguments(subject: Subject) -> Iterator[str]:

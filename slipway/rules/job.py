@@ -1,11 +1,13 @@
-"""A job as a whole: names, labels, mounts, network, identity, TensorBoard and experiments."""
+"""A job as a whole: names, labels, mounts, network, identity, TensorBoard and experiments; and the model that a
+training pipeline uploads."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from slipway.rules.rule import Rule, Subject, mapping, twice
+from slipway.kinds.kind import CUSTOM_TASK, PIPELINE
+from slipway.rules.rule import Rule, Subject, Worker, each_worker, mapping, twice
 
 LONGEST_NAME = 128
 MOST_LABELS = 64
@@ -40,20 +42,20 @@ def _network(subject: Subject) -> Iterator[str]:
         yield f"network {network!r} must be projects/PROJECT_NUMBER/global/networks/NAME, with the project's number"
 
 
-def _nfs(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        points = []
-        for mount in map(mapping, worker.body.get("nfsMounts") or ()):
-            server, path, point = (str(mount.get(key, "")) for key in ("server", "path", "mountPoint"))
-            if not server:
-                yield f"{worker.name}: an NFS mount needs the server's address"
-            if not path.startswith("/"):
-                yield f"{worker.name}: NFS path {path!r} must begin with /"
-            if not _MOUNT.fullmatch(point):
-                yield f"{worker.name}: NFS mount point {point!r} must name a folder under /mnt/nfs/, as in data"
-            points.append(point)
-        for point in twice(points):
-            yield f"{worker.name}: two NFS mounts at {point}"
+@each_worker
+def _nfs(worker: Worker) -> Iterator[str]:
+    points = []
+    for mount in map(mapping, worker.body.get("nfsMounts") or ()):
+        server, path, point = (str(mount.get(key, "")) for key in ("server", "path", "mountPoint"))
+        if not server:
+            yield "an NFS mount needs the server's address"
+        if not path.startswith("/"):
+            yield f"NFS path {path!r} must begin with /"
+        if not _MOUNT.fullmatch(point):
+            yield f"NFS mount point {point!r} must name a folder under /mnt/nfs/, as in data"
+        points.append(point)
+    for point in twice(points):
+        yield f"two NFS mounts at {point}"
 
 
 def _nfs_network(subject: Subject) -> Iterator[str]:
@@ -104,6 +106,51 @@ def _output(subject: Subject) -> Iterator[str]:
         yield f"baseOutputDirectory {output!r} is not in Cloud Storage (gs://…)"
 
 
+MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
+_PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(@[^/]+)?")
+
+
+def _task(subject: Subject) -> Iterator[str]:
+    task = str(subject.body.get("trainingTaskDefinition", ""))
+    if not re.fullmatch(r"gs://.+/custom_task_\S+\.yaml", task):
+        yield f"trainingTaskDefinition {task!r} must be {CUSTOM_TASK}"
+
+
+def _artifacts(subject: Subject) -> Iterator[str]:
+    model = subject.body.get("modelToUpload")
+    if model is not None and not mapping(model).get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
+        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
+
+
+def _serving(subject: Subject) -> Iterator[str]:
+    if "modelToUpload" not in subject.body:
+        return
+    model = mapping(subject.body["modelToUpload"])
+    if not mapping(model.get("containerSpec")).get("imageUri"):
+        yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
+    if not model.get("displayName"):
+        yield "modelToUpload: displayName is missing"
+
+
+def _model_id(subject: Subject) -> Iterator[str]:
+    model_id = subject.body.get("modelId")
+    if model_id and not MODEL_ID.fullmatch(str(model_id)):
+        yield f"modelId {model_id!r}: give at most 63 of a-z, 0-9, _ and -, the first one a letter or _"
+    if model_id and subject.body.get("parentModel"):
+        yield "modelId names a new model, parentModel one that gets a new version: keep one"
+
+
+def _parent(subject: Subject) -> Iterator[str]:
+    parent = subject.body.get("parentModel")
+    if not parent:
+        return
+    match = _PARENT.fullmatch(str(parent))
+    if match is None:
+        yield f"parentModel {parent!r} must be projects/PROJECT/locations/REGION/models/ID"
+    elif subject.region and match["region"] != subject.region:
+        yield f"parentModel {parent} is in {match['region']}, the pipeline in {subject.region}"
+
+
 RULES = (
     Rule("display-name", "A display name has 1 to 128 characters.", "1.1", _name),
     Rule("labels", "Labels are lowercase letters, digits, _ and -, at most 64 of each.", "1.1", _labels),
@@ -115,4 +162,9 @@ RULES = (
     Rule("tensorboard-name", "A TensorBoard is named in full and in the job's region.", "3.1", _board),
     Rule("experiment-name", "Experiment and run are contexts of a metadata store.", "3.1", _experiment),
     Rule("output", "The output directory is in Cloud Storage.", "3.5", _output),
+    Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task, kind=PIPELINE.name),
+    Rule("model-artifacts", "A model to upload is in the output directory or at an artifactUri.", "5.2", _artifacts),
+    Rule("model-serving", "A model to upload has a name and an image that serves it.", "5.2", _serving),
+    Rule("model-id", "A model id is lowercase letters, digits, _ and -.", "5.2", _model_id),
+    Rule("parent-model", "A parent model is named in full and in the pipeline's region.", "5.2", _parent),
 )

@@ -9,7 +9,7 @@ from slipway.capacity import FLEX_START
 from slipway.cluster import Reservation
 from slipway.formatting import join
 from slipway.machines.table import Machine, accelerator, accelerators, models
-from slipway.rules.rule import Rule, Subject, Worker
+from slipway.rules.rule import Rule, Subject, Worker, each_worker
 
 NAME_KEY = "compute.googleapis.com/reservation-name"
 AFFINITY_TYPES = ("SPECIFIC_RESERVATION", "ANY_RESERVATION", "NO_RESERVATION")
@@ -37,28 +37,27 @@ def _values(worker: Worker) -> tuple[str, ...]:
     return tuple(map(str, values)) if isinstance(values, list | tuple) else ()
 
 
-def _well_said(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        kind = worker.affinity.get("reservationAffinityType")
-        if not worker.affinity:
-            continue
-        if kind not in AFFINITY_TYPES:
-            yield f"{worker.name}: reservationAffinityType {kind}: use {', '.join(AFFINITY_TYPES)}"
-        elif kind == "SPECIFIC_RESERVATION":
-            if worker.affinity.get("key") != NAME_KEY or not _values(worker):
-                yield f"{worker.name}: a specific reservation needs key {NAME_KEY} and the reservation's path in values"
-        elif worker.affinity.get("key") or _values(worker):
-            yield f"{worker.name}: key and values belong to SPECIFIC_RESERVATION, not to {kind}"
+@each_worker
+def _well_said(worker: Worker) -> Iterator[str]:
+    kind = worker.affinity.get("reservationAffinityType")
+    if not worker.affinity:
+        return
+    if kind not in AFFINITY_TYPES:
+        yield f"reservationAffinityType {kind}: use {', '.join(AFFINITY_TYPES)}"
+    elif kind == "SPECIFIC_RESERVATION":
+        if worker.affinity.get("key") != NAME_KEY or not _values(worker):
+            yield f"a specific reservation needs key {NAME_KEY} and the reservation's path in values"
+    elif worker.affinity.get("key") or _values(worker):
+        yield f"key and values belong to SPECIFIC_RESERVATION, not to {kind}"
 
 
-def _paths(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        for value in _values(worker):
-            if zone(value) is None:
-                yield (
-                    f"{worker.name}: {value!r} is not a reservation's full path: "
-                    f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}"
-                )
+@each_worker
+def _paths(worker: Worker) -> Iterator[str]:
+    for value in _values(worker):
+        if zone(value) is None:
+            yield (
+                f"{value!r} is not a reservation's full path: projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}"
+            )
 
 
 def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int) -> Iterator[str]:

@@ -148,6 +148,11 @@ class Subject:
 Check = Callable[[Subject], Iterable[str]]
 
 
+def each_worker(check: Callable[[Worker], Iterable[str]]) -> Check:
+    """The check of a request's worker pools one by one; each line begins with the name of its worker pool."""
+    return lambda subject: (f"{worker.name}: {line}" for worker in subject.workers for line in check(worker))
+
+
 @dataclass(frozen=True)
 class Rule:
     """`text` is the rule in one sentence, `source` where it comes from: a section of the reference on the service's

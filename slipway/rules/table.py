@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.cluster import Reservation
-from slipway.rules import code, job, pipeline, reservations, strategies, study, workers
+from slipway.rules import code, job, reservations, strategies, study, workers
 from slipway.rules.rule import Breach, Rule, Subject
 
 TABLE: tuple[Rule, ...] = (
@@ -16,7 +16,6 @@ TABLE: tuple[Rule, ...] = (
     *code.RULES,
     *job.RULES,
     *study.RULES,
-    *pipeline.RULES,
 )
 
 

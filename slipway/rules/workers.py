@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slipway.machines.table import Machine, MachineError, region_has, regions, regions_with
-from slipway.rules.rule import Rule, Subject
+from slipway.machines.table import Machine, MachineError, lacks
+from slipway.rules.rule import Rule, Subject, Worker, each_worker
 
 POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
 """What a worker pool's place in the request means (vertex-rules 3.2). A reduction server takes the third place."""
@@ -32,55 +32,43 @@ def _replicas(subject: Subject) -> Iterator[str]:
             yield f"{worker.name}: {worker.replicas} replicas; give 1 or more, or leave the pool out"
 
 
-def _machine(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        shape = worker.shape
-        if isinstance(shape, MachineError):
-            yield f"{worker.name}: {shape.what}; {shape.fix}"
-        elif shape.accelerator and "acceleratorType" not in worker.spec:
-            built_in = f"{shape.accelerator_count} × {shape.accelerator}"
-            yield f"{worker.name}: {shape.type} must also name its accelerators: {built_in}"
+@each_worker
+def _machine(worker: Worker) -> Iterator[str]:
+    shape = worker.shape
+    if isinstance(shape, MachineError):
+        yield f"{shape.what}; {shape.fix}"
+    elif shape.accelerator and "acceleratorType" not in worker.spec:
+        built_in = f"{shape.accelerator_count} × {shape.accelerator}"
+        yield f"{shape.type} must also name its accelerators: {built_in}"
 
 
-def _disk_type(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        kind = worker.machine.disk.type
-        if isinstance(worker.shape, Machine) and kind not in worker.shape.disks:
-            fitting = ", ".join(worker.shape.disks)
-            yield f"{worker.name}: disk {kind} does not fit {worker.shape.type}; fitting: {fitting}"
+@each_worker
+def _disk_type(worker: Worker) -> Iterator[str]:
+    kind = worker.machine.disk.type
+    if isinstance(worker.shape, Machine) and kind not in worker.shape.disks:
+        fitting = ", ".join(worker.shape.disks)
+        yield f"disk {kind} does not fit {worker.shape.type}; fitting: {fitting}"
 
 
-def _disk_size(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        size = worker.machine.disk.size_gb
-        if not SMALLEST_DISK <= size <= LARGEST_DISK:
-            yield f"{worker.name}: a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
+@each_worker
+def _disk_size(worker: Worker) -> Iterator[str]:
+    size = worker.machine.disk.size_gb
+    if not SMALLEST_DISK <= size <= LARGEST_DISK:
+        yield f"a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
 
 
-def _partition(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        if worker.spec.get("gpuPartitionSize") and worker.machine.accelerator_count != 1:
-            count = worker.machine.accelerator_count
-            yield f"{worker.name}: with gpuPartitionSize the acceleratorCount must be 1, not {count}"
+@each_worker
+def _partition(worker: Worker) -> Iterator[str]:
+    if worker.spec.get("gpuPartitionSize") and worker.machine.accelerator_count != 1:
+        count = worker.machine.accelerator_count
+        yield f"with gpuPartitionSize the acceleratorCount must be 1, not {count}"
 
 
 def _region(subject: Subject) -> Iterator[str]:
-    if subject.region not in regions():
-        return
-    asked = {
-        worker.machine.accelerator for worker in subject.workers if worker.machine.accelerator and not worker.is_tpu
-    }
+    asked = {worker.machine.accelerator or "" for worker in subject.workers if not worker.is_tpu} - {""}
     for accelerator in sorted(asked):
         if lacking := lacks(subject.region, accelerator):
-            yield lacking
-
-
-def lacks(region: str, accelerator: str) -> str:
-    """Why an accelerator can't be had in a region; empty when it can, or the region is not in the table."""
-    if region not in regions() or region_has(region, accelerator):
-        return ""
-    where = ", ".join(regions_with(accelerator)[:4])
-    return f"{region} has no {accelerator} for training; available in: {where or 'no region'}"
+            yield "; ".join(lacking)
 
 
 def _room(subject: Subject) -> Iterator[str]:
@@ -116,10 +104,10 @@ def _tpu_pool(subject: Subject) -> Iterator[str]:
                 yield f"{worker.name} ({worker.machine.type}): persistent resources have no TPUs; take on-demand"
 
 
-def _topology(subject: Subject) -> Iterator[str]:
-    for worker in subject.workers:
-        if worker.topology and not worker.is_tpu:
-            yield f"{worker.name}: tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
+@each_worker
+def _topology(worker: Worker) -> Iterator[str]:
+    if worker.topology and not worker.is_tpu:
+        yield f"tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
 
 
 RULES = (

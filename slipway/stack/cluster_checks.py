@@ -1,12 +1,16 @@
-"""Mistakes of a cluster's entry as a whole: keys beside the `id` of one that is adopted, ids that are there twice, and
-alternatives."""
+"""Mistakes of a cluster's entry as a whole: what must fit together in it, its alternatives, and adoption by `id`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 
+from slipway.cluster import PROTECT
 from slipway.formatting import join, nearest, quoted
-from slipway.machines.table import Machine, region_has, regions, regions_with
+from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.machines.table import Machine, MachineError, lacks, machine, regions
+from slipway.rules.reservations import reserved_only
+from slipway.season import moment
+from slipway.stack.bounds import DISK_TYPES, LARGEST_POOL
 from slipway.stack.secrets import shown
 from slipway.stack.yaml_file import DocumentPart
 
@@ -22,6 +26,118 @@ OF_THE_MAKING = (
     "until",
     "idleLimit",
 )
+_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_LABEL = re.compile(r"[\w-]{0,64}")
+_RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
+
+
+def check_cluster(cluster: DocumentPart, region: str | None) -> None:
+    """`region` is None when it is not known to be one: then what depends on it is not judged."""
+    pools = cluster["pools"]
+    if pools.value == {}:
+        pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
+    for _, pool in pools.items():
+        _pool(pool, region)
+    _alternatives(cluster, region)
+    _network(cluster)
+    _encryption(cluster["encryption"]["kmsKey"], region)
+    _labels(cluster["labels"])
+    _season(cluster)
+
+
+def _network(cluster: DocumentPart) -> None:
+    network = cluster["network"]
+    if network.value is not None and cluster["pscInterface"].value is not None:
+        cluster["pscInterface"].wrong("can't be combined with `network`", "one of the two: peering, or a PSC interface")
+    if cluster["reservedIpRanges"].value and network.value is None:
+        cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
+
+
+def _encryption(key: DocumentPart, region: str | None) -> None:
+    if key.of(str) is None:
+        return
+    match = _KEY.fullmatch(key.value)
+    if match is None:
+        key.wrong(
+            f"is not a key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
+        )
+    elif region is not None and match[1] != region:
+        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"a key in {region}")
+
+
+def _labels(labels: DocumentPart) -> None:
+    for name, label in labels.items():
+        if name in _RESERVED or name.startswith("goog-"):
+            label.wrong("is a label that Slipway or Google sets", "another name")
+        elif not name or not _LABEL.fullmatch(name) or name != name.lower():
+            label.wrong("can't be a label's name", "1–64 lowercase letters, digits, _ and -")
+        value = label.of(str)
+        if value is not None and (not _LABEL.fullmatch(value) or value != value.lower()):
+            label.wrong(f"can't be {shown(value)}", "up to 64 lowercase letters, digits, _ and -")
+
+
+def _season(cluster: DocumentPart) -> None:
+    begins, ends = (cluster[key].of(str) for key in ("from", "until"))
+    try:
+        late = begins is not None and ends is not None and moment(begins) >= moment(ends)
+    except ValueError:
+        return  # The type check speaks about it.
+    for key in ("until", "idleLimit"):
+        if cluster["replacement"].value == PROTECT and cluster[key].value is not None:
+            cluster[key].wrong("would end a cluster that `replacement: protect` keeps", "one of the two")
+    if late:
+        cluster["until"].wrong(f"{ends} is not after `from`, {begins}", "a later date; it is the first day without it")
+
+
+def _pool(pool: DocumentPart, region: str | None) -> None:
+    shape = machine_of(pool)
+    if shape is not None and reserved_only(shape.accelerator):
+        pool["machine"].wrong(
+            f"{shape.type} machines are given to reservations only, which no persistent resource takes",
+            "another machine; a template gets these by the capacity type `reservation`",
+        )
+    if shape is not None and region is not None and (lacking := lacks(region, shape.accelerator)):
+        part = pool["accelerator"]["type"] if pool["accelerator"].value is not None else pool["machine"]
+        part.wrong(*lacking)
+    _disk(pool["disk"], shape)
+    _replicas(pool["replicas"])
+
+
+def _disk(disk: DocumentPart, shape: Machine | None) -> None:
+    type_ = disk["type"].of(str)
+    if type_ in DISK_TYPES and shape is not None and type_ not in shape.disks:
+        disk["type"].wrong(f"{shape.type} can't have {type_}", " or ".join(shape.disks))
+
+
+def _replicas(replicas: DocumentPart) -> None:
+    low, high, initial = (replicas[key].of(int) for key in ("min", "max", "initial"))
+    if low is not None and low >= 1 and high is not None and high <= low:
+        replicas["max"].wrong(
+            f"max {high} is not more than min {low}",
+            f"{f'max: {low + 1} or more, or ' if low < LARGEST_POOL else ''}`replicas: {low}` for a fixed pool",
+        )
+    if initial is not None and low is not None and high is not None and not low <= initial <= high and high > low:
+        replicas["initial"].wrong(f"{initial} is not between min {low} and max {high}", f"{low} to {high}")
+
+
+def machine_of(pool: DocumentPart) -> Machine | None:
+    """The machine of an entry with `machine` and `accelerator`, if it is one."""
+    type_ = pool["machine"].of(str)
+    if type_ is None:
+        return None
+    accelerator = pool["accelerator"]
+    asked, count = accelerator["type"].of(str), accelerator["count"].of(int)
+    if accelerator.value is not None and asked is None:
+        asked = count = None  # The type check speaks about it.
+    try:
+        return machine(type_, asked, count)
+    except MachineError as error:
+        missing_count = error.field == "accelerator" and accelerator["count"].value is None
+        if not missing_count:
+            part = pool["machine"] if error.field == "machine" else accelerator
+            part = part[error.field] if error.field in ("type", "count") else part
+            part.wrong(error.what, error.fix)
+    return None
 
 
 def check_adoption(clusters: DocumentPart) -> None:
@@ -52,14 +168,8 @@ def _refuse(part: DocumentPart) -> None:
         )
 
 
-CheckPool = Callable[[DocumentPart, str | None], None]
-
-
-def check_alternatives(
-    cluster: DocumentPart, home: str | None, check_pool: CheckPool, machine_of: Callable[[DocumentPart], Machine | None]
-) -> None:
-    """`check_pool` finds what is wrong with one pool by itself, in a region. `home` is the stack's, None where that is
-    not known to be one."""
+def _alternatives(cluster: DocumentPart, home: str | None) -> None:
+    """`home` is the stack's region, None where that is not known to be one."""
     own = cluster["pools"].of(dict) or {}
     seen = [(own, home)]
     for alternative in cluster["alternatives"].entries():
@@ -67,14 +177,14 @@ def check_alternatives(
         given = pools.of(dict) or {}
         region = (named if named in regions() else None) if named else home
         for name, pool in pools.items():
-            check_pool(pool, region)
+            _pool(pool, region)
             if own and name not in own:
                 near = nearest(name, tuple(own))
                 known = f"did you mean `{near}`?" if near else f"one of {join(sorted(own), 'or')}"
                 pool.wrong(f"the cluster has no pool {quoted(name)} that this could stand for", known)
         if named:
             others = {name: pool for name, pool in cluster["pools"].items() if name not in given}
-            _check_region(cluster, alternative["region"], home, {name: machine_of(one) for name, one in others.items()})
+            _region(cluster, alternative["region"], home, {name: machine_of(one) for name, one in others.items()})
         elif (
             alternative["region"].value in (None, "") and pools.value in (None, {}) and alternative.of(dict) is not None
         ):
@@ -89,9 +199,7 @@ def check_alternatives(
         seen.append(whole)
 
 
-def _check_region(
-    cluster: DocumentPart, region: DocumentPart, home: str | None, machines: dict[str, Machine | None]
-) -> None:
+def _region(cluster: DocumentPart, region: DocumentPart, home: str | None, machines: dict[str, Machine | None]) -> None:
     """`machines`: those of the pools that are as in the cluster's own, by their names."""
     named = str(region.value)
     if named not in regions():
@@ -102,13 +210,11 @@ def _check_region(
     if named == home:
         region.wrong("is the stack's own region, where the cluster is made first", "leave it out, or name another")
         return
-    for name, machine in machines.items():
-        if machine and machine.accelerator and not region_has(named, machine.accelerator):
-            have = join(regions_with(machine.accelerator))
-            region.wrong(
-                f"{named} has no {machine.accelerator} for training, and pool {quoted(name)} asks for it",
-                f"other machines for it, under `pools` beside this; regions that have it: {have}",
-            )
+    for name, shape in machines.items():
+        if shape and (lacking := lacks(named, shape.accelerator)):
+            what, fix = lacking
+            fix = f"other machines for it, under `pools` beside this; {fix}"
+            region.wrong(f"{what}, and pool {quoted(name)} asks for it", fix)
     for key, part in (
         ("encryption.kmsKey", cluster["encryption"]["kmsKey"]),
         ("pscInterface.networkAttachment", cluster["pscInterface"]["networkAttachment"]),

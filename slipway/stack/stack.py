@@ -15,11 +15,10 @@ from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
 from slipway.stack.config import PolicyEntry
-from slipway.stack.consistency import check_rules
+from slipway.stack.consistency import check_rules, default_trainer
 from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
 from slipway.stack.structure import StackFile, check_structure
-from slipway.stack.trainers import default_trainer
 from slipway.stack.yaml_file import Document, StackErrors
 
 

@@ -13,8 +13,8 @@ from slipway.capacity import POOL, RESERVATION
 from slipway.cluster import ClusterSpec, PoolSpec, Reservation
 from slipway.errors import ConfigError
 from slipway.kinds import CUSTOM_JOB
+from slipway.machines.table import lacks
 from slipway.rules.reservations import misfits_of, zone
-from slipway.rules.workers import lacks
 from slipway.template.case import Case, cases
 from slipway.template.job_template import JobTemplate
 from slipway.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
@@ -151,8 +151,8 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
     """Why machines of their own can't be had in this place."""
     for worker in case.worker_pools(template):
         shape = worker.shape
-        if shape.accelerator and (lacking := lacks(here.region, shape.accelerator)):
-            yield lacking
+        if lacking := lacks(here.region, shape.accelerator):
+            yield "; ".join(lacking)
         if capacity_type == RESERVATION and worker.reservation and worker.reservation != ANY_RESERVATION:
             known = here.reservations.get(worker.reservation)
             if known is None and zone(worker.reservation) is None:
@@ -194,3 +194,29 @@ def _no_pool(
         why="\n".join(line for mismatch in nearest for line in mismatch.side_by_side()),
         fix=fix,
     )
+
+
+def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[int, Mapping[str, str]]:
+    """By alternative (0 is as asked for first) the templates that fit another one and not this, each with the reason.
+    What fits none of them is no matter of alternatives."""
+    if not cluster.alternatives:
+        return {}
+    found: dict[int, dict[str, str]] = {}
+    for template in templates:
+        for option, why in _misfits(template, cluster):
+            found.setdefault(option.alternative, {}).setdefault(template.name, why)
+    return found
+
+
+def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[tuple[ClusterSpec, str]]:
+    for kind in template.kinds:
+        for case in cases(template):
+            if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
+                continue
+            asked = demands(template, kind, case)
+            unfit = [one for one in cluster.options if fitting_pools(asked, template.network, one) is None]
+            if len(unfit) == len(cluster.options):
+                continue
+            where = f"({case}) " if case.when else ""
+            for option in unfit:
+                yield option, where + "; ".join(map(str, mismatches(asked, template.network, option)))

@@ -81,6 +81,6 @@ print(json.dumps({
     assert found["draws"][1][:4] == [f"{prefix}a5_cpus", 448, False, "A5 vCPUs"]
     assert found["preemptible"][:2] == [f"{prefix}preemptible_nvidia_b300_gpus", f"{prefix}preemptible_cpus"]
     assert found["flex-start"] == [] and found["rule"].endswith("H200, B200 or B300.")
-    assert found["elsewhere"] != [] and "available in: us-central1" in found["elsewhere"][0]
+    assert found["elsewhere"] != [] and "regions that have it: us-central1" in found["elsewhere"][0]
     assert found["unknown price"], "nothing is guessed before the book is made anew"
     assert found["book"] and found["machine"] and found["type"]

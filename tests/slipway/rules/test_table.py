@@ -13,7 +13,7 @@ from .bodies import H100, POOL, Example, broken, custom, worker
 from .examples import code, job, pipeline, reservations, strategies, study, workers
 
 EXAMPLES = tuple(
-    example for module in (strategies, reservations, workers, code, job, study, pipeline) for example in module.EXAMPLES
+    example for module in (strategies, reservations, workers, code, job, pipeline, study) for example in module.EXAMPLES
 )
 
 

@@ -7,11 +7,11 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "code-one",
         Example(
             custom(worker(code={**package(), **container()})),
-            "has containerSpec and pythonPackageSpec",
+            ": containerSpec and pythonPackageSpec",
             (custom(worker(), worker(code=container())),),
         ),
     ),
-    ("code-one", Example(custom(worker(code={})), "worker pool 0 has no code", (custom(),))),
+    ("code-one", Example(custom(worker(code={})), "worker pool 0: no code", (custom(),))),
     (
         "container-image",
         Example(

@@ -66,7 +66,7 @@ EXAMPLES: tuple[tuple[str, Example], ...] = (
         "gpu-region",
         Example(
             custom(worker(H100)),
-            "europe-west1 has no NVIDIA_H100_80GB for training; available in: asia-northeast1",
+            "europe-west1 has no NVIDIA_H100_80GB for training; regions that have it: asia-northeast1",
             (custom(worker(gpu("a3-megagpu-8g"))), custom()),
             place={"region": "europe-west1"},
         ),
