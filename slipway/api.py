@@ -223,11 +223,11 @@ def _tell(event: Event) -> None:
         _log.info(event.text)
 
 
+@dataclass(frozen=True)
 class _LogDisplay:
     """A submission told to the logger. `yes`: whatever it costs is confirmed."""
 
-    def __init__(self, yes: bool) -> None:
-        self._yes = yes
+    yes: bool
 
     def note(self, text: str) -> None:
         _log.info(text)
@@ -247,7 +247,7 @@ class _LogDisplay:
             _log.warning(copies)
 
     def confirm(self, costs: Spending) -> None:
-        if not self._yes:
+        if not self.yes:
             raise costs.refusal
 
     def falling_back(self, waiting: WaitingAttempt) -> None:

@@ -81,7 +81,7 @@ def _of_region(
     if mode == "request" and isinstance(live.preferences, Unknown):
         words = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
         warnings.append(UNKNOWN(Subject("quota", "requests"), words))
-    # What this deployment asks for, else what became of what was asked for before.
+    # Before what became of earlier requests comes what this deployment asks for.
     new = {one.metric: Requested("new", one.value) for one in asked if one.sends}
     creates = any(not item.import_ for item in grounds.current)
     (errors if creates and not preview else warnings).extend(dict.fromkeys(unsure(grounds)))
