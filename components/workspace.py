@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pulumi
@@ -87,7 +87,6 @@ class Workspace(pulumi.ComponentResource):
             work,
             settings.work_bucket,
             keep=True,
-            versioned=False,
             rules=[_delete(age=_CLAIM_AGE_DAYS, matches_prefixes=["claims/"])],
         )
         self.trainer = self._account(trainer, settings.trainer)
@@ -108,7 +107,7 @@ class Workspace(pulumi.ComponentResource):
                 self._roles[resource.logical] = dict(resource.grants)
             else:
                 keep = resource.role == WORK or resource.name in plan.adopted
-                old = self._as_it_is(resource.logical, resource.name, keep=keep)
+                old = self._bucket(resource.logical, resource.name, keep=keep)
                 (catalogs if resource.role == CATALOG else works)[resource.logical] = old
         self.accounts = tuple(accounts.values())
         for logical, account in accounts.items():
@@ -116,36 +115,48 @@ class Workspace(pulumi.ComponentResource):
         for member in members:
             self._grant_submitter(member, catalog, works)
         for (logical, member), account in acting.items():
-            self._act_as(logical, account, member)
+            serviceaccount.IAMMember(
+                f"act-as-{logical}-{member}",
+                service_account_id=account.name,
+                role=ACT_AS,
+                member=member,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
 
     def _bucket(
         self,
-        role: str,
+        logical: str,
         bucket: str,
         *,
         keep: bool,
-        versioned: bool,
-        rules: list[storage.BucketLifecycleRuleArgs],
+        versioned: bool = False,
+        rules: Sequence[storage.BucketLifecycleRuleArgs] = (),
     ) -> storage.Bucket:
-        if bucket in self._untouched:
-            return self._as_it_is(role, bucket, keep=True)
+        """Nothing is changed of a bucket that retires, which comes without rules, or that somebody else made."""
+        theirs = bucket in self._untouched
+        keep = keep or theirs
+        settings: dict[str, Any] = {
+            "uniform_bucket_level_access": True,
+            "public_access_prevention": "enforced",
+            "versioning": storage.BucketVersioningArgs(enabled=versioned),
+            "lifecycle_rules": rules,
+            "force_destroy": not keep,
+        }
+        changes = bool(rules) and not theirs
         return storage.Bucket(
-            role,
+            logical,
             name=bucket,
             project=self._project,
             location=self._region.upper(),
-            uniform_bucket_level_access=True,
-            public_access_prevention="enforced",
-            versioning=storage.BucketVersioningArgs(enabled=versioned),
-            lifecycle_rules=rules,
-            force_destroy=not keep,
             opts=pulumi.ResourceOptions(
                 parent=self,
-                import_=bucket if bucket in self._existing else None,
+                import_=bucket if bucket in self._existing and (changes or theirs) else None,
+                ignore_changes=None if changes else ["*"],
                 retain_on_delete=keep,
                 hooks=None if keep else self._hooks,
             ),
+            **(settings if changes else {}),
         )
 
     def _account(self, logical: str, account_id: str, *, old: bool = False) -> serviceaccount.Account:
@@ -160,30 +171,11 @@ class Workspace(pulumi.ComponentResource):
                 parent=self,
                 import_=f"projects/{self._project}/serviceAccounts/{email}" if there and not old else None,
                 ignore_changes=["*"] if old else ["displayName", "description"],
-                retain_on_delete=self._by_hand(email),
+                # Somebody else made it: its display name tells, which is never changed.
+                retain_on_delete=there and not trainer_owner(self._accounts[email]),
                 hooks=self._hooks,
             ),
         )
-
-    def _as_it_is(self, logical: str, bucket: str, *, keep: bool) -> storage.Bucket:
-        """A bucket that retires, or that somebody else made: nothing of it is changed."""
-        return storage.Bucket(
-            logical,
-            name=bucket,
-            project=self._project,
-            location=self._region.upper(),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                import_=bucket if bucket in self._untouched & self._existing else None,
-                ignore_changes=["*"],
-                retain_on_delete=keep,
-                hooks=None if keep else self._hooks,
-            ),
-        )
-
-    def _by_hand(self, email: str) -> bool:
-        """Tell whether an account is there that somebody else made: its display name tells, which is never changed."""
-        return email in self._accounts and not trainer_owner(self._accounts[email])
 
     def _grant_trainer(
         self,
@@ -206,15 +198,6 @@ class Workspace(pulumi.ComponentResource):
             )
         for name, bucket in works.items():
             self._on_bucket(f"{logical}-writes-{name}", bucket, "roles/storage.objectUser", account.member, self._hooks)
-
-    def _act_as(self, logical: str, account: serviceaccount.Account, member: str) -> None:
-        serviceaccount.IAMMember(
-            f"act-as-{logical}-{member}",
-            service_account_id=account.name,
-            role=ACT_AS,
-            member=member,
-            opts=pulumi.ResourceOptions(parent=self),
-        )
 
     def _grant_submitter(self, member: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
         child = pulumi.ResourceOptions(parent=self)

@@ -12,8 +12,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import connect
 from slipway.cluster import CurrentCluster
 from slipway.creation.cluster_creation import ClusterCreation
-from slipway.creation.creation_context import CreationContext, CreationPolicy
-from slipway.creation.quota_grant import WITHIN_S, await_grant
+from slipway.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
 from slipway.deployment.plan import Plan
 from slipway.deployment.removal import GracePeriod

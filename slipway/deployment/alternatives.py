@@ -1,9 +1,9 @@
-"""Alternatives of a cluster that can't be had: their costs, what they lack, and the plan when one is made. Pure."""
+"""Alternatives of clusters that can't be had: warnings of them, and the plan and the words when one is made. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from slipway.cluster import IN_PLACE, ClusterSpec, CurrentCluster
 from slipway.deployment.plan import Plan
@@ -19,52 +19,20 @@ from slipway.template.job_template import JobTemplate
 from slipway.template.proof import misfits
 
 
-@dataclass(frozen=True)
-class MayBecome:
-    """`lacks`: what quota would refuse, a sentence each; `unfit`: templates that fit the cluster otherwise, each with
-    the reason why not so."""
-
-    current: CurrentCluster
-    lacks: tuple[str, ...] = ()
-    unfit: Mapping[str, str] = field(default_factory=dict)
-
-    def words(self, first: ClusterSpec, region: str) -> str:
-        """`cpu-1a2b3c4 as its alternative 1, $2.10/h idle, $4.20/h at most (+$0.93/h idle)`"""
-        price, usual = total((self.current.spec,), region), total((first,), region)
-        more = price.floor.known - usual.floor.known
-        change = f" ({signed(more)} idle)" if price.complete and usual.complete else ""
-        far = f"; its jobs' data stays in {region}, and crosses regions at a price" if self.current.spec.region else ""
-        return f"{self.current.id} {self.current.spec.called}, {price_in_words(price)}{change}{far}"
-
-
-def may_become(
-    plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]
-) -> Mapping[str, tuple[MayBecome, ...]]:
-    """Alternatives of the clusters that are to be made, by name and in order."""
-    known, found = tuple(templates), {}
+def warnings(plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]) -> Iterator[str]:
+    """Quota that the alternatives of clusters to be made lack, which is no error: others may be had; and templates that
+    fit such a cluster otherwise, each with the reason why not so."""
+    known = tuple(templates)
     for one in plan.current:
-        if one.alternatives:
-            unfit = misfits(known, one.spec)
-            found[one.spec.name] = tuple(
-                MayBecome(other, tuple(_lacks(plan, other, live, stack)), unfit.get(other.spec.alternative, {}))
-                for other in one.alternatives
-            )
-    return found
-
-
-def _lacks(plan: Plan, other: CurrentCluster, live: Live, stack: Stack) -> Iterator[str]:
-    """Quota that it lacks, which is no error: the others may be had."""
-    current = tuple(other if one.spec.name == other.spec.name else one for one in plan.current)
-    report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
-    yield from (one.sentence for one in report.findings if one.grade is Grade.BLOCKING)
-
-
-def warnings(found: Mapping[str, tuple[MayBecome, ...]]) -> Iterator[str]:
-    for name, options in found.items():
-        for one in options:
-            what = f"cluster {name} {one.current.spec.called}"
-            yield from (f"{what} would be refused: {lacking}" for lacking in one.lacks)
-            yield from (f"{what} is not for template {template}: {why}" for template, why in one.unfit.items())
+        unfit = misfits(known, one.spec) if one.alternatives else {}
+        for other in one.alternatives:
+            what = f"cluster {one.spec.name} {other.spec.called}"
+            current = tuple(other if each is one else each for each in plan.current)
+            report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
+            lacks = (each.sentence for each in report.findings if each.grade is Grade.BLOCKING)
+            yield from (f"{what} would be refused: {lacking}" for lacking in lacks)
+            for template, why in unfit.get(other.spec.alternative, {}).items():
+                yield f"{what} is not for template {template}: {why}"
 
 
 def as_made(plan: Plan, made: Mapping[str, str], *, last: bool = False) -> Plan:
@@ -98,16 +66,18 @@ def told(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: st
     """A sentence for each cluster that was made as an alternative. `before`: what was asked for first."""
     known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
     for one in after.current:
-        if one.spec.alternative and not first[one.spec.name].alternative:
-            unfit = misfits(known, first[one.spec.name]).get(one.spec.alternative, {})
-            without = f"; not offered on it: {join(unfit)}" if unfit else ""
-            words = MayBecome(one).words(first[one.spec.name], region)
-            yield f"cluster {one.spec.name} was made in another way: {words}{without}; {going_back(one.spec)}"
-
-
-def going_back(spec: ClusterSpec) -> str:
-    where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
-    return (
-        f"it stays until the stack file says otherwise: take {spec.place_in_order} out of "
-        f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
-    )
+        spec, asked = one.spec, first[one.spec.name]
+        if not spec.alternative or asked.alternative:
+            continue
+        price, usual = total((spec,), region), total((asked,), region)
+        more = signed(price.floor.known - usual.floor.known)
+        change = f" ({more} idle)" if price.complete and usual.complete else ""
+        far = f"; its jobs' data stays in {region}, and crosses regions at a price" if spec.region else ""
+        unfit = misfits(known, asked).get(spec.alternative, {})
+        without = f"; not offered on it: {join(unfit)}" if unfit else ""
+        where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
+        yield (
+            f"cluster {spec.name} was made in another way: {one.id} {spec.called}, {price_in_words(price)}{change}{far}"
+            f"{without}; it stays until the stack file says otherwise: take {spec.place_in_order} out of "
+            f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
+        )

@@ -91,16 +91,14 @@ def guarded_use(
         if subject and subject.startswith("projects/"):
             return use_of_cluster(connection, subject)
         needed = [word.removeprefix("gs://").removeprefix("serviceAccount:") for word in (subject or "").split()]
-        jobs: list[VertexJob] = []
-        unlisted: list[str] = []
-        clusters: set[str] = set()
-        for project, region in where():
-            use = use_of_stack(connection, project, region, stack, names, needed)
-            if isinstance(use, Unknown):
-                return use
-            jobs += [job for job in use.jobs if job.persistent_resource_id not in spared]
-            unlisted += [id_ for id_ in use.unlisted if id_ not in spared]
-            clusters |= use.clusters or frozenset()
-        return Use(tuple(jobs), tuple(unlisted), clusters=frozenset(clusters))
+        found = (use_of_stack(connection, *place, stack, names, needed) for place in where())
+        uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in found)
+        if isinstance(uses, Unknown):
+            return uses
+        return Use(
+            tuple(job for use in uses for job in use.jobs if job.persistent_resource_id not in spared),
+            tuple(id_ for use in uses for id_ in use.unlisted if id_ not in spared),
+            clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
+        )
 
     return ask

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
-from slipway.deployment.alternatives import absent, chosen, may_become, warnings
+from slipway.deployment.alternatives import absent, chosen, warnings
 from slipway.deployment.plan import Plan, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
-from slipway.deployment.season_quota import with_seasons
+from slipway.deployment.schedule import with_seasons
 from slipway.deployment.summary import kept_settings, lost, neighbours, overdue
 from slipway.deployment.workspace_plan import (
     ACT_AS,
@@ -141,7 +141,6 @@ def plan_deployment(
     stack = proven.stack
     placements = {name: asleep(some, plan.dormant) for name, some in _placements(proven, plan).items()}
     then = live.without(plan.first)
-    instead = may_become(plan, then, stack, proven.templates.values())
     offers = _draws(proven.templates, placements)
 
     def assessed(clusters: tuple[CurrentCluster, ...], beside: Live) -> QuotaReport:
@@ -199,7 +198,7 @@ def plan_deployment(
         violations=broken,
         warnings=(
             *report.warnings,
-            *warnings(instead),
+            *warnings(plan, then, stack, proven.templates.values()),
             *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
             *(one.waits for one in plan.dormant if one.lacks),
             *(overdue(item) for item in plan.retiring if item.overdue),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from slipway.catalog.document import PublishedCatalog
@@ -13,7 +14,7 @@ from slipway.cloud.credentials import identity
 from slipway.cloud.quotas import QuotaInfo
 from slipway.deployment.live_reader import LiveScope, quota_info
 from slipway.deployment.plan import Plan, Waits, plan
-from slipway.deployment.season_quota import wait_for_quota
+from slipway.deployment.schedule import wait_for_quota
 from slipway.deployment.snapshot import read, skipped
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
@@ -49,20 +50,28 @@ def read_and_plan(
     Raises ResourceError when what lives can't be told or forbids the plan, PolicyError for a change of a cluster that
     is protected, or is to be replaced in place while it is in use; AuthError without credentials.
     """
-
     before = _NOTHING if isinstance(known, Unknown) else known
-    workspace = asked_for(stack)
+    workspace, skips = asked_for(stack), _skips(environ, preview=preview)
+    scope = _scope(stack, before, metrics, preview=preview)
+
+    def look(time: datetime, regions: tuple[str, ...]) -> Live:
+        if skips:
+            return skipped()
+        wanted = replace(scope, now=time, elsewhere=regions)
+        found, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
+        for warning in warnings:
+            warn(warning)
+        return found
 
     def live(time: datetime) -> Live:
-        regions = regions_beside(stack, before)
-        found = _live(stack, environ, metrics, before, time, regions, preview=preview, warn=warn)
+        regions = tuple(dict.fromkeys((*stack.other_regions, *before.regions_beside(stack.region))))
+        found = look(time, regions)
         if not isinstance(found.clusters, Unknown):
             refuse_rename(before, {one.id: one.labels.get(STACK_LABEL, "") for one in found.clusters}, stack.name)
         # A state that was lost does not tell where clusters are, and a stack file not where they were.
-        more = [one for one in _published_in(found, stack) if one not in (stack.region, *regions)]
-        if not more:
-            return found
-        return _live(stack, environ, metrics, before, time, (*regions, *more), preview=preview, warn=warn)
+        published = found.deployed.regions if found.deployed and found.deployed.stack == stack.name else ()
+        more = tuple(one for one in published if one not in (stack.region, *regions))
+        return look(time, (*regions, *more)) if more else found
 
     first = [live(now)]
     if wrong := wrong_clock(now, first[0].time):
@@ -122,57 +131,34 @@ def asked_for(stack: Stack) -> dict[str, str]:
     }
 
 
-def _live(
-    stack: Stack,
-    environ: Mapping[str, str],
-    metrics: frozenset[str],
-    known: State,
-    now: datetime,
-    regions: tuple[str, ...],
-    *,
-    preview: bool,
-    warn: Callable[[str], None],
-) -> Live:
+def _skips(environ: Mapping[str, str], *, preview: bool) -> bool:
+    """Tell whether a person wants nothing to be read. Raises ConfigError outside of a preview."""
     word = environ.get("SLIPWAY_LIVE", "")
     if word not in ("", "skip"):
         raise ConfigError(f"invalid SLIPWAY_LIVE={word}", fix="SLIPWAY_LIVE=skip, in a preview, or unset it")
-    if word:
-        if preview:
-            return skipped()
+    if word and not preview:
         raise ConfigError(
             "SLIPWAY_LIVE=skip is only for previews",
             why="without knowing what lives, a deployment could delete what is in use",
             fix="unset SLIPWAY_LIVE",
         )
-    asked = asked_for(stack)
-    buckets = (asked.pop(CATALOG), asked.pop(WORK))
-    wanted = LiveScope(
+    return bool(word)
+
+
+def _scope(stack: Stack, known: State, metrics: frozenset[str], *, preview: bool) -> LiveScope:
+    catalog, work, *accounts = asked_for(stack).values()
+    return LiveScope(
         project=stack.project,
         region=stack.region,
-        catalog_bucket=buckets[0],
-        buckets=buckets,
-        accounts=tuple(dict.fromkeys((*asked.values(), *(one.name for one in known.accounts)))),
+        catalog_bucket=catalog,
+        buckets=(catalog, work),
+        accounts=tuple(dict.fromkeys((*accounts, *(one.name for one in known.accounts)))),
         metrics=metrics,
         # Both read alike; the official type is imported where something is deployed, and no preview waits for that.
         read_quota=QuotaInfo.read if preview else quota_info,
         published=known.catalog_bucket,
-        now=now,
         ends_within=ends_within(stack.clusters),
-        elsewhere=regions,
     )
-    live, warnings = read(connect(environ), wanted, identity=identity(environ), off_is_empty=preview)
-    for warning in warnings:
-        warn(warning)
-    return live
-
-
-def regions_beside(stack: Stack, known: State) -> tuple[str, ...]:
-    """Regions besides its own where clusters of the stack are or may come to be."""
-    return tuple(dict.fromkeys((*stack.other_regions, *known.regions_beside(stack.region))))
-
-
-def _published_in(found: Live, stack: Stack) -> tuple[str, ...]:
-    return found.deployed.regions if found.deployed and found.deployed.stack == stack.name else ()
 
 
 def _taken(found: Live, stack: Stack, known: State) -> list[str]:

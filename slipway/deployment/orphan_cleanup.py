@@ -91,7 +91,7 @@ class OrphanCleanup:
         """
         found = self._found()
         if found and not self._insists:
-            self._warn(f"{_words(found)}: {_MADE}; the program deletes what the engine can't ({VARIABLE}={LEAVE} not)")
+            self._warn(f"{in_words(found)}: {_MADE}; it deletes what the engine can't ({VARIABLE}={LEAVE} not)")
             removal = self._removal(found, within_s)
             removal.must_be_idle(removal.names)
             if not preview:
@@ -105,7 +105,7 @@ class OrphanCleanup:
         found = self._found()
         if found and not self._insists:
             raise PolicyError(
-                f"{NOT_DOWN}: {_words(found)} would be left",
+                f"{NOT_DOWN}: {in_words(found)} would be left",
                 why=f"{_MADE}; the engine deletes only what the state has, and the rest is billed",
                 fix="SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which deletes the rest too\n"
                 f"or pulumi up, which takes it over\n{_INSIST}",
@@ -121,7 +121,7 @@ class OrphanCleanup:
             return self._untold("which clusters there are", found)
         lacking = orphans(found, self._known, self._stack)
         if lacking and self._insists:
-            stay = f"{VARIABLE}={LEAVE}: {_words(lacking)} stays and goes on being billed, until"
+            stay = f"{VARIABLE}={LEAVE}: {in_words(lacking)} stays and goes on being billed, until"
             self._warn("\n  ".join((stay, *(_deletion(one.name) for one in lacking))))
         return lacking
 
@@ -242,7 +242,3 @@ def _place(name: str) -> tuple[str, str]:
 def _deletion(name: str) -> str:
     project, region = _place(name)
     return f"gcloud ai persistent-resources delete {name.rpartition('/')[2]} --project={project} --region={region}"
-
-
-def _words(found: Clusters) -> str:
-    return in_words([f"{one.id} ({one.state.lower()})" for one in found])

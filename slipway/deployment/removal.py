@@ -145,7 +145,7 @@ class Removal:
             if grace := self.grace:
                 grace.withdraw(ids)
                 let_time_pass(
-                    f"{in_words(ids)} {'is' if len(ids) == 1 else 'are'} deleted",
+                    f"{_named(ids)} {'is' if len(ids) == 1 else 'are'} deleted",
                     lambda: max(map(grace.left, ids)),
                     lambda: self.must_be_idle(self.names),
                     self.say,
@@ -162,7 +162,7 @@ class Removal:
         if self.offers:
             self.offers.offer_again(ids)
         if ids and self._going:
-            self.warn(f"{in_words(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
+            self.warn(f"{_named(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
 
     def _delete_all(self) -> None:
         for attempt in range(_TRIES):
@@ -177,7 +177,7 @@ class Removal:
             self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
         if found := self._settled():
             raise ResourceError(
-                f"{self.stays}{_told(found.values())} could not be deleted",
+                f"{self.stays}{in_words(found.values())} could not be deleted",
                 why="; ".join(f"{one.id}: {one.error or 'the service gives no reason'}" for one in found.values()),
                 fix=self.again,
             )
@@ -191,11 +191,11 @@ class Removal:
             busy = [one for one in found.values() if one.state not in self.deletable]
             if not busy:
                 return found
-            if (words := f"waiting for {_told(busy)}") != said:
+            if (words := f"waiting for {in_words(busy)}") != said:
                 self.say(words)
                 said = words
         raise Timeout(
-            f"{self.stays}{_told(busy)} could not be deleted within {span(self.within)}",
+            f"{self.stays}{in_words(busy)} could not be deleted within {span(self.within)}",
             why="the service takes its time, and deletes only what has been made or has failed",
             fix=self.again,
         )
@@ -248,10 +248,10 @@ def _id(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
-def in_words(words: Sequence[str]) -> str:
+def _named(words: Sequence[str]) -> str:
     """`cluster a`, `clusters a and b`"""
     return f"cluster{'' if len(words) == 1 else 's'} {join(words)}"
 
 
-def _told(found: Iterable[PersistentResource]) -> str:
-    return in_words([f"{one.id} ({one.state.lower()})" for one in found])
+def in_words(found: Iterable[PersistentResource]) -> str:
+    return _named([f"{one.id} ({one.state.lower()})" for one in found])

@@ -10,8 +10,7 @@ from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.cluster_fields import machines_in_words
 from slipway.deployment.actions import of_catalog
-from slipway.deployment.schedule import dates
-from slipway.deployment.season_quota import prepared
+from slipway.deployment.schedule import dates, prepared
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.cloud.connection import Connection
-from slipway.creation.quota_grant import await_grant
+from slipway.creation.creation_context import await_grant
 from slipway.errors import PolicyError
 
 from .conftest import Service

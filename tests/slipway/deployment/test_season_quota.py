@@ -19,7 +19,7 @@ from slipway.cloud.quotas import QuotaPreference
 from slipway.cluster import CurrentCluster
 from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment, prove_stack
 from slipway.deployment.plan import Plan, Waits, plan
-from slipway.deployment.season_quota import wait_for_quota
+from slipway.deployment.schedule import wait_for_quota
 from slipway.errors import PolicyError
 from slipway.labels import Revision
 from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown

@@ -8,7 +8,8 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.alternatives import MayBecome
+from slipway.deployment import alternatives
+from slipway.deployment.actions import of_current
 from slipway.deployment.plan import Plan
 from slipway.deployment.summary import neighbours, outliving, overdue, workspace
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, trainer_display_name
@@ -79,9 +80,11 @@ def test_prices_in_words() -> None:
 
 def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> None:
     larger = replace(CPU, pools=(replace(WORKERS, min=2),))
-    less = MayBecome(CurrentCluster(CPU, "cpu-1a2b3c4", "", import_=False))
-    assert less.words(larger, "us-central1").endswith(" at most (−$0.46/h idle)")
-    assert less.words(CPU, "us-central1").endswith(" at most (+$0.00/h idle)")
+    made = CurrentCluster(replace(CPU, alternative=1), "cpu-1a2b3c4", "", import_=True)
+    for asked, change in ((larger, "−$0.46/h"), (CPU, "+$0.00/h")):
+        first = CurrentCluster(asked, "cpu-0000000", "", import_=False)
+        (words,) = alternatives.told(Plan((of_current(first),)), Plan((of_current(made),)), (), "us-central1")
+        assert f" at most ({change} idle)" in words
 
 
 def test_a_destruction_tells_what_it_leaves_and_how_to_delete_results(snapshot: SnapshotAssertion) -> None:  # N13
