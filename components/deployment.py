@@ -22,12 +22,12 @@ from components.persistent_resource import (
 from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.creation.parallel_creation import creator
-from slipway.deployment.alternatives import as_made, told
 from slipway.deployment.checkout import checkout_revision
 from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment
 from slipway.deployment.interim_catalog import Offers, interim
-from slipway.deployment.plan import Plan
+from slipway.deployment.plan import Plan, as_made
 from slipway.deployment.removal import GracePeriod
+from slipway.deployment.summary import made_otherwise
 from slipway.generations.action import DELETE, What
 from slipway.live import Live, Unknown, Use
 from slipway.review.preview_text import preview_text
@@ -118,7 +118,7 @@ def up(
         nonlocal became
         made = create(ids)
         if is_open:
-            for line in told(plan, final(made), proven.templates.values(), run.region):
+            for line in made_otherwise(plan, final(made), proven.templates.values(), run.region):
                 log.warn(line)
             became = planned(final(made))
         return made

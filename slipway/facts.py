@@ -139,7 +139,7 @@ class Facts:
 
     @property
     def published(self) -> Fact:
-        """What the catalog says beside its clusters and templates, which are named."""
+        """Facts of the catalog beside its clusters and templates, which are named."""
         catalog = self.catalog
         return {
             "stack": catalog.stack,
@@ -162,7 +162,7 @@ class Facts:
 
 
 def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
-    """From what components publish: type, logical name and inputs of each. None where the catalog's is not there yet.
+    """Read what components publish: type, logical name and inputs of each. None where the catalog's is not there yet.
 
     `published`, where it is given, stands for what they say of clusters and templates.
 

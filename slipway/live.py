@@ -1,4 +1,4 @@
-"""What exists in the cloud, as read once before anything is decided: each part a value, or why it is unknown."""
+"""Resources that live, as read once before anything is decided: each part a value, or why it is unknown."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from slipway.cloud.quotas import QuotaPreference
 
 @dataclass(frozen=True)
 class Unknown:
-    """It could not be read. `api` is the host and the method, empty where nobody asked. `identity` is who asked, `role`
-    the role that would do, or what else, `on` what it is granted on, where that is known. `off`: the project does not
-    use the API at all."""
+    """A part that could not be read. `api` is the host and the method, empty where nobody asked. `identity` is who
+    asked, `role` the role that would do, or what else, `on` what it is granted on, where that is known. `off`: the
+    project does not use the API at all."""
 
     why: str
     api: str
@@ -35,7 +35,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Use:
-    """What a deletion would end: `jobs` that have not ended, and the ids of `unlisted` clusters, whose machines are in
+    """Use that a deletion would end: `jobs` that have not ended, and ids of `unlisted` clusters, whose machines are in
     use although no list has a job on them. `unready`: by id the states of those that the cloud does not delete now, as
     it deletes or reboots them. `clusters`: the ids of all that the stack made, None where only one thing was asked
     for."""
@@ -101,19 +101,19 @@ class Live:
         return self.catalog.whole if isinstance(self.catalog, PublishedCatalog) else None
 
     def limit(self, metric: str) -> QuotaLimit | None:
-        """Of the stack's own region; None also where limits could not be read."""
+        """The limit in the stack's own region; None also where limits could not be read."""
         return None if isinstance(self.limits, Unknown) else self.limits.get(metric)
 
     def without(self, ids: Iterable[str]) -> Live:
-        """As it is when these clusters are gone."""
+        """Return what lives when these clusters are gone."""
         gone = frozenset(ids)
         if isinstance(self.clusters, Unknown) or not gone:
             return self
         return replace(self, clusters=tuple(one for one in self.clusters if one.id not in gone))
 
     def at(self, region: str, *, home: bool) -> Live:
-        """The same of one region alone: what draws its quota, and its limits. `home`: it is the stack's own. What does
-        not say where it is is there."""
+        """Return what lives in one region: what draws its quota, and its limits. `home`: it is the stack's own.
+        What does not say where it is is there."""
         if not self.limits_elsewhere:
             return self
         here = (region, "") if home else (region,)

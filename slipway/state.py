@@ -103,7 +103,7 @@ def is_adopted_bucket(logical: str) -> bool:
 
 
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
-    """From what the engine answers: for each URN its `type` and `outputs`. Outputs that are missing become ""."""
+    """Read the engine's answer: for each URN its `type` and `outputs`. Outputs that are missing become ""."""
     found = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
     objects = {one.parent: one for one in _of(found, _OBJECT)}
     return State(
@@ -219,7 +219,7 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
 
 
 def renamed(old: str, new: str) -> ConfigError:
-    """For a stack that was deployed under another name, as a state can be renamed and what it made can't."""
+    """The error of a stack that was deployed under another name: a state can be renamed, and what it made can't."""
     return ConfigError(
         f"stack {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",

@@ -16,14 +16,14 @@ _MOST_COMMANDS = 20
 
 
 def losses_of_cluster(use: Use) -> str:
-    """Why jobs keep the cluster that they are on."""
+    """Tell why jobs keep the cluster that they are on."""
     return f"{', '.join(job.display_name for job in use.jobs)}: {_CANCELLED}"
 
 
 def losses_of_stack(use: Use) -> str:
-    """Why jobs keep a whole stack. Those on a cluster of its own would be cancelled; those on an adopted one, or on
-    machines of their own, would lose its account or buckets. Where nobody asked for the stack's clusters, any is taken
-    for one of them."""
+    """Tell why jobs keep a whole stack. Those on a cluster of its own would be cancelled; those on an adopted one, or
+    on machines of their own, would lose its account or buckets. Where nobody asked for the stack's clusters, any is
+    taken for one of them."""
     losses: dict[str, list[str]] = {}
     for job in use.jobs:
         on = job.persistent_resource_id
@@ -43,7 +43,7 @@ def must_be_idle(
     instead: str = "",
     rest: str = "",
 ) -> Use:
-    """What lives of something that is to be deleted, when no job needs it.
+    """Return the use of something that is to be deleted, when no job needs it.
 
     `stays` says in words that it is not deleted. `then`: what to do when the jobs have ended; `instead` of ending them,
     where something else does; `rest`: another way out. Raises PolicyError when a job needs it, ResourceError when that

@@ -133,7 +133,7 @@ class ClusterCreation:
             self.place = 0
 
     def _tell(self, wait: float, left: float) -> None:
-        """That it waits, what for and until when: of the first tries, and then once in a while."""
+        """Say that it waits, what for and until when: of the first tries, and then once in a while."""
         now = self.cloud.now()
         if self.pauses > _TOLD_TRIES and now - self.told_at < _SAID_EVERY_S:
             return

@@ -22,7 +22,8 @@ _NOTHING = State()
 def use_of_cluster(connection: Connection, cluster: str) -> Use | Unknown:
     """Use of a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell it."""
     _, project, _, region, _, id_ = cluster.split("/")
-    return _use(_reader(connection, project, region), {id_}, lambda job: job.persistent_resource_id == id_)
+    reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
+    return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
 
 
 def use_of_stack(
@@ -37,7 +38,7 @@ def use_of_stack(
 
     With `needed` the jobs that need all of those, wherever they run; what no list shows yet may need them as well.
     """
-    reader = _reader(connection, project, region)
+    reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
     listed = reader.clusters()
     if isinstance(listed, Unknown):
         return listed
@@ -47,12 +48,8 @@ def use_of_stack(
     return _use(reader, ids, lambda job: job.persistent_resource_id in ids or any(map(job.needs, names)))
 
 
-def _reader(connection: Connection, project: str, region: str) -> Reader:
-    return Reader(connection, LiveScope(project, region), where=f" in {region}")
-
-
 def _use(reader: Reader, ids: Set[str], concerns: Callable[[VertexJob], bool]) -> Use | Unknown:
-    """Each cluster is read by itself: its list may lag, and with it the number of machines in use."""
+    """Read each cluster by itself: its list may lag, and with it the number of machines in use."""
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="use") as threads:
         clusters = [threads.submit(reader.cluster, id_) for id_ in sorted(ids)]
         found = all_or_unknown(map(reader.jobs, KINDS.values()))

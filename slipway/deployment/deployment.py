@@ -12,11 +12,10 @@ from pathlib import Path
 
 from slipway.catalog.model import Catalog
 from slipway.cluster import CurrentCluster
-from slipway.deployment.alternatives import absent, chosen, warnings
-from slipway.deployment.plan import Plan, former_regions, regions_of_old
+from slipway.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.schedule import with_seasons
-from slipway.deployment.summary import kept_settings, lost, neighbours, overdue
+from slipway.deployment.summary import kept_settings, lost, neighbours, of_alternatives, overdue
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,
@@ -91,7 +90,7 @@ def _draws(
 
 @dataclass(frozen=True)
 class Deployment:
-    """Everything that components declare, and the `warnings` that people read before.
+    """A deployment as components declare it, and the `warnings` that people read before.
 
     `writers`: trainers whose jobs write metrics, as `metric_writers` gives them. `violations`: of the stack's own
     policy.
@@ -116,7 +115,7 @@ class Deployment:
 
 
 def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
-    """From the folders that templates name. Raises ConfigError for those that can't be packed."""
+    """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
     return {
         name: {code: build(name, checkout / code.folder) for code in template.packages}
         for name, template in proven.templates.items()
@@ -198,7 +197,7 @@ def plan_deployment(
         violations=broken,
         warnings=(
             *report.warnings,
-            *warnings(plan, then, stack, proven.templates.values()),
+            *of_alternatives(plan, then, stack, proven.templates.values()),
             *("\n  fix: ".join(one.spec.closed) for one in plan.current if one.spec.closed),
             *(one.waits for one in plan.dormant if one.lacks),
             *(overdue(item) for item in plan.retiring if item.overdue),

@@ -20,9 +20,8 @@ from slipway.catalog.withdrawal import begun, withdrawn
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location, Storage
 from slipway.cluster import CurrentCluster
-from slipway.deployment.alternatives import as_made
 from slipway.deployment.checkout import UNKNOWN
-from slipway.deployment.plan import Plan
+from slipway.deployment.plan import Plan, as_made
 from slipway.formatting import join
 from slipway.generations.action import What
 from slipway.generations.dormant import DormantCluster
@@ -34,7 +33,7 @@ from slipway.packages.source_package import SourcePackage
 from slipway.season import MACHINES
 
 CatalogOf = Callable[[Mapping[str, str]], Catalog]
-"""From those of the new clusters that run: their ids, by the ids that were asked for."""
+"""The catalog, given the ids of the new clusters that run, by the ids that were asked for."""
 
 
 def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:

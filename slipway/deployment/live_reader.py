@@ -107,7 +107,7 @@ class Reader:
         self.warnings: list[str] = []
 
     def at(self, region: str) -> Reader:
-        """The same in one region, which it names where something can't be read, if that is another one."""
+        """A reader of one region, which it names where something can't be read, if that is another one."""
         if region == self.wanted.region:
             return self
         wanted = replace(self.wanted, region=region)
@@ -161,16 +161,10 @@ class Reader:
     ) -> Found | Unknown:
         return self.asked(f"aiplatform.googleapis.com {method}{self.where}", _VERTEX, get, empty, may_lack=may_lack)
 
-    def catalog(self) -> PublishedCatalog | Unknown | None:
-        return self._catalog(self.wanted.published or self.wanted.catalog_bucket)
-
-    def catalog_beside(self) -> PublishedCatalog | Unknown | None:
-        """The catalog in the bucket that is asked for, where the stack publishes in another one yet."""
-        wanted = self.wanted
-        return self._catalog(wanted.catalog_bucket) if wanted.published not in ("", wanted.catalog_bucket) else None
-
-    def _catalog(self, bucket: str) -> PublishedCatalog | Unknown | None:
-        storage, at = self.connection.storage, Location(bucket, self.wanted.catalog)
+    def catalog(self, bucket: str = "") -> PublishedCatalog | Unknown | None:
+        """The catalog in a bucket, without one in that where the stack publishes now."""
+        wanted, storage = self.wanted, self.connection.storage
+        at = Location(bucket or wanted.published or wanted.catalog_bucket, wanted.catalog)
 
         def existing() -> PublishedCatalog:
             return replace(published(storage.read(at), str(at)), age=storage.age(at))
@@ -183,7 +177,7 @@ class Reader:
         return self.asked(api, _BUCKETS, lambda: {name: storage.bucket(name)}, {}, may_lack=True)
 
     def service_account(self, address: str) -> Mapping[str, str] | Unknown:
-        """Its display name by its address; empty when it is not there."""
+        """The display name by the address; empty when it is not there."""
         project = self.wanted.project
         call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
         url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"

@@ -21,10 +21,11 @@ from slipway.generations.dormant import DormantCluster, given_up, out_of_season,
 from slipway.generations.generations import as_deployed, current_generation, not_withdrawable, taken_ids, unlike
 from slipway.generations.protection import Refusal, protected, refusal
 from slipway.live import Live, Unknown
+from slipway.season import MACHINES
 from slipway.state import State
 
 Waits = Mapping[str, Mapping[str, str]]
-"""By the name of a cluster whose season has begun, what quota is missing for it, in words by metric."""
+"""Quota that is missing for clusters whose season has begun, in words by metric, by the cluster's name."""
 _NONE: Waits = {}
 
 
@@ -78,7 +79,7 @@ class Plan:
         return self.ids(What.RETIRE, *DELETE)
 
     def with_clusters(self, current: Iterable[CurrentCluster], dormant: Iterable[DormantCluster]) -> Plan:
-        """The same where these are there, and those dormant."""
+        """Return the plan with these clusters there, and those dormant."""
         there = {one.id: one for one in current}
         others = (one for one in self.actions if not one.current and one.what is not What.REST)
         old = (one for one in others if one.what is not What.RETIRE or one.id not in there)
@@ -202,3 +203,30 @@ def regions_of_old(plan: Plan, known: State | Unknown) -> Iterator[str]:
     for one in plan.of(What.RETIRE, *DELETE):
         if one.living and (one.what is What.RETIRE or (one.id not in engine and one.living.state != "STOPPING")):
             yield one.living.region
+
+
+def as_made(plan: Plan, made: Mapping[str, str], *, last: bool = False) -> Plan:
+    """The plan once its clusters run: `made` are the ids of those that do, by the ids that were to be made. At `last`
+    one that its season brings and that does not run is dormant, for want of machines."""
+
+    def settled(one: CurrentCluster) -> CurrentCluster:
+        other = next((other for other in one.alternatives if made.get(one.id) == other.id), None)
+        return replace(other, import_=True, state="RUNNING") if other else one
+
+    missing = [one for one in plan.current if last and one.id in plan.seasons and one.id not in made]
+    waits = (DormantCluster(one.spec, one.id, "season", lacks={MACHINES: ""}) for one in missing)
+    return plan.with_clusters((settled(one) for one in plan.current if one not in missing), (*plan.dormant, *waits))
+
+
+def chosen(declared: Iterable[ClusterSpec], plan: Plan) -> tuple[ClusterSpec, ...]:
+    """The declared clusters as they are, or are to be made, and what is there beside them."""
+    now = {one.spec.name: one.spec for one in plan.current}
+    return (*(now.pop(spec.name, spec) for spec in declared), *now.values())
+
+
+def absent(declared: Iterable[ClusterSpec], there: Iterable[ClusterSpec]) -> tuple[ClusterSpec, ...]:
+    """Alternatives that the clusters are not."""
+    now = {one.name: (one.pools, one.region) for one in there}
+    return tuple(
+        option for spec in declared for option in spec.options if (option.pools, option.region) != now[spec.name]
+    )

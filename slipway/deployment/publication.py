@@ -50,7 +50,7 @@ def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileCont
 
 
 def readable(catalog: model.Catalog) -> model.Catalog:
-    """The same catalog, once it has been read as everybody who submits will. Raises ConfigError."""
+    """Return the catalog, once it has been read as everybody who submits will. Raises ConfigError."""
     try:
         document.read(document.write(catalog).encode(), model.NAME)
     except (ConfigError, TypeError, ValueError) as problem:
@@ -107,7 +107,7 @@ def catalog_of(
 
 
 def asleep(placements: tuple[Placement, ...], dormant: Iterable[DormantCluster]) -> tuple[Placement, ...]:
-    """The same placements; those on a dormant cluster say so."""
+    """Return the placements; those on a dormant cluster say so."""
     why = {one.spec.name: one.words for one in dormant}
     return tuple(
         replace(one, dormant=why[one.cluster.name]) if one.cluster and one.cluster.name in why else one

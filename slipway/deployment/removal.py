@@ -71,12 +71,12 @@ class GracePeriod:
         return bool(self._keeps) and name not in self._keeps
 
     def withdraw(self, names: Iterable[str]) -> None:
-        """From now on nobody is sent to these clusters; the catalog that is published may offer others still."""
+        """Note that nobody is sent to these clusters from now on."""
         now = self._clock()
         self._withdrawn |= {name: now for name in names if name not in self._withdrawn}
 
     def offer_again(self, names: Iterable[str]) -> None:
-        """Takes back that they were withdrawn."""
+        """Take that back."""
         for name in names:
             self._withdrawn.pop(name, None)
 

@@ -51,12 +51,12 @@ class Snapshot:
         self._asked[what, region] = self._threads.submit(read)
 
     def found(self, what: str, nothing: object = None, region: str = "") -> Any:
-        """Once it is there; `nothing` where nobody asked."""
+        """Wait for a part; `nothing` where nobody asked for it."""
         part = self._asked.get((what, region))
         return nothing if part is None else part.result()
 
     def look_in(self, regions: Iterable[str]) -> None:
-        """At the clusters and jobs of these."""
+        """Ask for the clusters and jobs of these regions."""
         for region in regions:
             self._places[region] = place = self.reader.at(region)
             self.ask(_CLUSTERS, place.clusters, region)
@@ -65,7 +65,7 @@ class Snapshot:
             self._look_back(region, self._wanted.now)
 
     def look_at_quota(self, metrics: frozenset[str]) -> None:
-        """At the limits of these metrics in the regions that are looked in, and at requests for more."""
+        """Ask for the limits of these metrics in the regions that are looked in, and for requests for more."""
         for region, place in self._places.items():
             self.ask(_QUOTA, partial(place.limits, metrics), region)
         self.ask(_REQUESTS, self.reader.preferences)
@@ -160,7 +160,8 @@ def read(
             snapshot.look_at_quota(wanted.metrics)
         if wanted.catalog_bucket:
             snapshot.ask(CATALOG, reader.catalog)
-            snapshot.ask(_BESIDE, reader.catalog_beside)
+            if wanted.published not in ("", wanted.catalog_bucket):
+                snapshot.ask(_BESIDE, partial(reader.catalog, wanted.catalog_bucket))
         for name in wanted.buckets:
             snapshot.ask(name, partial(reader.bucket, name))
         for name in wanted.accounts:
@@ -169,7 +170,7 @@ def read(
 
 
 def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
-    """Each bucket that Slipway makes has a rule from its first moment on that lets old packages or claims age away.
+    """Tell whether Slipway made a bucket: then a rule lets old packages or claims age away from its first moment on.
 
     The work bucket of another stack, which may be gone, is somebody else's where a catalog is to be: a destruction
     empties a catalog's bucket, and that one has people's results.

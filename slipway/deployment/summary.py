@@ -1,4 +1,4 @@
-"""Sentences of preview and `up` about accounts and buckets that go, and warnings. Pure."""
+"""Sentences of preview and `up`: accounts and buckets that go, alternatives of clusters, and warnings. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob
+from slipway.cluster import IN_PLACE
 from slipway.deployment.plan import Plan
 from slipway.deployment.workspace_plan import CATALOG, WORK, others_accounts
+from slipway.findings.finding import Grade
 from slipway.formatting import join, span
 from slipway.generations.action import Action
 from slipway.labels import STACK_LABEL, USER_LABEL
 from slipway.live import Live, Unknown
+from slipway.prices import price_in_words, signed, total
+from slipway.quota.assessment import assess
+from slipway.stack.stack import Stack
 from slipway.state import State, is_adopted_bucket
+from slipway.template.job_template import JobTemplate
+from slipway.template.proof import misfits
 
 _MEANS: Mapping[str, str] = {
     "--uniform-bucket-level-access": "access lists of its objects say who may read them, beside the stack's grants",
@@ -109,4 +116,41 @@ def lost(buckets: Mapping[str, str]) -> Iterator[str]:
             f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "
             f"name, which is the stack's own\n  fix: name another one if that is not wanted "
             f"(slipway:workspace.{role}Bucket)"
+        )
+
+
+def of_alternatives(plan: Plan, live: Live, stack: Stack, templates: Iterable[JobTemplate]) -> Iterator[str]:
+    """Quota that the alternatives of clusters to be made lack, which is no error: others may be had; and templates that
+    fit such a cluster otherwise, each with the reason why not so."""
+    known = tuple(templates)
+    for one in plan.current:
+        unfit = misfits(known, one.spec) if one.alternatives else {}
+        for other in one.alternatives:
+            what = f"cluster {one.spec.name} {other.spec.called}"
+            current = tuple(other if each is one else each for each in plan.current)
+            report = assess(current, live, region=stack.region, mode="enforce", preview=True, old=plan.old)
+            lacks = (each.sentence for each in report.findings if each.grade is Grade.BLOCKING)
+            yield from (f"{what} would be refused: {lacking}" for lacking in lacks)
+            for template, why in unfit.get(other.spec.alternative, {}).items():
+                yield f"{what} is not for template {template}: {why}"
+
+
+def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
+    """A sentence for each cluster that was made as an alternative. `before`: what was asked for first."""
+    known, first = tuple(templates), {one.spec.name: one.spec for one in before.current}
+    for one in after.current:
+        spec, asked = one.spec, first[one.spec.name]
+        if not spec.alternative or asked.alternative:
+            continue
+        price, usual = total((spec,), region), total((asked,), region)
+        more = signed(price.floor.known - usual.floor.known)
+        change = f" ({more} idle)" if price.complete and usual.complete else ""
+        far = f"; its jobs' data stays in {region}, and crosses regions at a price" if spec.region else ""
+        unfit = misfits(known, asked).get(spec.alternative, {})
+        without = f"; not offered on it: {join(unfit)}" if unfit else ""
+        where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"
+        yield (
+            f"cluster {spec.name} was made in another way: {one.id} {spec.called}, {price_in_words(price)}{change}{far}"
+            f"{without}; it stays until the stack file says otherwise: take {spec.place_in_order} out of "
+            f"`alternatives` of {spec.name} to have it made as asked for first, {where}"
         )

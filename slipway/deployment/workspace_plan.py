@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from slipway.template import JobTemplate
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
-"""What a bucket or an account is to a stack: its role."""
+"""Roles of buckets and accounts in a stack."""
 _CALLED = "Slipway trainer ("
 _OTHER = f"{TRAINER}."
 
@@ -34,11 +34,11 @@ SUBMITTER_ROLES: Mapping[str, str] = {
     "metrics": "roles/monitoring.viewer",
     "logs": "roles/logging.viewer",
 }
-"""On the project, by what a submitter does with each."""
+"""Roles of a submitter on the project, by their purposes."""
 ACT_AS = "roles/iam.serviceAccountUser"
-"""On a trainer's account: without it one can't submit as that trainer, and with it one runs any code as it."""
+"""The role on a trainer's account: without it nobody submits as that trainer, and with it one runs any code as it."""
 WRITES_METRICS = "roles/aiplatform.user"
-"""On the project, of a trainer whose jobs write metrics to Vertex AI."""
+"""The role on the project of a trainer whose jobs write metrics to Vertex AI."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from functools import cache
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.alternatives import as_made
 from slipway.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
 from slipway.deployment.live_plan import asked_for, refuse
-from slipway.deployment.plan import Plan, plan
+from slipway.deployment.plan import Plan, as_made, plan
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
 from slipway.errors import ResourceError, SlipwayError
 from slipway.facts import Facts

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from slipway.deployment.alternatives import as_made, told
 from slipway.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
-from slipway.deployment.plan import Plan, plan
+from slipway.deployment.plan import Plan, as_made, plan
+from slipway.deployment.summary import made_otherwise
 from slipway.generations.published_clusters import declared
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
@@ -69,10 +69,10 @@ def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> No
     offer = next(one for one in found.catalog.templates["dask-digits"].offers if one.capacity_type == "pool")
     assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
     assert "only as asked for first" in offer.why
-    (line,) = told(before, after, PROVEN.templates.values(), STACK.region)
+    (line,) = made_otherwise(before, after, PROVEN.templates.values(), STACK.region)
     assert f"{other} as its alternative 1, $" in line
     assert "not offered on it: dask-digits" in line
-    assert tuple(told(before, before, (), STACK.region)) == ()
+    assert tuple(made_otherwise(before, before, (), STACK.region)) == ()
 
 
 def test_of_the_catalog_alone_the_same_cluster_follows() -> None:

@@ -8,10 +8,9 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment import alternatives
 from slipway.deployment.actions import of_current
 from slipway.deployment.plan import Plan
-from slipway.deployment.summary import neighbours, outliving, overdue, workspace
+from slipway.deployment.summary import made_otherwise, neighbours, outliving, overdue, workspace
 from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, trainer_display_name
 from slipway.generations.action import Action, What, Why
 from slipway.labels import STACK_LABEL
@@ -83,7 +82,7 @@ def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> No
     made = CurrentCluster(replace(CPU, alternative=1), "cpu-1a2b3c4", "", import_=True)
     for asked, change in ((larger, "−$0.46/h"), (CPU, "+$0.00/h")):
         first = CurrentCluster(asked, "cpu-0000000", "", import_=False)
-        (words,) = alternatives.told(Plan((of_current(first),)), Plan((of_current(made),)), (), "us-central1")
+        (words,) = made_otherwise(Plan((of_current(first),)), Plan((of_current(made),)), (), "us-central1")
         assert f" at most ({change} idle)" in words
 
 

@@ -12,8 +12,7 @@ from slipway.catalog.withdrawal import over, withdrawn
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
-from slipway.deployment.alternatives import as_made
-from slipway.deployment.plan import Plan, plan
+from slipway.deployment.plan import Plan, as_made, plan
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.dormant import DormantCluster

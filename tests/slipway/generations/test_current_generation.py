@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from slipway.catalog.document import PublishedCatalog
 from slipway.cloud.clusters import ResourcePool
 from slipway.cluster import PROTECT, Alternative, ClusterSpec, PoolSpec
-from slipway.deployment.alternatives import as_made
+from slipway.deployment.plan import as_made
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.generations.action import Why
 from slipway.generations.dormant import DormantCluster
