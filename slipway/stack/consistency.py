@@ -80,13 +80,11 @@ def _variable(key: str) -> str:
 
 
 def _no_repeats(names: DocumentPart) -> None:
-    seen: set[str] = set()
+    seen: set[str | None] = {None}
     for part in names.entries():
-        name = part.of(str)
-        if name is not None and name in seen:
+        if (name := part.of(str)) and name in seen:
             part.wrong(f"{name} is listed twice", "keep one of them")
-        elif name is not None:
-            seen.add(name)
+        seen.add(name)
 
 
 def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:

@@ -27,7 +27,7 @@ from slipway.messages import message
 from slipway.rules import reservations, strategies
 from slipway.rules.table import check as check_rules
 from slipway.template.case import Case
-from slipway.template.declaration import Value
+from slipway.template.declaration import Value, file_of
 from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext, job_spec
 from slipway.template.worker_pool import Package
@@ -133,5 +133,5 @@ def _obey(
         raise ConfigError(
             f"template {template.name}: capacity type {capacity_type}{where} breaks {len(broken)} of Vertex AI's rules",
             why="\n".join(map(str, broken)),
-            fix=f"correct templates/{template.name.replace('-', '_')}.py{other if its_own else ''}",
+            fix=f"correct templates/{file_of(template.name)}{other if its_own else ''}",
         )

@@ -20,6 +20,11 @@ Value = int | float | str | bool
 _TYPES: Mapping[type, model.ParameterType] = {int: "int", float: "float", str: "str", bool: "bool"}
 
 
+def file_of(name: str) -> str:
+    """The name of the file in `templates/` that defines a template."""
+    return f"{name.replace('-', '_')}.py"
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One value that a submission may set. Without `default` it is required.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.placeholders import BUILT_IN, names, whole
+from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
 from slipway.labels import VARIABLE, excess
@@ -19,14 +20,15 @@ from slipway.machines.table import MachineError
 from slipway.rules.code import ENV_NAME
 from slipway.rules.rule import twice
 from slipway.rules.workers import MOST_POOLS, POSITIONS
-from slipway.template.declaration import Declaration, Variant
-from slipway.template.identity import account_problems, secret_problems
+from slipway.template.declaration import Declaration, Variant, file_of
 from slipway.template.types import mistyped
 from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """What a template is called: it begins display names and object names, and is a label's value."""
+_SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
+_TRAINER = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class JobTemplate(Declaration):
             raise ConfigError(
                 f"template {self.name!r} is not well-formed",
                 why="\n".join(found),
-                fix=f"correct templates/{self.name}.py".replace("-", "_"),
+                fix=f"correct templates/{file_of(self.name)}",
             )
 
 
@@ -75,14 +77,14 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _waits(template)
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
-    yield from account_problems(template)
+    yield from _account(template)
     yield from template.code.problems()
     yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
     yield from _study(template)
-    yield from secret_problems(template)
+    yield from _secrets(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
     if template.code_flag and not isinstance(template.code, Package):
         yield "code_flag: --code packs a Python package, and this template runs an image"
@@ -200,18 +202,15 @@ def _count(template: Declaration, where: str, count: int | str, what: str) -> It
 
 
 def _study(template: Declaration) -> Iterator[str]:
-    study = template.study
-    if study is None:
-        return
-    yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
-    yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
-    yield from (f"study: {one}" for one in study.problems())
+    if (study := template.study) is not None:
+        yield from (f"study: {one}" for one in _count(template, "max_trials", study.max_trials, "trials"))
+        yield from (f"study: {one}" for one in _count(template, "parallel_trials", study.parallel_trials, "trials"))
+        yield from (f"study: {one}" for one in study.problems())
 
 
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
-    for name in (*template.env, *template.secrets):
-        if name == VARIABLE:
-            yield f"environment variable {name}: Slipway sets it itself, to the parameters of each job"
+    if VARIABLE in (*template.env, *template.secrets):
+        yield f"environment variable {VARIABLE}: Slipway sets it itself, to the parameters of each job"
     for name in template.env:
         if not ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"
@@ -235,3 +234,23 @@ def _texts(template: Declaration) -> Iterable[str]:
         yield from (str(template.study.max_trials), str(template.study.parallel_trials))
     if (model := template.model) is not None:
         yield from (model.display_name, model.model_id or "", model.parent_model or "", model.description)
+
+
+def _account(template: Declaration) -> Iterator[str]:
+    account, trainer = template.service_account, template.trainer
+    if account is not None and "${" not in account and not re.fullmatch(SERVICE_ACCOUNT, account):
+        yield f"service_account: {account!r} is not an account's address: trainer@acme-ml.iam.gserviceaccount.com"
+    if trainer is not None and not _TRAINER.fullmatch(trainer):
+        yield f"trainer: {trainer!r} is not a name under slipway:trainers: lowercase letters, digits and hyphens"
+    if trainer is not None and account is not None:
+        yield "trainer: a job runs as one account; give a trainer of the stack, or a service_account, not both"
+
+
+def _secrets(template: Declaration) -> Iterator[str]:
+    for name, secret in template.secrets.items():
+        if not ENV_NAME.fullmatch(name):
+            yield f"secrets {name!r}: not a C identifier"
+        if name in template.env or f"{name}__SECRET" in template.env:
+            yield f"secrets {name!r}: it is in env as well"
+        if not _SECRET.fullmatch(secret):
+            yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from slipway import codec
 from slipway.capacity import CAPACITY_TYPES, DAY, RESERVATION
 from slipway.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.cluster import ClusterSpec, Reservation
@@ -128,10 +129,7 @@ def _worker_pool(
     if capacity_type == RESERVATION and worker.reservation:
         found["machineSpec"]["reservationAffinity"] = _affinity(worker.reservation, context)
     if template.nfs_mounts:
-        found["nfsMounts"] = [
-            {"server": mount.server, "path": mount.path, "mountPoint": mount.mount_point}
-            for mount in template.nfs_mounts
-        ]
+        found["nfsMounts"] = list(map(codec.write, template.nfs_mounts))
     arguments = kind.arguments(worker.args, template.study)
     return found | _code(template, worker.code or template.code, arguments, context, packages)
 

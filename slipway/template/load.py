@@ -9,6 +9,7 @@ from pathlib import Path
 
 from slipway.errors import ConfigError, SlipwayError
 from slipway.formatting import nearest, quoted, short
+from slipway.template.declaration import file_of
 from slipway.template.job_template import JobTemplate
 
 
@@ -24,7 +25,7 @@ def available(folder: Path) -> tuple[str, ...]:
 
 def source(name: str, folder: Path) -> str:
     """Where one that was loaded is defined: `templates/dask_digits.py:5`."""
-    path = folder / (name.replace("-", "_") + ".py")
+    path = folder / file_of(name)
     body = ast.parse(path.read_bytes()).body
     assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))
     lines = (node.lineno for node in assigned if "TEMPLATE" in {ast.unparse(one) for one in _targets(node)})
@@ -36,7 +37,7 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
 
 
 def _load(name: str, folder: Path) -> JobTemplate:
-    path = folder / (name.replace("-", "_") + ".py")
+    path = folder / file_of(name)
     known = available(folder)
     if name not in known:
         close = nearest(name, known)

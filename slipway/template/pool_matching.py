@@ -55,21 +55,16 @@ class PoolMismatch:
 @dataclass(frozen=True)
 class WorkerPoolDemand:
     """A worker pool and the machines it takes at once, of all trials together. `at_home`: what the job needs of the
-    stack's own region; empty where it may run elsewhere."""
+    stack's own region; empty where it may run elsewhere. `network`: the one that the template insists on; without it a
+    job takes the cluster's."""
 
     worker: WorkerPool
     machines: int
-    at_home: str = ""
+    at_home: str
+    network: str | None
 
 
-def compare(one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec, pool: PoolSpec) -> PoolMismatch:
-    """`network` is the one that the template insists on; without it a job takes the cluster's."""
-    return PoolMismatch(one.worker.role, f"{cluster.name}/{pool.name}", tuple(_fields(one, network, cluster, pool)))
-
-
-def _fields(
-    one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec, pool: PoolSpec
-) -> Iterator[FieldComparison]:
+def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
     def field(name: str, ours: str, theirs: str) -> FieldComparison:
         return FieldComparison(name, ours, theirs, ours == theirs)
 
@@ -79,13 +74,13 @@ def _fields(
     yield field("disk", str(needs.disk), str(has.disk))
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
-    if network is not None:
-        yield field("network", network, cluster.network or "none")
+    if one.network is not None:
+        yield field("network", one.network, cluster.network or "none")
     if one.at_home and cluster.region:
         yield field("region", f"the stack's own, for its {one.at_home}", cluster.region)
 
 
-def distance(worker: WorkerPool, pool: PoolSpec) -> float:
+def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
     """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
     shape, disk, has = worker.shape, worker.spec.disk, pool.machine
     found = 0.0
@@ -103,61 +98,59 @@ def _accelerators(machine: MachineSpec) -> str:
     return f"{machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else "none"
 
 
-def fitting_pools(
-    asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
-) -> tuple[PoolSpec, ...] | None:
+def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
     """The resource pools in the order of `asked`, None where the cluster lacks some."""
-    return _assign(cluster, network, asked, {pool.name: pool.max for pool in cluster.pools})
+    return _assign(cluster, asked, {pool.name: pool.max for pool in cluster.pools})
 
 
-def mismatches(
-    asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec
-) -> tuple[PoolMismatch, ...]:
+def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolMismatch, ...]:
     """Why a cluster has no fitting pools."""
-    return tuple(_unlike(asked, network, cluster)) or tuple(_too_many(asked, network, cluster))
+    return tuple(_unlike(asked, cluster)) or tuple(_too_many(asked, cluster))
 
 
-def _unlike(asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec) -> Iterator[PoolMismatch]:
-    taken = {pool.name for one in asked for pool in _fitting(one, network, cluster)}
+def _unlike(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
+    taken = {pool.name for one in asked for pool in _fitting(one, cluster)}
     for one in asked:
-        nearest = min(cluster.pools, key=lambda pool: (distance(one.worker, pool), pool.name in taken, pool.name))
-        compared = compare(one, network, cluster, nearest)
+        nearest = min(cluster.pools, key=lambda pool: (_distance(one.worker, pool), pool.name in taken, pool.name))
+        compared = PoolMismatch(
+            one.worker.role, f"{cluster.name}/{nearest.name}", tuple(_fields(one, cluster, nearest))
+        )
         if compared.differences:
             yield compared
 
 
-def _fitting(one: WorkerPoolDemand, network: str | None, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
-    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(one, network, cluster, pool)))
+def _fitting(one: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
+    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(one, cluster, pool)))
 
 
 def _assign(
-    cluster: ClusterSpec, network: str | None, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
+    cluster: ClusterSpec, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
 ) -> tuple[PoolSpec, ...] | None:
     """A pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried first."""
     if not asked:
         return ()
     needs = asked[0].machines
-    fitting = reversed(_fitting(asked[0], network, cluster))
+    fitting = reversed(_fitting(asked[0], cluster))
     by_room = {room[pool.name]: pool for pool in fitting}  # equal room: one of them is as good as another
     for free in sorted(by_room, reverse=True):
         pool = by_room[free]
         if free < needs:
             break
-        rest = _assign(cluster, network, asked[1:], {**room, pool.name: room[pool.name] - needs})
+        rest = _assign(cluster, asked[1:], {**room, pool.name: room[pool.name] - needs})
         if rest is not None:
             return (pool, *rest)
     return None
 
 
-def _too_many(asked: tuple[WorkerPoolDemand, ...], network: str | None, cluster: ClusterSpec) -> Iterator[PoolMismatch]:
+def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
     """All shapes match, the replicas do not fit: each shape's need beside what its pools have at most."""
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
     for one in asked:
-        shapes.setdefault(_fitting(one, network, cluster), []).append(one)
+        shapes.setdefault(_fitting(one, cluster), []).append(one)
     room = {pool.name: pool.max for pool in cluster.pools}
     for fitting, group in shapes.items():
         pools = sorted(fitting, key=lambda pool: pool.name)
-        if _assign(cluster, network, tuple(group), room) is not None:
+        if _assign(cluster, tuple(group), room) is not None:
             continue
         counts = [one.machines for one in group]
         most = [pool.max for pool in pools]

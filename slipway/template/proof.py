@@ -16,6 +16,7 @@ from slipway.kinds import CUSTOM_JOB
 from slipway.machines.table import lacks
 from slipway.rules.reservations import misfits_of, zone
 from slipway.template.case import Case, cases
+from slipway.template.declaration import file_of
 from slipway.template.job_template import JobTemplate
 from slipway.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
 from slipway.template.worker_pool import ANY_RESERVATION
@@ -125,26 +126,29 @@ def _placements(
     if capacity_type != POOL:
         why = next(_refusals(template, case, capacity_type, here), "")
         return [replace(plain, refusal=why)], []
-    asked = demands(template, kind, case)
-    fitting = [(cluster, fitting_pools(asked, template.network, cluster)) for cluster in here.clusters]
+    asked = _demands(template, kind, case)
+    fitting = [(cluster, fitting_pools(asked, cluster)) for cluster in here.clusters]
     placements = [replace(plain, cluster=cluster, pools=pools) for cluster, pools in fitting if pools is not None]
     if placements:
         return placements, []
     for option in here.absent:
-        pools = fitting_pools(asked, template.network, option)
+        pools = fitting_pools(asked, option)
         if pools is not None:
             why = f"fits cluster {option.name} only {option.called}, which it is not for now"
             return [replace(plain, cluster=option, pools=pools, dormant=why)], []
-    refused = [mismatches(asked, template.network, cluster) for cluster in here.clusters]
+    refused = [mismatches(asked, cluster) for cluster in here.clusters]
     why = "; ".join(map(str, _nearest(refused))) if refused else "the stack has no cluster"
     return [replace(plain, refusal=f"fits no pool of this stack: {why}")], refused
 
 
-def demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
+def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
     """With the machines of all trials that run at once, at the usual numbers."""
     times = template.trials_at_once(kind)
     workers = case.worker_pools(template)
-    return tuple(WorkerPoolDemand(worker, template.replicas(worker)[1] * times, template.at_home) for worker in workers)
+    return tuple(
+        WorkerPoolDemand(worker, template.replicas(worker)[1] * times, template.at_home, template.network)
+        for worker in workers
+    )
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
@@ -177,7 +181,7 @@ def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...
 def _no_pool(
     template: JobTemplate, refused: list[tuple[PoolMismatch, ...]], clusters: tuple[ClusterSpec, ...]
 ) -> ConfigError:
-    file = "templates/" + template.name.replace("-", "_") + ".py"
+    file = f"templates/{file_of(template.name)}"
     if not refused:
         return ConfigError(
             f"template {template.name} fits no pool: the stack has no cluster",
@@ -213,10 +217,10 @@ def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[tuple[Clus
         for case in cases(template):
             if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
                 continue
-            asked = demands(template, kind, case)
-            unfit = [one for one in cluster.options if fitting_pools(asked, template.network, one) is None]
+            asked = _demands(template, kind, case)
+            unfit = [one for one in cluster.options if fitting_pools(asked, one) is None]
             if len(unfit) == len(cluster.options):
                 continue
             where = f"({case}) " if case.when else ""
             for option in unfit:
-                yield option, where + "; ".join(map(str, mismatches(asked, template.network, option)))
+                yield option, where + "; ".join(map(str, mismatches(asked, option)))
