@@ -40,7 +40,7 @@ from slipway.stack.stack import Stack
 from slipway.state import State
 from slipway.template.job_template import JobTemplate
 from slipway.template.load import load, source
-from slipway.template.proof import Placement, prove_all
+from slipway.template.proof import Placement, StackResources, prove_all
 from slipway.template.worker_pool import Package
 
 _NOTHING = State()
@@ -62,7 +62,7 @@ class ProvenStack:
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """`folder` has the templates. Raises ConfigError for those that can't be read, or fit nowhere."""
     templates = {template.name: template for template in load(stack.templates, folder)}
-    placements = prove_all(templates.values(), stack.clusters, region=stack.region, reservations=stack.reservations)
+    placements = prove_all(templates.values(), StackResources(stack.clusters, stack.region, stack.reservations))
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
     return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources)
@@ -75,10 +75,7 @@ def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement
         return proven.placements
     return prove_all(
         proven.templates.values(),
-        there,
-        region=stack.region,
-        reservations=stack.reservations,
-        absent=absent(stack.clusters, there),
+        StackResources(there, stack.region, stack.reservations, absent(stack.clusters, there)),
     )
 
 

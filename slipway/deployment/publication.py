@@ -24,7 +24,7 @@ from slipway.stack.stack import Stack
 from slipway.template.compile import request
 from slipway.template.job_template import JobTemplate
 from slipway.template.jobspec import CompileContext
-from slipway.template.proof import Placement, prove
+from slipway.template.proof import Placement, StackResources, prove
 from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 Held = TypeVar("Held")
@@ -67,7 +67,7 @@ def rehearse(template: JobTemplate, stack: Stack) -> None:
 
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
-    placements = prove(template, stack.clusters, region=stack.region, reservations=stack.reservations)
+    placements = prove(template, StackResources(stack.clusters, stack.region, stack.reservations))
     current = (CurrentCluster(one, f"{one.name}-0000000", "0000000", import_=False) for one in stack.clusters)
     plan = Plan(tuple(map(of_current, current)))
     context = compile_context(stack, Revision("unknown", dirty=False), plan)

@@ -49,31 +49,22 @@ class Placement:
 @dataclass(frozen=True)
 class StackResources:
     """Where a stack runs jobs: its clusters, region, and reservations by the names that templates use. `absent`: what
-    its clusters could be instead, by their alternatives."""
+    its clusters are not for now; their alternatives when None."""
 
     clusters: tuple[ClusterSpec, ...]
     region: str = ""
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
-    absent: tuple[ClusterSpec, ...] = ()
+    absent: tuple[ClusterSpec, ...] | None = None
 
 
-def prove_all(
-    templates: Iterable[JobTemplate],
-    clusters: tuple[ClusterSpec, ...],
-    *,
-    region: str = "",
-    reservations: Mapping[str, Reservation] | None = None,
-    absent: tuple[ClusterSpec, ...] | None = None,
-) -> Mapping[str, tuple[Placement, ...]]:
+def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping[str, tuple[Placement, ...]]:
     """The placements of each template by its name, as `prove` finds them. Raises ConfigError with the reasons of all
     that fit nowhere."""
     placements: dict[str, tuple[Placement, ...]] = {}
     errors: list[ConfigError] = []
     for template in templates:
         try:
-            placements[template.name] = prove(
-                template, clusters, region=region, reservations=reservations, absent=absent
-            )
+            placements[template.name] = prove(template, here)
         except ConfigError as error:
             errors.append(error)
     if len(errors) > 1:
@@ -83,23 +74,14 @@ def prove_all(
     return placements
 
 
-def prove(
-    template: JobTemplate,
-    clusters: tuple[ClusterSpec, ...],
-    *,
-    region: str = "",
-    reservations: Mapping[str, Reservation] | None = None,
-    absent: tuple[ClusterSpec, ...] | None = None,
-) -> tuple[Placement, ...]:
+def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
     """Where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
     As every kind and in every case of its parameters, the first kind first. Where it fits nothing but what a cluster is
-    not for now (`absent`: the clusters' alternatives, unless given), it is dormant there.
+    not for now, it is dormant there.
 
     Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
     """
-    others = tuple(option for cluster in clusters for option in cluster.options[1:])
-    here = StackResources(clusters, region, reservations or {}, others if absent is None else absent)
     found: list[Placement] = []
     refused: list[tuple[PoolMismatch, ...]] = []
     for kind in template.kinds:
@@ -110,7 +92,7 @@ def prove(
                 refused += unfit
     on_pools = [placement for placement in found if placement.capacity_type == POOL]
     if on_pools and all(placement.refusal for placement in on_pools):
-        raise _no_pool(template, refused, clusters)
+        raise _no_pool(template, refused, here.clusters)
     return tuple(found)
 
 
@@ -131,7 +113,8 @@ def _placements(
     placements = [replace(plain, cluster=cluster, pools=pools) for cluster, pools in fitting if pools is not None]
     if placements:
         return placements, []
-    for option in here.absent:
+    alternatives = (option for cluster in here.clusters for option in cluster.options[1:])
+    for option in alternatives if here.absent is None else here.absent:
         pools = fitting_pools(asked, option)
         if pools is not None:
             why = f"fits cluster {option.name} only {option.called}, which it is not for now"

@@ -20,7 +20,7 @@ from slipway.stack.stack import Stack, parse
 from slipway.stack.yaml_file import from_text
 from slipway.template import JobTemplate
 from slipway.template.jobspec import CompileContext
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "capacity-types.md"
 TEXT = PAGE.read_text("utf-8")
@@ -70,7 +70,7 @@ def test_the_table_is_the_tables() -> None:
 
 
 def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: JobTemplate, stack: Stack) -> None:
-    offers = prove(template, (), region=stack.region, reservations=stack.reservations)
+    offers = prove(template, StackResources((), region=stack.region, reservations=stack.reservations))
     context = CompileContext("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
     entry = write(template_entry(template, offers, verdicts, context, {template.packages[0]: "packages/p.tar.gz"}))

@@ -12,7 +12,7 @@ import pytest
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import load as load_stack
 from slipway.template.load import load
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "templates.md").read_text("utf-8")
@@ -54,7 +54,9 @@ def test_the_template_told_can_be_written_as_it_stands_and_fits_the_laptops_pool
     (tmp_path / "count_words.py").write_text(declared)
     (template,) = load(("count-words",), tmp_path)
     stack = parse(load_stack(ROOT / "stacks" / "Pulumi.local.yaml"))
-    assert [(one.capacity_type, one.refusal) for one in prove(template, stack.clusters, region=stack.region)] == [
+    assert [
+        (one.capacity_type, one.refusal) for one in prove(template, StackResources(stack.clusters, region=stack.region))
+    ] == [
         ("pool", ""),
         ("on-demand", ""),
     ]

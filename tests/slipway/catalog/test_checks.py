@@ -22,7 +22,7 @@ from slipway.quota.report import OfferVerdict
 from slipway.submission.candidates import SubmissionRequest, prepare, price, summary
 from slipway.submission.preflight import offline
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 from tests.slipway.template.conftest import CONTEXT, template
 
 from .test_document import CPU, CURRENT, STACK
@@ -58,7 +58,7 @@ def document() -> dict[str, Any]:
     """What a deployment publishes of two templates."""
     entries = {}
     for asked in (PACKAGED, IMAGE):
-        placements = prove(asked, (CPU,))
+        placements = prove(asked, StackResources((CPU,)))
         verdicts = {one.label: OfferVerdict(True) for one in draws(asked, placements)}
         packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
         entries[asked.name] = template_entry(asked, placements, verdicts, HERE, packages)
@@ -136,7 +136,7 @@ def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds(
 ) -> None:  # Z6
     reservations = {"three": Reservation(PATH, "n1-standard-8", machines=3)}
     context, stack = replace(HERE, reservations=reservations), replace(STACK, reservations=reservations)
-    placements = prove(RESERVED, (), region="us-central1", reservations=reservations)
+    placements = prove(RESERVED, StackResources((), region="us-central1", reservations=reservations))
     packages = dict.fromkeys(RESERVED.packages, "packages/p.tar.gz")
     entry = template_entry(RESERVED, placements, {"reservation": OfferVerdict(True)}, context, packages)
     made = catalog_of(context, stack, Plan(), {RESERVED.name: entry})

@@ -19,7 +19,7 @@ from slipway.prices import Price
 from slipway.quota.report import OfferVerdict
 from slipway.stack.stack import Stack, WorkspaceSettings
 from slipway.template import Parameter
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 from tests.slipway.template.conftest import CONTEXT, cluster, template
 
 CPU = cluster()
@@ -33,7 +33,9 @@ VERDICTS = {"pool": OfferVerdict(True), "spot": OfferVerdict(False, "quota: shor
 
 def published() -> str:
     asked = template()
-    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
+    entry = template_entry(
+        asked, prove(asked, StackResources((CPU,))), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"}
+    )
     return write(catalog_of(replace(CONTEXT, commit="3f9c2e1", dirty=True), STACK, PLAN, {asked.name: entry}))
 
 
@@ -79,7 +81,7 @@ def test_what_was_published_is_not_held_to_the_official_type_again(monkeypatch: 
         held.clear()
         asked = template()
         packages = {asked.packages[0]: "packages/p.tar.gz"}
-        template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, packages, known=known)
+        template_entry(asked, prove(asked, StackResources((CPU,))), VERDICTS, CONTEXT, packages, known=known)
         return len(held)
 
     assert publish(known) == 0
@@ -89,13 +91,15 @@ def test_what_was_published_is_not_held_to_the_official_type_again(monkeypatch: 
 
 def test_a_parameter_without_default_is_required() -> None:
     asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
-    entry = template_entry(asked, prove(asked, (CPU,)), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"})
+    entry = template_entry(
+        asked, prove(asked, StackResources((CPU,))), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"}
+    )
     assert all("default" not in parameter for parameter in write_json(entry)["parameters"])
 
 
 def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
     asked = template()
-    on_pool, spot = draws(asked, prove(asked, (CPU, cluster(name="big"))))
+    on_pool, spot = draws(asked, prove(asked, StackResources((CPU, cluster(name="big")))))
     assert (on_pool.label, on_pool.machines) == ("pool", ())
     assert (spot.label, spot.preemptible) == ("spot", True)
     assert [(group.machine.type, group.count) for group in spot.machines] == [

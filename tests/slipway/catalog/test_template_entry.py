@@ -20,7 +20,7 @@ from slipway.template import (
     Variant,
     WorkerPool,
 )
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 from tests.slipway.template.conftest import CONTEXT, cluster, template
 
 HERE = replace(
@@ -50,7 +50,7 @@ def lora(**changes: Any) -> JobTemplate:
 
 def entry(asked: JobTemplate, **changes: Any) -> dict[str, Any]:
     context = replace(HERE, **changes)
-    offers = prove(asked, (cluster(),), region=context.region, reservations=context.reservations)
+    offers = prove(asked, StackResources((cluster(),), region=context.region, reservations=context.reservations))
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(asked, offers)}
     found = write(template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz")))
     assert json.loads(json.dumps(found)) == found
@@ -107,14 +107,16 @@ def test_prices_by_capacity_type() -> None:  # Z8 W7
 
 def test_what_each_offer_draws() -> None:  # W6
     asked = lora()
-    found = {draw.label: draw for draw in draws(asked, prove(asked, (cluster(),), region="us-central1"))}
+    found = {
+        draw.label: draw for draw in draws(asked, prove(asked, StackResources((cluster(),), region="us-central1")))
+    }
     assert found["pool (model=tiny)"] == OfferDraw("lora", "pool", "pool (model=tiny)")
     assert found["flex-start (model=27b)"].preemptible
     assert [group.count for group in found["flex-start (model=27b)"].machines] == [1]
     assert [group.count for group in found["on-demand (model=27b) as hyperparameter-tuning-job"].machines] == [3]
     assert not found["on-demand (model=27b)"].preemptible
     assert "declares no reservation 'h100'" in found["reservation (model=27b)"].refusal
-    known = draws(asked, prove(asked, (cluster(),), reservations=HERE.reservations))
+    known = draws(asked, prove(asked, StackResources((cluster(),), reservations=HERE.reservations)))
     assert next(draw for draw in known if draw.label == "reservation (model=27b)").doubtful
 
 

@@ -15,7 +15,7 @@ from slipway.machines.spec import MachineSpec
 from slipway.quota.report import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
 from slipway.template.jobspec import CompileContext
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 from .stack import Stack
 
@@ -43,7 +43,7 @@ LORA = JobTemplate(
 @pytest.fixture
 def lora(stack: Stack) -> Stack:
     """The stack with the template in its catalog."""
-    offers = prove(LORA, (CPU,), region="us-central1")
+    offers = prove(LORA, StackResources((CPU,), region="us-central1"))
     short, fine = OfferVerdict(False, "quota: short by 7"), OfferVerdict(True)
     verdicts = {draw.label: short if "spot" in draw.label else fine for draw in draws(LORA, offers)}
     entry = template_entry(LORA, offers, verdicts, CONTEXT, {LORA.packages[0]: "packages/lora.tar.gz"})

@@ -21,7 +21,7 @@ from slipway.quota.assessment import assess
 from slipway.quota.report import QuotaReport
 from slipway.season import Season
 from slipway.stack.stack import Stack, TrainerSettings, WorkspaceSettings
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 from tests.slipway.catalog.test_document import published
 from tests.slipway.template.conftest import cluster, template
 
@@ -67,7 +67,7 @@ def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tupl
     rests = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
     current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
     dormant = (DormantCluster(rests, "cpu-1a2b3c4", "season"),)
-    placements = asleep(prove(asked, (rests, *beside), region=STACK.region), dormant)
+    placements = asleep(prove(asked, StackResources((rests, *beside), region=STACK.region)), dormant)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None)
     offers = draws(asked, placements)
     report = assess(current, live, region=STACK.region, offers=offers, strict=True, preview=True)

@@ -37,7 +37,7 @@ from slipway.submission.parameters import waits
 from slipway.template import JobTemplate, Package, WorkerPool
 from slipway.template.compile import request
 from slipway.template.jobspec import CompileContext
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
 digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
@@ -48,7 +48,7 @@ job = VertexJob.read({"name": "j/1", "state": "JOB_STATE_PENDING", "jobSpec": bo
 spec = MachineSpec("n1-standard-4")
 print(json.dumps({
     "scheduling": body["jobSpec"]["scheduling"],
-    "offers": [placement.label for placement in prove(digits, (), region="us-central1")],
+    "offers": [placement.label for placement in prove(digits, StackResources((), region="us-central1"))],
     "read back": [job.capacity_type, job.preemptible],
     "as Spot": hourly(spec, "us-central1", "calendar") == hourly(spec, "us-central1", "spot"),
     "breaches": [one.rule.id for one in check("custom-job", "calendar", wrong)],

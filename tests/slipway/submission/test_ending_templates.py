@@ -19,7 +19,7 @@ from slipway.submission.ending import recover
 from slipway.submission.request import fill
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import available, load
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 FOLDER = Path(__file__).resolve().parents[3] / "templates"
 MACHINES = {"head": "n1-standard-4", "workers": "n1-standard-8"}
@@ -30,7 +30,7 @@ CONTEXT = CompileContext("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p
 def catalog_of(name: str) -> Catalog:
     """As preview would publish it, with quota for all."""
     (template,) = load((name,), FOLDER)
-    offers = prove(template, (CPU,), region="us-central1")
+    offers = prove(template, StackResources((CPU,), region="us-central1"))
     verdicts = {draw.label: OfferVerdict(True) for draw in draws(template, offers)}
     packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
     pools: dict[str, Any] = {

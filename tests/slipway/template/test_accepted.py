@@ -32,7 +32,7 @@ from slipway.template import (
 )
 from slipway.template.compile import usual_values
 from slipway.template.jobspec import CompileContext
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 from .conftest import cluster, pool
 
@@ -142,12 +142,12 @@ def context(roomy: LocalCloud) -> CompileContext:
 
 
 def capacity_types() -> list[tuple[str, str, str]]:
-    offers = prove(TEMPLATE, (CPU,), region=REGION, reservations={"h100": Reservation(PATH)})
+    offers = prove(TEMPLATE, StackResources((CPU,), region=REGION, reservations={"h100": Reservation(PATH)}))
     return [(offer.kind, offer.capacity_type, "large" if "size=large" in offer.label else "small") for offer in offers]
 
 
 def published(context: CompileContext) -> list[dict[str, Any]]:
-    offers = prove(TEMPLATE, (CPU,), region=REGION, reservations=context.reservations)
+    offers = prove(TEMPLATE, StackResources((CPU,), region=REGION, reservations=context.reservations))
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(TEMPLATE, offers)}
     entry = template_entry(TEMPLATE, offers, verdicts, context, {TEMPLATE.packages[0]: "p.tar.gz"})
     found: list[dict[str, Any]] = write(entry)["offers"]

@@ -15,7 +15,7 @@ from slipway.stack.stack import parse
 from slipway.stack.yaml_file import load as stack_file
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
-from slipway.template.proof import prove
+from slipway.template.proof import StackResources, prove
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = ("2b", "2b-it", "9b", "9b-it", "27b", "27b-it", "tiny")
@@ -36,7 +36,7 @@ def entry() -> dict[str, Any]:
     stack = parse(stack_file(ROOT / "stacks" / "Pulumi.prod.yaml"))
     assert "gemma2-lora" in stack.templates
     (template,) = load(("gemma2-lora",), ROOT / "templates")
-    offers = prove(template, stack.clusters, region=stack.region, reservations=stack.reservations)
+    offers = prove(template, StackResources(stack.clusters, region=stack.region, reservations=stack.reservations))
     context = CompileContext(
         stack="prod",
         region=stack.region,

@@ -12,20 +12,20 @@ from slipway.errors import ConfigError
 from slipway.machines.spec import Disk
 from slipway.stack.stack import from_config
 from slipway.template import Parameter, WorkerPool
-from slipway.template.proof import Placement, prove, prove_all
+from slipway.template.proof import Placement, StackResources, prove, prove_all
 
 from .conftest import cluster, pool, template
 
 
 def refused(*clusters: Any, **changes: Any) -> ConfigError:
     with pytest.raises(ConfigError) as error:
-        prove(template(**changes), clusters)
+        prove(template(**changes), StackResources(clusters))
     return error.value
 
 
 def test_each_worker_pool_finds_its_pool() -> None:  # P2 P4
     cpu = cluster()
-    offers = prove(template(), (cpu,))
+    offers = prove(template(), StackResources((cpu,)))
     assert offers == (Placement("pool", cpu, (cpu.pool("head"), cpu.pool("workers"))), Placement("spot"))  # type: ignore[arg-type]
 
 
@@ -39,19 +39,19 @@ def test_a_disk_left_out_is_the_same_in_a_template_as_in_a_stack_file(type_: str
     }
     (new,) = from_config(config, stack="dev").clusters
     asked = template(worker_pools=(WorkerPool("main", type_),), capacity_types=("pool",), parameters=())
-    (offer,) = prove(asked, (new,))
+    (offer,) = prove(asked, StackResources((new,)))
     assert offer.pools == new.pools
 
 
 def test_every_cluster_that_fits_is_offered_in_order() -> None:
     first, second = cluster(name="a"), cluster(name="b")
     other = cluster(pool(type="n1-standard-16"), name="c")
-    offers = prove(template(), (first, other, second))
+    offers = prove(template(), StackResources((first, other, second)))
     assert [offer.cluster.name for offer in offers if offer.cluster] == ["a", "b"]
 
 
 def test_a_template_without_the_capacity_type_pool_needs_none() -> None:
-    assert prove(template(capacity_types=("spot",)), ()) == (Placement("spot"),)
+    assert prove(template(capacity_types=("spot",)), StackResources(())) == (Placement("spot"),)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # 
         WorkerPool("workers", "n1-standard-8", replicas=3),
     )
     one = Parameter("trees", int, default=1)
-    offers = prove(template(worker_pools=same, parameters=(one,)), (cluster(pool(max=4)),))
+    offers = prove(template(worker_pools=same, parameters=(one,)), StackResources((cluster(pool(max=4)),)))
     assert [found.name for found in offers[0].pools] == ["workers", "workers"]
     error = refused(cluster(pool(max=3)), worker_pools=same, parameters=(one,))
     assert "replicas" in error.why
@@ -129,7 +129,7 @@ def test_the_usual_number_of_replicas_must_fit() -> None:  # P3
     error = refused(cluster(pool("head", "n1-standard-4"), pool(max=1, autoscaled=False)))
     assert "worker pool workers" in error.why
     assert "max 1" in error.why
-    assert prove(template(), (cluster(pool("head", "n1-standard-4"), pool(max=2)),))
+    assert prove(template(), StackResources((cluster(pool("head", "n1-standard-4"), pool(max=2)),)))
 
 
 def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
@@ -138,7 +138,7 @@ def test_two_pools_of_one_shape_are_used_together() -> None:  # P3
         WorkerPool("workers", "n1-standard-8", replicas=3),
     )
     asked = template(worker_pools=same, parameters=(Parameter("trees", int, default=1),))
-    offers = prove(asked, (cluster(pool("a", max=1), pool("b", max=3)),))
+    offers = prove(asked, StackResources((cluster(pool("a", max=1), pool("b", max=3)),)))
     assert [found.name for found in offers[0].pools] == ["a", "b"]
 
 
@@ -160,10 +160,10 @@ def test_an_offer_never_asks_a_pool_for_more_than_its_maximum(wanted: list[int],
     )
     if not fits:
         with pytest.raises(ConfigError):
-            prove(asked, (home,))
+            prove(asked, StackResources((home,)))
         return
     used: dict[str, int] = {}
-    for count, found in zip(counts, prove(asked, (home,))[0].pools, strict=True):
+    for count, found in zip(counts, prove(asked, StackResources((home,)))[0].pools, strict=True):
         used[found.name] = used.get(found.name, 0) + count
     assert all(used.get(found.name, 0) <= found.max for found in home.pools)
 
@@ -178,7 +178,7 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     first = template()
     second = template(name="other")
     with pytest.raises(ConfigError) as error:
-        prove_all((first, second), ())
+        prove_all((first, second), StackResources(()))
     assert "2 templates" in error.value.what
     assert "dask-digits" in error.value.why
     assert "other" in error.value.why
@@ -188,9 +188,9 @@ def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alon
     """The service takes none of another region, and an alternative may be in one."""
     home = cluster()
     far = replace(home, region="europe-west4", alternative=1)
-    assert [one.cluster for one in prove(template(), (far,)) if one.cluster] == [far]
+    assert [one.cluster for one in prove(template(), StackResources((far,))) if one.cluster] == [far]
     named = template(tensorboard="7")
-    assert [one.cluster for one in prove(named, (home,)) if one.cluster] == [home]
+    assert [one.cluster for one in prove(named, StackResources((home,))) if one.cluster] == [home]
     assert "region" in refused(far, tensorboard="7").why and "for its TensorBoard" in refused(far, tensorboard="7").why
-    (asleep,) = [one for one in prove(named, (far,), absent=(home,)) if one.capacity_type == "pool"]
+    (asleep,) = [one for one in prove(named, StackResources((far,), absent=(home,))) if one.capacity_type == "pool"]
     assert asleep.dormant.startswith("fits cluster cpu only")

@@ -9,7 +9,7 @@ from slipway.cluster import Reservation
 from slipway.errors import ConfigError
 from slipway.machines.spec import Disk
 from slipway.template import JobTemplate, Metric, Parameter, Search, Study, Variant, WorkerPool
-from slipway.template.proof import Placement, prove
+from slipway.template.proof import Placement, StackResources, prove
 
 from .conftest import cluster, pool, template
 
@@ -36,7 +36,9 @@ def labels(offers: tuple[Placement, ...]) -> list[str]:
 
 def test_each_case_has_its_offers_in_its_order() -> None:  # Z1 N3
     big = cluster(pool("h100", "a3-highgpu-8g", accelerator="NVIDIA_H100_80GB", accelerator_count=8), name="big")
-    offers = prove(lora(), (cluster(), big), region="us-central1", reservations={"h100": Reservation(PATH)})
+    offers = prove(
+        lora(), StackResources((cluster(), big), region="us-central1", reservations={"h100": Reservation(PATH)})
+    )
     assert labels(offers) == [
         "pool (model=27b)",
         "flex-start (model=27b)",
@@ -50,7 +52,9 @@ def test_each_case_has_its_offers_in_its_order() -> None:  # Z1 N3
 
 def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others() -> None:  # Z1
     """The same template serves a stack with H100 machines and one without."""
-    largest, *others = prove(lora(), (cluster(),), region="us-central1", reservations={"h100": Reservation(PATH)})
+    largest, *others = prove(
+        lora(), StackResources((cluster(),), region="us-central1", reservations={"h100": Reservation(PATH)})
+    )
     assert largest.cluster is None
     assert largest.refusal == (
         "fits no pool of this stack: chief needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8; "
@@ -61,7 +65,7 @@ def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others
 
 def test_a_template_that_fits_no_pool_in_any_case_is_an_error() -> None:
     with pytest.raises(ConfigError) as error:
-        prove(lora(), (cluster(pool(disk=Disk("pd-ssd", 500))),))
+        prove(lora(), StackResources((cluster(pool(disk=Disk("pd-ssd", 500))),)))
     assert "nearest pool cpu/workers" in error.value.why
 
 
@@ -79,13 +83,15 @@ def test_a_reservation_that_does_not_serve_leaves_that_capacity_type(
     asked = lora(
         capacity_types=("spot",), variants=(Variant({"model": "27b"}, (H100,), ("flex-start", "reservation")),)
     )
-    flex, reserved, _ = prove(asked, (), region="us-central1", reservations=reservations)
+    flex, reserved, _ = prove(asked, StackResources((), region="us-central1", reservations=reservations))
     assert words in reserved.refusal
     assert flex.refusal == ""
 
 
 def test_a_region_without_the_accelerator_leaves_the_offers_that_need_it() -> None:
-    offers = prove(lora(), (cluster(),), region="europe-west1", reservations={"h100": Reservation(PATH)})
+    offers = prove(
+        lora(), StackResources((cluster(),), region="europe-west1", reservations={"h100": Reservation(PATH)})
+    )
     assert "europe-west1 has no NVIDIA_H100_80GB" in offers[1].refusal
     assert offers[-1].refusal == ""
 
@@ -93,27 +99,27 @@ def test_a_region_without_the_accelerator_leaves_the_offers_that_need_it() -> No
 def test_a_tuning_job_needs_a_pool_for_all_trials_that_run_at_once() -> None:  # P3 W5
     asked = template(kinds=("custom-job", "hyperparameter-tuning-job"), study=STUDY, capacity_types=("pool",))
     narrow = cluster(pool("head", "n1-standard-4", max=2), pool(max=3))
-    custom, tuning = prove(asked, (narrow,))
+    custom, tuning = prove(asked, StackResources((narrow,)))
     assert (custom.cluster, custom.label) == (narrow, "pool")
     assert tuning.label == "pool as hyperparameter-tuning-job"
     assert "needs replicas 4" in tuning.refusal and "cpu/workers has max 3" in tuning.refusal
     wide = cluster(pool("head", "n1-standard-4", max=2), pool(max=4))
-    assert prove(asked, (wide,))[1].pools == (wide.pool("head"), wide.pool("workers"))
+    assert prove(asked, StackResources((wide,)))[1].pools == (wide.pool("head"), wide.pool("workers"))
 
 
 def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
     network = "projects/1/global/networks/training"
     asked = template(network=network, capacity_types=("pool",))
     with pytest.raises(ConfigError) as error:
-        prove(asked, (cluster(),))
+        prove(asked, StackResources((cluster(),)))
     assert f"network          {network}  none   ← differs" in error.value.why
-    assert prove(asked, (cluster(network=network),))[0].cluster
-    assert prove(replace(asked, network=None), (cluster(network=network),))[0].cluster
+    assert prove(asked, StackResources((cluster(network=network),)))[0].cluster
+    assert prove(replace(asked, network=None), StackResources((cluster(network=network),)))[0].cluster
 
 
 def test_values_that_do_not_go_together_are_refused_by_every_offer_with_the_templates_reason() -> None:  # Z1 N3
     unfit = Variant({"model": "27b"}, refusal="27b is too large for it")
-    pool, spot, *others = prove(lora(variants=(unfit,)), (cluster(),), region="us-central1")
+    pool, spot, *others = prove(lora(variants=(unfit,)), StackResources((cluster(),), region="us-central1"))
     assert [(offer.label, offer.refusal) for offer in (pool, spot)] == [
         ("pool (model=27b)", "27b is too large for it"),
         ("spot (model=27b)", "27b is too large for it"),
