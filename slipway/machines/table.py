@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from slipway import codec
 from slipway.errors import ConfigError
-from slipway.formatting import nearest, quoted
+from slipway.formatting import join, nearest, quoted
 
 _USUAL_DISKS = ("pd-ssd", "pd-standard")
 
@@ -60,10 +61,10 @@ class Accelerator:
     quota: str
     quota_id: str
     label: str
-    documented: bool
-    preemptible: bool
-    flex_start: bool
-    reserved_only: bool
+    documented: bool = True
+    preemptible: bool = True
+    flex_start: bool = False
+    reserved_only: bool = False
 
 
 class MachineError(ConfigError):
@@ -196,15 +197,10 @@ def _attached(type: str, accelerator: str, count: int | None) -> tuple[str, int]
 def _attachable(type: str) -> str:
     kinds: Mapping[str, list[int]] = _table()["attach"].get(type, {})
     if not kinds:
-        return f"leave the accelerator out: {type} takes none; n1-* machines take some, {_with_their_own()} have theirs"
+        built_in = {shape["family"] for row in rows("accelerators").values() for shape in row["machines"].values()}
+        theirs = f"n1-* machines take some, {join(sorted(built_in))} have theirs"
+        return f"leave the accelerator out: {type} takes none; {theirs}"
     return f"{type} takes " + ", ".join(f"{kind} × {'/'.join(map(str, counts))}" for kind, counts in kinds.items())
-
-
-def _with_their_own() -> str:
-    """`a2, a3, a4, g2 and g4`"""
-    rows = _table()["accelerators"].values()
-    *others, last = sorted({shape["family"] for row in rows for shape in row["machines"].values()})
-    return f"{', '.join(others)} and {last}"
 
 
 def _unknown_machine(type: str) -> MachineError:
@@ -242,17 +238,5 @@ def _table() -> Mapping[str, Any]:
 
 @cache
 def _accelerators() -> dict[str, Accelerator]:
-    return {
-        name: Accelerator(
-            name=name,
-            model=row["model"],
-            quota=row["quota"],
-            quota_id=row["quotaId"],
-            label=row["label"],
-            documented=row.get("documented", True),
-            preemptible=row.get("preemptible", True),
-            flex_start=row.get("flexStart", False),
-            reserved_only=row.get("reservedOnly", False),
-        )
-        for name, row in (*rows("accelerators").items(), *rows("chips").items())
-    }
+    named = (*rows("accelerators").items(), *rows("chips").items())
+    return {name: codec.read(Accelerator, {**row, "name": name}) for name, row in named}

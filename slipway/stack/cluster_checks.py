@@ -99,14 +99,10 @@ def _pool(pool: DocumentPart, region: str | None) -> None:
     if shape is not None and region is not None and (lacking := lacks(region, shape.accelerator)):
         part = pool["accelerator"]["type"] if pool["accelerator"].value is not None else pool["machine"]
         part.wrong(*lacking)
-    _disk(pool["disk"], shape)
+    disk = pool["disk"]["type"].of(str)
+    if disk in DISK_TYPES and shape is not None and disk not in shape.disks:
+        pool["disk"]["type"].wrong(f"{shape.type} can't have {disk}", " or ".join(shape.disks))
     _replicas(pool["replicas"])
-
-
-def _disk(disk: DocumentPart, shape: Machine | None) -> None:
-    type_ = disk["type"].of(str)
-    if type_ in DISK_TYPES and shape is not None and type_ not in shape.disks:
-        disk["type"].wrong(f"{shape.type} can't have {type_}", " or ".join(shape.disks))
 
 
 def _replicas(replicas: DocumentPart) -> None:

@@ -28,15 +28,22 @@ def check_rules(document: Document, stack: str) -> tuple[FileFinding, ...]:
     """Everything that is wrong among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]
-    _stack_name(root, stack)
+    if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
+        root.wrong(
+            f"the stack is named {quoted(stack)}, which can't be in a label or an id",
+            "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
+        )
     _keys(config)
     region = config["gcp:region"].of(str)
+    home = region if region in regions() else None
     for _, cluster in config["slipway:persistentResources"].items():
-        check_cluster(cluster, region if region in regions() else None)
+        check_cluster(cluster, home)
     check_adoption(config["slipway:persistentResources"])
     for _, reservation in config["slipway:reservations"].items():
-        _reservation(reservation, region if region in regions() else None)
-    _quota(config["slipway:quota"])
+        _reservation(reservation, home)
+    quota = config["slipway:quota"]
+    if quota["mode"].value == "request" and not quota["contactEmail"].value:
+        quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
     _no_repeats(config["slipway:templates"])
     _no_repeats(config["slipway:workspace"]["submitters"])
     project = config["gcp:project"].of(str) or ""
@@ -45,14 +52,6 @@ def check_rules(document: Document, stack: str) -> tuple[FileFinding, ...]:
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
     return tuple(root.findings)
-
-
-def _stack_name(root: DocumentPart, stack: str) -> None:
-    if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
-        root.wrong(
-            f"the stack is named {quoted(stack)}, which can't be in a label or an id",
-            "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
-        )
 
 
 def _keys(config: DocumentPart) -> None:
@@ -96,11 +95,6 @@ def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
             workspace[key].wrong(*said)
     if names[0] is not None and names[0] == names[1]:
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
-
-
-def _quota(quota: DocumentPart) -> None:
-    if quota["mode"].value == "request" and not quota["contactEmail"].value:
-        quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
 
 
 def _reservation(reservation: DocumentPart, region: str | None) -> None:
