@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
-    from slipway.kinds.model_upload import ModelUpload
-    from slipway.kinds.study import Study
+    from slipway.kinds.settings import ModelUpload, Study
 
 Json = Mapping[str, Any]
 
@@ -127,7 +126,7 @@ class TuningJobKind(JobKind):
         return [argument for argument in arguments if not argument.startswith(searched)]
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
-        from slipway.kinds.study import study_spec  # Which no submission needs.
+        from slipway.kinds.settings import study_spec  # Which no submission needs.
 
         assert study is not None, "checked when the template was made"
         failed = {"maxFailedTrialCount": study.max_failed_trials} if study.max_failed_trials else {}

@@ -1,7 +1,6 @@
 """Job templates: what people submit by name. Declared in templates/*.py, proven against the pools, compiled to JSON."""
 
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Condition, Metric, Search, Stopping, Study
+from slipway.kinds.settings import Condition, Metric, ModelUpload, Search, Stopping, Study
 from slipway.machines.spec import Disk
 from slipway.template.declaration import NfsMount, Parameter, Scheduling, Variant
 from slipway.template.job_template import JobTemplate

@@ -10,8 +10,7 @@ from slipway.catalog import model
 from slipway.catalog.forms import PARAMETER_NAME
 from slipway.catalog.placeholders import whole
 from slipway.kinds import CUSTOM_JOB, KINDS
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Study
+from slipway.kinds.settings import ModelUpload, Study
 from slipway.labels import unfit
 from slipway.template.worker_pool import Code, Package, WorkerPool
 

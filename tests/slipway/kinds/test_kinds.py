@@ -12,8 +12,7 @@ import pytest
 from slipway.cloud.failures import ROLES
 from slipway.cloud.jobs import VertexJob
 from slipway.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, JobKind, kind_of
-from slipway.kinds.model_upload import ModelUpload
-from slipway.kinds.study import Metric, Search, Study
+from slipway.kinds.settings import Metric, ModelUpload, Search, Study
 
 ROOT = Path(__file__).resolve().parents[3]
 SPEC: dict[str, Any] = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.kinds.study import Study
+from slipway.kinds.settings import Study
 from slipway.template import Disk, Image, Metric, Search, WorkerPool
 from slipway.template.types import mistyped
 

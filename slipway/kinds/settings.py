@@ -1,4 +1,5 @@
-"""What a hyperparameter tuning job searches, and for what; and the same as the API's StudySpec."""
+"""Settings that a template gives for one kind of job alone: the study of a tuning job, also as the API's StudySpec, and
+the model that a training pipeline uploads."""
 
 from __future__ import annotations
 
@@ -188,3 +189,29 @@ def _sent(search: Search, value: float | str | None) -> float | str:
     if search.kind == "categorical":
         return str(value)
     return str(int(value)) if search.kind == "integer" else float(value)
+
+
+@dataclass(frozen=True)
+class ModelUpload:
+    """`artifact` is a folder under the output directory: what the code wrote to AIP_MODEL_DIR, unless said otherwise.
+
+    `serving_image` is the container that serves it. `model_id` names a new model; `parent_model`
+    (projects/…/models/ID) makes a new version of one that exists. Both may hold placeholders.
+    """
+
+    display_name: str
+    serving_image: str
+    artifact: str = "model/"
+    model_id: str | None = None
+    parent_model: str | None = None
+    description: str = ""
+
+    def fields(self, output: str) -> dict[str, Any]:
+        """Of a training pipeline, canonical JSON. `output` is the gs:// URI of the job's output directory."""
+        upload: dict[str, Any] = {"displayName": self.display_name, "containerSpec": {"imageUri": self.serving_image}}
+        if self.description:
+            upload["description"] = self.description
+        if self.artifact.strip("/") != "model":
+            upload["artifactUri"] = f"{output}/{self.artifact.strip('/')}/"
+        names = {"modelId": self.model_id, "parentModel": self.parent_model}
+        return {"modelToUpload": upload, **{key: name for key, name in names.items() if name}}
