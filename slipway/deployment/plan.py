@@ -165,6 +165,8 @@ def plan(
     problems += not_withdrawable([one.id for one in actions if one.why is Why.IN_PLACE], live.catalog)
     if problems:
         return Plan(problems=tuple(problems))
+    damage = live.catalog.damage if isinstance(live.catalog, PublishedCatalog) else ""
+    damaged = (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
     busy = {job.persistent_resource_id for job in live.jobs if not job.ended}
     unlisted = any(cluster.in_use and id_ not in busy for id_, cluster in ours.items())
     return Plan(
@@ -173,7 +175,7 @@ def plan(
             *(refusal(one, stack) for one in actions if one.what is What.REFUSE),
             *exchanged(before, asked, stack),
         ),
-        notes=(*_damaged(live.catalog), *undecided(current, live)),
+        notes=(*damaged, *undecided(current, live)),
         workspace=plan_workspace(
             before,
             asked,
@@ -183,11 +185,6 @@ def plan(
             None if isinstance(live.buckets, Unknown) else live.buckets,
         ),
     )
-
-
-def _damaged(catalog: PublishedCatalog | Unknown | None) -> tuple[str, ...]:
-    damage = catalog.damage if isinstance(catalog, PublishedCatalog) else ""
-    return (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
 
 
 def former_regions(live: Live, now: Collection[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Events that deployments bring by themselves, now and later, and the cost until then. Pure."""
+"""Events that deployments bring by themselves: when, at which cost until then, and with which quota. Pure."""
 
 from __future__ import annotations
 
@@ -154,7 +154,11 @@ _NAMED = 4
 
 def wait_for_quota(decided: Plan, live: Live, stack: Stack, again: Callable[[Waits], Plan]) -> Plan:
     """The plan without the clusters that a season brings and that lack quota, the last declared first, until the others
-    fit; then with each of them again that fits after all. `again` plans with some that wait."""
+    fit; then with each of them again that fits after all. `again` plans with some that wait.
+
+    A season begins with nobody there, and may need what another one gives back when its jobs have ended, which it never
+    would if the deployment stopped before it is withdrawn. Nor may it stop what somebody has edited.
+    """
     waits: dict[str, Mapping[str, str]] = {}
     while lacking := _lacking(decided, live, stack):
         waits |= dict(list(lacking.items())[-1:])

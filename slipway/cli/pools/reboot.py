@@ -96,8 +96,8 @@ _FIRST_S, _LONGEST_S, _SAID_EVERY_S = 1.0, 10.0, 60.0
 
 
 def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) -> None:
-    """Raises ResourceError where a reboot could cost somebody a job, or the service would refuse it. One that is going
-    on costs no more."""
+    """Raises ResourceError where a reboot could cost somebody a job, of which the service does not say what becomes, or
+    the service would refuse it. One that is going on costs no more."""
     if going_on(cluster):
         return
     on = [job for job in jobs if job.persistent_resource_id == cluster.id and not job.ended]
