@@ -133,7 +133,7 @@ class Job:
 
     @property
     def parameters(self) -> Mapping[str, str | float] | None:
-        """What it was submitted with, defaults too; None for a job that does not record it."""
+        """The values that the job was submitted with, defaults too; None for a job that does not record it."""
         return self._job.parameters
 
     @property

@@ -197,7 +197,7 @@ class Drifted:
 
 
 def drifted(preview: Preview, connection: Connection | None, identity: str) -> Drifted:
-    """Without a connection nothing but the events is looked at, which is said."""
+    """Read drift. Without a connection nothing but the events is looked at, which is said."""
     unread = [] if preview.complete else [f"all of it: {preview.why}"]
     live: list[Finding] = []
     engine = tuple(of_engine(preview))

@@ -59,8 +59,8 @@ def differences(before: clusters.Cluster, after: ClusterSpec) -> tuple[Differenc
 def departures(
     before: clusters.Cluster, found: ClusterSpec, stack: str, *, steady: bool = True
 ) -> tuple[Difference, ...]:
-    """The same of a cluster as it lives, or as the engine is asked for it: with the labels that it is made with, and
-    with its number of machines. `steady` as `as_asked` has it."""
+    """Return the departures of a cluster as it lives, or as the engine is asked for it: with the labels that it is made
+    with, and with its number of machines. `steady` as `as_asked` has it."""
     fingerprint = fingerprint_in(before.id, before.name)
     labels = CurrentCluster(declared(before), before.id, fingerprint, import_=True).labels(stack)
     asked = declared(replace(before, labels=labels))

@@ -159,8 +159,8 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
 
 
 def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[str]:
-    """What the engine is asked for, beside what the program publishes. A cluster that it takes over keeps its labels
-    and its display name, whatever the program says."""
+    """Compare what the engine is asked for with what the program publishes. A cluster that it takes over keeps its
+    labels and its display name, whatever the program says."""
     inputs, sides = one.becomes, {"project": catalog.project, "location": cluster.region or catalog.region}
     for key, place in sides.items():
         if inputs.get(key) != place:

@@ -82,8 +82,8 @@ class Succession:
 
 
 def successions(change: Change) -> Iterator[Succession]:
-    """One for each name, of clusters that stay as they are too; none where the program told nothing, and none for
-    clusters that somebody else made."""
+    """Return one for each name, of clusters that stay as they are too; none where the program told nothing, and none
+    for clusters that somebody else made."""
     if change.after is None:
         return
     before, after = change.old or change.after.catalog, change.after.catalog

@@ -117,7 +117,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _seconds(value: Any, key: str) -> float | None:
-    """None where nothing is set, or what is set is not known yet."""
+    """Return seconds; None where nothing is set, or what is set is not known yet."""
     try:
         return float(_mapping(value)[key])
     except (KeyError, TypeError, ValueError):

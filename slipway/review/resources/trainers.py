@@ -51,7 +51,7 @@ def trainers_alone(facts: Facts | None, member: str) -> tuple[str, ...]:
 
 
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
-    """By name, which is empty for the workspace's own."""
+    """Return trainers by name, which is empty for the workspace's own."""
     return {"": TrainerFacts("", facts.catalog.trainer, dict.fromkeys(facts.submitters, "")), **facts.trainers}
 
 
