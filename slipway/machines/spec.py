@@ -106,6 +106,11 @@ class MachineSpec:
             "diskSpec": {"bootDiskType": self.disk.type, "bootDiskSizeGb": self.disk.size_gb},
         }
 
+    @property
+    def accelerators(self) -> str:
+        """`NVIDIA_TESLA_T4 × 2`; `none`"""
+        return f"{self.accelerator} × {self.accelerator_count}" if self.accelerator else "none"
+
     def __str__(self) -> str:
         """`a3-highgpu-8g`, whose name tells its GPUs; `n1-standard-8 with 2 NVIDIA_TESLA_T4`, which is given them."""
         attached = self.accelerator and self.type.startswith("n1-")

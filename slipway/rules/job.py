@@ -13,7 +13,7 @@ LONGEST_NAME = 128
 MOST_LABELS = 64
 _LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
 _LABEL_VALUE = re.compile(r"[\w-]{0,64}")
-_NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _MOUNT = re.compile(r"[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*")
 _TENSORBOARD = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/tensorboards/[^/]+")
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/contexts/[a-z0-9][a-z0-9-]{0,127}")
@@ -38,7 +38,7 @@ def _labels(subject: Subject) -> Iterator[str]:
 
 def _network(subject: Subject) -> Iterator[str]:
     network = subject.spec.get("network")
-    if network and not _NETWORK.fullmatch(str(network)):
+    if network and not NETWORK.fullmatch(str(network)):
         yield f"network {network!r} must be projects/PROJECT_NUMBER/global/networks/NAME, with the project's number"
 
 

@@ -66,11 +66,7 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
     for worker in others:
         rows = [
             ("machine", first.machine.type, worker.machine.type),
-            (
-                "accelerator",
-                f"{first.machine.accelerator} × {first.machine.accelerator_count}",
-                f"{worker.machine.accelerator} × {worker.machine.accelerator_count}",
-            ),
+            ("accelerator", first.machine.accelerators, worker.machine.accelerators),
             ("disk", str(first.machine.disk), str(worker.machine.disk)),
         ]
         for what, one, other in rows:
@@ -119,7 +115,7 @@ def _spot_pods(subject: Subject) -> Iterator[str]:
     for worker in subject.workers:
         vms = getattr(worker.shape, "vms", 1)
         if worker.is_tpu and vms > 1:
-            size = worker.topology or f"{worker.machine.accelerator} × {worker.machine.accelerator_count}"
+            size = worker.topology or worker.machine.accelerators
             yield f"{worker.name} ({worker.machine.type} {size}): a TPU pod of {vms} VMs can't be Spot; take on-demand"
 
 

@@ -14,6 +14,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from slipway.fingerprint import LONGEST_NAME
 from slipway.formatting import nearest, quoted, short
 from slipway.machines.table import regions
+from slipway.rules.job import NETWORK as NETWORK_FORM
 from slipway.rules.reservations import PATH, SHARING
 from slipway.rules.workers import LARGEST_DISK, SMALLEST_DISK
 from slipway.season import MOMENT as MOMENT_FORM
@@ -156,7 +157,7 @@ DISPLAY_NAME = Bound(_display_name, {"minLength": 1, "maxLength": LONGEST_DISPLA
 REGION = _choice(regions(), "{} is not a region with custom training", "for example us-central1 or europe-west4")
 PROJECT_ID = _text(PROJECT, "is not a project id: {shown}", "6–30 lowercase letters, digits, dashes: acme-ml-prod")
 NETWORK = _text(
-    "projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?",
+    NETWORK_FORM.pattern,
     "is not a network: {shown}",
     "projects/NUMBER/global/networks/NAME, with the project's number, not its id",
 )

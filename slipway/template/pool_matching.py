@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import log2
 
 from slipway.cluster import ClusterSpec, PoolSpec
-from slipway.machines.spec import MachineSpec
 from slipway.machines.table import machine
 from slipway.template.worker_pool import WorkerPool
 
@@ -70,7 +69,7 @@ def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iter
 
     needs, has = one.worker.spec, pool.machine
     yield field("machine", needs.type, has.type)
-    yield field("accelerator", _accelerators(needs), _accelerators(has))
+    yield field("accelerator", needs.accelerators, has.accelerators)
     yield field("disk", str(needs.disk), str(has.disk))
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
@@ -92,10 +91,6 @@ def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
     if disk != has.disk:
         found += 1
     return found
-
-
-def _accelerators(machine: MachineSpec) -> str:
-    return f"{machine.accelerator} × {machine.accelerator_count}" if machine.accelerator else "none"
 
 
 def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
