@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 Found = TypeVar("Found")
 
 MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
-"""What Python raises for values of another type than the API's, and for JSON nested too deeply to be read."""
+"""Python's errors for values of another type than the API's, and for JSON nested too deeply to be read."""
 
 _LONGEST = 2000
 _PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")

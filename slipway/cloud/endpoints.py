@@ -20,7 +20,7 @@ OVERRIDES = {
 """The provider's variable for each API that is called here: a base URL with version and trailing slash."""
 
 _EARLIER = "GOOGLE_IAM_CUSTOM_ENDPOINT"
-"""What the provider read for `iam` before (google-beta below 7.30); the variable of today goes first."""
+"""The provider's earlier variable for `iam` (google-beta below 7.30); the variable of today goes first."""
 
 _HOSTS = {
     "storage": "storage.{}/storage/v1/",

@@ -116,7 +116,7 @@ class CloudError(SlipwayError):
 
     exit_code = 4
     usual = ""
-    """What to do about most answers of this kind."""
+    """The fix for most answers of this kind."""
 
     def __init__(self, what: str, why: str = "", fix: str = "", *, call: Call, answer: Answer | None = None) -> None:
         super().__init__(what, why=why, fix=fix)

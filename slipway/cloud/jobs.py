@@ -205,7 +205,7 @@ class VertexJob:
 
     @property
     def parameters(self) -> Mapping[str, int | float | str | bool] | None:
-        """The recorded parameters; None for a job that does not record them."""
+        """The recorded parameters; None where the job records none."""
         return parameters_in(one for pool in self.worker_pools for one in pool.env)
 
     @property

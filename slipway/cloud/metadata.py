@@ -23,7 +23,7 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
     EXPERIMENT: {"experiment_deleted": False},
     RUN: {"_params": {}, "_metrics": {}, _STATE: RUNNING},
 }
-"""What the Vertex SDK writes into a new context of each schema, and expects there."""
+"""Metadata that the Vertex SDK writes into a new context of each schema, and expects there."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from slipway.cloud.failures import Call
 from slipway.cloud.session import Session
 
 Holder = Literal["project", "account", "bucket"]
-"""What has a policy of its own."""
+"""A kind of resource with a policy of its own."""
 
 _SERVICES = {"project": "resourcemanager.projects", "account": "iam.serviceAccounts", "bucket": "storage.buckets"}
 

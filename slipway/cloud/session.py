@@ -25,9 +25,9 @@ Params = Mapping[str, str | int]
 _MOST_PAGES = 10_000
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _NO_REQUEST = (urllib3.exceptions.LocationValueError, InvalidHeader)
-"""What can't be sent at all, to nobody."""
+"""Errors of a request that can't be sent at all."""
 _CONNECTS = frozenset({HTTPConnection.connect.__code__, HTTPSConnection.connect.__code__})
-"""Where a connection is made, with its TLS and a proxy's tunnel: no request is sent before these have returned."""
+"""Code that makes a connection, with its TLS and a proxy's tunnel: no request is sent before it has returned."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ Timeout = tuple[float, float]
 """Seconds for the connection, and for each part of the answer: all of it has three times as many."""
 
 TIMEOUT = "SLIPWAY_TIMEOUT"
-"""How long each part of an answer is waited for, as in 5s, where that is less than usual."""
+"""The variable with the wait for each part of an answer, as in 5s, where that is less than usual."""
 
 _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "slipway"}
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")

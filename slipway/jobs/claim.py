@@ -17,7 +17,7 @@ from slipway.kinds import JobKind
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, label_filter
 
 GIVEN_UP = "moved"
-"""What a claim holds of an attempt that was given up; any other content is a job's."""
+"""The content of the claim of an attempt that was given up; any other content is a job's."""
 
 
 _TELLING = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}

@@ -25,7 +25,7 @@ TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 
 
 Why = Callable[[datetime], str]
-"""What a job waits for, said at a time: of some waits the time that is left belongs to it."""
+"""A reason to wait, said at a time: some reasons tell the time that is left."""
 
 
 def no_wait(now: datetime) -> str:

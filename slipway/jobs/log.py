@@ -23,7 +23,7 @@ _OVERLAP = timedelta(seconds=20)
 EventKind = Literal["preemption", "restart", "running", "stock-out"]
 
 PAGES_A_MINUTE, PAGE = 60, 1000
-"""What a project has of log queries, which all its readers share, and the lines of one."""
+"""A project's log queries, which all its readers share, and the lines of one."""
 WHOLE_LOG = HttpPolicy(attempts=9, whole=float("inf"), most=1 << 50)
 """For all of a log, however long: with patience for a minute's limit."""
 

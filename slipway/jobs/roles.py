@@ -12,7 +12,7 @@ from slipway.formatting import join, nearest, quoted
 from slipway.labels import ROLES_LABEL, roles_of
 
 SERVICE = "service"
-"""Who wrote the service's own lines."""
+"""The writer of the service's own lines."""
 TRIAL_LABEL = "ml.googleapis.com/trial_id"
 REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
 """A replica as the service names it."""
