@@ -62,7 +62,7 @@ class DnsPeering:
 
     @property
     def written(self) -> str:
-        """As a stack file has it."""
+        """Return the text of a stack file."""
         return f"{{{', '.join(f'{key}: {value}' for key, value in codec.write(self).items())}}}"
 
 
@@ -89,7 +89,7 @@ class Adoption:
     lines: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def line(self, key: str) -> str:
-        """That of the key, or of what it would stand under; empty without a file."""
+        """Return the line of the key, or of what it would stand under; empty without a file."""
         while key and key not in self.lines:
             key = key.rpartition(".")[0]
         return self.lines.get(key, "")
@@ -163,7 +163,7 @@ class ClusterSpec:
 
     @property
     def other_regions(self) -> tuple[str, ...]:
-        """Where it is or may come to be, besides the stack's own region."""
+        """Regions where it is or may come to be, besides the stack's own."""
         places = (self.region, *(one.region for one in self.alternatives))
         return tuple(dict.fromkeys(place for place in places if place))
 
@@ -214,7 +214,7 @@ class CurrentCluster:
     alternatives: tuple[CurrentCluster, ...] = ()
 
     def labels(self, stack: str) -> dict[str, str]:
-        """Those of the stack file, and the three by which a cluster is known as ours."""
+        """Labels of the stack file, and the three by which a cluster is known as ours."""
         return {**self.spec.labels, STACK_LABEL: stack, NAME_LABEL: self.spec.name, HASH_LABEL: self.fingerprint}
 
     def request(self, stack: str) -> dict[str, Any]:
@@ -233,5 +233,5 @@ class CurrentCluster:
 
 
 def _given(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What of it says something."""
+    """Return the fields that say something."""
     return {key: value for key, value in body.items() if value}

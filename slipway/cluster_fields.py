@@ -124,7 +124,7 @@ def compare(before: ClusterSpec, after: ClusterSpec) -> tuple[Difference, ...]:
 
 
 def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) -> tuple[Difference, ...]:
-    """The same of one pool, whatever it is called; None for one that is not there."""
+    """Compare two pools as `compare` does clusters, whatever they are called; None for one that is not there."""
     if before is None or after is None:
         return (Difference(f"pools.{name}", machines_in_words(before), machines_in_words(after), _written(after)),)
     other = ("replicas",) if before.autoscaled and after.autoscaled else ("replicas.min", "replicas.max")

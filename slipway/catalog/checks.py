@@ -1,5 +1,5 @@
-"""What no field of a catalog says by itself: that its parameters and offers are such that a submission can be made of
-them. A catalog may come from anybody's bucket, and be edited by hand."""
+"""Checks across a catalog's fields: that a submission can be made of its parameters and offers. A catalog may come from
+anybody's bucket, and be edited by hand."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _check(offer: Offer, catalog: Catalog) -> None:
 
 
 def _check_keys(value: Any, key: str = "", depth: int = 0) -> None:
-    """Whether the values of a request, however deep, have the JSON types that are read."""
+    """Check that the values of a request, however deep, have the JSON types that are read."""
     if expected := _KEYS.get(key):
         items = _ITEMS.get(expected)
         wanted = list if items else str if expected is _TEXT else dict

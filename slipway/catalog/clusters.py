@@ -63,7 +63,7 @@ class Cluster:
         return tuple(zip(pools, (*(self.alternative_regions or ()), *("" for _ in pools)), strict=False))
 
     def as_alternative(self, number: int | None) -> Self:
-        """As it is where this one of its alternatives was made; the same where it has no such alternative."""
+        """Return the cluster as that alternative makes it; itself where it has no such alternative."""
         if not number or number > len(self.instead):
             return self
         pools, region = self.instead[number - 1]
@@ -83,17 +83,18 @@ class DormantCluster(Cluster):
 
     @property
     def comes(self) -> bool:
-        """Without an edit, which alone brings back what was given up, or is over."""
+        """Tell whether it comes without an edit, which alone brings back what was given up, or is over."""
         return self.why == "season" and self.since is None
 
     @property
     def awaited(self) -> bool:
-        """It comes when a deployment can make it, by no date."""
+        """Tell whether it comes when a deployment can make it, by no date."""
         return self.comes and self.season.begins is None
 
     @property
     def edit(self) -> str:
-        """What its entry needs to have it back; empty where it comes by itself, or with the deployment under way."""
+        """The edit of its entry that brings it back; empty where it comes by itself, or with the deployment under
+        way."""
         if self.comes or self.why == "in-place":
             return ""
         return "a later `until`" if self.why == "season" else "a higher `generation`"
@@ -103,5 +104,5 @@ class DormantCluster(Cluster):
         return why_dormant(self.name, self.season, self.why, self.since, self.lacks or ())
 
     def words_at(self, now: datetime) -> str:
-        """The same to somebody who looks later than it was published."""
+        """Return the words for somebody who looks later than the catalog was published."""
         return why_dormant(self.name, self.season, self.why, self.since, self.lacks or (), now)

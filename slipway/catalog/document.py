@@ -21,8 +21,8 @@ _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True)
 class PublishedCatalog:
-    """What deciding needs of the catalog that is published now, of whatever schema: cluster ids by name, and the ids
-    that were retiring.
+    """The published catalog, of whatever schema, as far as decisions need it: cluster ids by name, and the ids that
+    were retiring.
 
     `age`: for how long it has been published, by the storage's own clock; None when that was not told.
     `damage` says what is wrong with one that is there and can't be understood: what it offered can't be told.
@@ -41,11 +41,11 @@ class PublishedCatalog:
     adopted: frozenset[str] = frozenset()
 
     def lists(self, cluster_id: str) -> bool:
-        """Whether it has it as a cluster that the stack made."""
+        """Tell whether the catalog lists it as a cluster that the stack made."""
         return cluster_id in {*self.retiring, *self.clusters.values()} - self.adopted
 
     def offers(self, name: str) -> bool:
-        """Whether somebody may send a job by it that needs this cluster, account or bucket."""
+        """Tell whether somebody may send a job by the catalog that needs this cluster, account or bucket."""
         return name in self.needs or name in self.clusters.values()
 
 
@@ -56,7 +56,7 @@ def as_published(catalog: Catalog) -> PublishedCatalog:
 
 
 def write(catalog: Catalog) -> str:
-    """The same catalog is the same text."""
+    """Write a catalog; equal catalogs give equal text."""
     body = {"schema": SCHEMA, **codec.write(catalog)}
     return json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -78,7 +78,7 @@ def read(content: bytes | str, source: str) -> Catalog:
 
 
 def published(content: bytes | str, source: str) -> PublishedCatalog:
-    """What a deployment needs of the catalog that is published now, from whatever version wrote it. Never raises.
+    """Read what a deployment needs of the published catalog, from whatever version wrote it. Never raises.
 
     Two keys of any schema, older or newer: `clusters`, with `id` and `adopted`, and `retiring`. They keep their meaning
     forever, and nothing else matters: no version's catalog stops another's deployment. The stack (`stack`), accounts
@@ -122,8 +122,8 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
 
 
 def _parsed(content: bytes | str) -> Any:
-    """As any reader takes it. Raises ValueError and RecursionError, also for what JSON can't hold and Python reads:
-    numbers that are not finite, and halves of characters."""
+    """Parse it as any reader does. Raises ValueError and RecursionError, also for what JSON can't hold and Python
+    reads: numbers that are not finite, and halves of characters."""
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     body = json.loads(text, parse_constant=_number, parse_float=_number)
     if _HALF_A_CHARACTER.search(text):

@@ -1,4 +1,4 @@
-"""What fields of the catalog are made of: texts of a certain form, and values that several keys give together."""
+"""Types of the catalog's fields: texts of a certain form, and values that several keys give together."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _form(pattern: str, expected: str) -> Form:
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
-    """What `pricePerHour` and `priceComplete` say together; a catalog without the flag tells whole prices alone. Where
-    only an upper bound is known, `priceAtMost` has it in place of them."""
+    """Read the price that `pricePerHour` and `priceComplete` give together; a catalog without the flag tells whole
+    prices alone. Where only an upper bound is known, `priceAtMost` has it in place of them."""
     complete = body.get("priceComplete", True)
     key = "pricePerHour" if body.get("pricePerHour") is not None else "priceAtMost"
     value = body.get(key)
@@ -50,7 +50,7 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class _Machine(MachineSpec):
-    """What the keys of a pool say of its machines."""
+    """A pool's machines, as its keys give them."""
 
     type: Annotated[str, At("machine")]
     accelerator: Annotated[str | None, Else(None)]

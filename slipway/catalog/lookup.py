@@ -68,7 +68,7 @@ def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -
 
 
 def recall(folder: Path) -> SelectedCatalog | None:
-    """What this checkout remembers, if anything."""
+    """Return what this checkout remembers, if anything."""
     root = checkout(folder)
     file = root / FILE if root else None
     if file is None or not file.is_file():
@@ -172,8 +172,8 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) ->
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
-    """Those of the usual kind, or of another, that the defaults choose: without them nobody can submit it by its name
-    alone. A parameter that must be given may have any value."""
+    """Return the offers that the defaults choose: without them nobody can submit the template by its name alone. A
+    parameter that must be given may have any value."""
     defaults = {one.name: one.default for one in template.parameters}
     return tuple(
         offer
@@ -195,7 +195,7 @@ def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer,
 
 
 def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: str = "capacity") -> tuple[Offer, ...]:
-    """Those of one capacity type: `pool` is there once for each cluster that fits. `argument` asked for it.
+    """Return the offers of one capacity type: `pool` is there once for each cluster that fits. `argument` asked for it.
 
     Raises ConfigError with a suggestion.
     """
@@ -219,8 +219,8 @@ def reason(offer: Offer) -> str:
 
 
 def remedy(catalog: Catalog, cluster: str, does: str) -> str:
-    """What to type where a cluster, by its id, failed or is gone; `does` says what a deployment does about one of the
-    stack's own. One that is adopted is its owner's to mend."""
+    """Return what to type where a cluster, by its id, failed or is gone; `does` says what a deployment does about one
+    of the stack's own. One that is adopted is its owner's to mend."""
     found = catalog.cluster_named(cluster)
     if found is None or not found.adopted:
         return f"pulumi up --stack {catalog.stack}{does}"

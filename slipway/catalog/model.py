@@ -129,7 +129,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Study:
-    """What a tuning job searches. The numbers of trials may be placeholders; metrics are (id, goal)."""
+    """The search of a tuning job. The numbers of trials may be placeholders; metrics are (id, goal)."""
 
     max_trials: Count
     parallel_trials: Count
@@ -169,13 +169,13 @@ class Template:
 
 @dataclass(frozen=True)
 class Catalog:
-    """What one stack offers. `retiring`: ids of clusters that finish their jobs and go; `removed`: those that no entry
-    names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name. `dormant`:
-    declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
+    """The offers of one stack. `retiring`: ids of clusters that finish their jobs and go; `removed`: those that no
+    entry names any more, with their limit. `trainer`: the account that jobs run as; `trainers`: others by name.
+    `dormant`: declared, and not there. `under_way`: the commit of a later deployment that did not come to its end.
     `other_regions`: where clusters of the stack are or may come to be, besides `region`; `former_regions`: where some
-    were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of
-    the quotas that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`:
-    USD an hour beside pools and reservations that a submission may cost without anybody's confirming it."""
+    were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of the quotas
+    that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`: USD an hour
+    beside pools and reservations that a submission may cost without anybody's confirming it."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -201,27 +201,27 @@ class Catalog:
 
     @property
     def revision(self) -> Revision:
-        """Of no commit for a catalog that does not tell."""
+        """The commit; without one for a catalog that does not tell."""
         return Revision(self.commit, self.dirty)
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Where clusters of the stack may be, its own region first."""
+        """Regions where clusters of the stack may be, its own first."""
         return (self.region, *(self.other_regions or ()))
 
     @property
     def regions_ever(self) -> tuple[str, ...]:
-        """Where jobs of the stack may be, also those that ended long ago, its own region first."""
+        """Regions where jobs of the stack may be, also those that ended long ago, its own first."""
         return (*self.regions, *(self.former_regions or ()))
 
     @property
     def regions_without_clusters(self) -> tuple[str, ...]:
-        """Those of `regions_ever` where it offers no cluster: it has left them, or may go there one day."""
+        """Regions of `regions_ever` without a cluster on offer: the stack has left them, or may go there one day."""
         offered = {one.region for one in self.clusters.values()}
         return (*(one for one in self.other_regions or () if one not in offered), *(self.former_regions or ()))
 
     def region_of(self, cluster: str) -> str:
-        """That of an offer's cluster, by its name; the stack's own where it is empty."""
+        """Return the region of an offer's cluster, by its name; the stack's own where the name is empty."""
         return (self.clusters[cluster].region if cluster else None) or self.region
 
     def cluster_named(self, cluster_id: str) -> Cluster | None:

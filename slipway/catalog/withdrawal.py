@@ -16,12 +16,12 @@ UNCOMMITTED = "uncommitted"
 
 
 def begun(catalog: Catalog, commit: str) -> Catalog:
-    """The same, with the commit of a deployment that has begun; empty where nobody else has it, so as to go on."""
+    """Add the commit of a deployment that has begun; empty where nobody else has it, so as to go on."""
     return replace(catalog, under_way=commit or UNCOMMITTED)
 
 
 def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalog:
-    """The same without the clusters of these ids, which are dormant then; their offers say so."""
+    """Withdraw the clusters of these ids, which are dormant then; their offers say so."""
     going = {
         name: DormantCluster(**_fields(one), why="in-place", since=since)
         for name, one in catalog.clusters.items()
@@ -31,7 +31,7 @@ def withdrawn(catalog: Catalog, ids: Collection[str], since: datetime) -> Catalo
 
 
 def taken_down(catalog: Catalog, ids: Collection[str], _: datetime) -> Catalog:
-    """The same without the clusters of these ids, which retire: they are deleted as their stack is taken down."""
+    """Withdraw the clusters of these ids, which retire: they are deleted as their stack is taken down."""
     why = f"its cluster is being deleted, as stack {catalog.stack} is taken down"
     going = {name: one.id for name, one in catalog.clusters.items() if one.id in ids}
     without = _without(catalog, dict.fromkeys(going, why))
@@ -39,15 +39,15 @@ def taken_down(catalog: Catalog, ids: Collection[str], _: datetime) -> Catalog:
 
 
 def over(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Catalog:
-    """The same with its clusters of these names dormant, as they are here, and retiring: nobody is sent to them."""
+    """Have the clusters of these names dormant, as they are here, and retiring: nobody is sent to them."""
     going = {name: dormant[name] for name, one in catalog.clusters.items() if name in dormant and not one.adopted}
     ids = (*catalog.retiring, *(catalog.clusters[name].id for name in going))
     return replace(_resting(catalog, going), retiring=tuple(dict.fromkeys(ids)))
 
 
 def in_season(catalog: Catalog, now: datetime) -> Catalog:
-    """The same without the clusters whose season has ended by now: a job that is sent there would keep the cluster, and
-    grow it, until somebody deploys."""
+    """Leave out the clusters whose season has ended by now: a job that is sent there would keep the cluster, and grow
+    it, until somebody deploys."""
     ended = {
         name: DormantCluster(**_fields(one), why="season", since=one.season.ends)
         for name, one in catalog.clusters.items()
@@ -68,7 +68,7 @@ def _resting(catalog: Catalog, going: Mapping[str, DormantCluster]) -> Catalog:
 
 
 def _without(catalog: Catalog, why: Mapping[str, str], *, rest: bool = False) -> Catalog:
-    """The same without some clusters, by name, and why their offers are none now. `rest`: they may come again."""
+    """Leave out some clusters, by name, and say why their offers are none now. `rest`: they may come again."""
 
     def offer(one: Offer) -> Offer:
         name = one.cluster
@@ -83,7 +83,7 @@ def _without(catalog: Catalog, why: Mapping[str, str], *, rest: bool = False) ->
 
 
 def before_withdrawal(catalog: Catalog) -> Catalog:
-    """With its clusters as they were deployed, where a deployment that did not finish has withdrawn some."""
+    """Return the catalog with its clusters as they were deployed, where an unfinished deployment has withdrawn some."""
     came = {name: one for name, one in catalog.dormant.items() if one.why == "in-place"}
     clusters = {**catalog.clusters, **{name: Cluster(**_fields(one)) for name, one in came.items()}}
     dormant = {name: one for name, one in catalog.dormant.items() if name not in came}
@@ -96,5 +96,5 @@ def replacing(catalog: Catalog) -> frozenset[str]:
 
 
 def _fields(cluster: Cluster) -> dict[str, Any]:
-    """Those of a cluster that is offered."""
+    """Return the fields of a cluster that is offered."""
     return {one.name: getattr(cluster, one.name) for one in fields(Cluster)}

@@ -126,7 +126,7 @@ class OrphanCleanup:
         return lacking
 
     def _untold(self, what: str, part: Unknown) -> Clusters:
-        """None, for whoever insists. Raises ResourceError."""
+        """Return None for whoever insists. Raises ResourceError."""
         if not self._insists:
             fix = f"correct that and run it again\n{_INSIST}"
             raise ResourceError(f"{NOT_DOWN}: can't tell {what}", why=str(part), fix=fix)

@@ -59,7 +59,7 @@ class JobKind(ABC):
     # How it compiles
 
     def arguments(self, arguments: tuple[str, ...], study: Study | None) -> list[str]:
-        """Those of the template's arguments that the request names."""
+        """Return the template's arguments that the request names."""
         return list(arguments)
 
     @abstractmethod
@@ -78,7 +78,7 @@ class JobKind(ABC):
         return found if isinstance(found, dict) else {}
 
     def trials(self, body: Json) -> int:
-        """How many of its specs run at once; 1 for a job without trials."""
+        """Return how many of its specs run at once; 1 for a job without trials."""
         return 1
 
     def living(self, body: Json) -> tuple[Json, int]:
@@ -86,7 +86,7 @@ class JobKind(ABC):
         return self.spec_of(body), self.trials(body)
 
     def state(self, body: Json) -> str:
-        """As a custom job's states are named."""
+        """Return the state, named as a custom job's."""
         return str(body.get("state", "JOB_STATE_UNSPECIFIED"))
 
     def backing(self, body: Json) -> str:
@@ -121,7 +121,7 @@ class TuningJobKind(JobKind):
     has_trials = True
 
     def arguments(self, arguments: tuple[str, ...], study: Study | None) -> list[str]:
-        """Without those that the service adds for each trial."""
+        """Return the arguments without those that the service adds for each trial."""
         searched = tuple(f"--{name}=" for name in study.names()) if study else ()
         return [argument for argument in arguments if not argument.startswith(searched)]
 
@@ -169,7 +169,7 @@ class TrainingPipelineKind(JobKind):
         return parse(self, body)
 
     def living(self, body: Json) -> tuple[Json, int]:
-        """Its inputs are a job's spec or a tuning job's, in either spelling of the keys."""
+        """Read a living one. Its inputs are a job's spec or a tuning job's, in either spelling of the keys."""
         inputs = _in_camel_case(self.spec_of(body))
         tunes = TUNING_JOB.spec_of(inputs)
         return (tunes, TUNING_JOB.trials(inputs)) if tunes else (inputs, 1)

@@ -42,7 +42,7 @@ class Search:
     conditions: tuple[Condition, ...] = ()
 
     def problems(self) -> Iterator[str]:
-        """What makes it unclear what is meant; whether the service takes it is a rule."""
+        """Return what makes it unclear what is meant; whether the service takes it is a rule."""
         numbers = self.kind in ("double", "integer")
         if self.kind not in ("double", "integer", "categorical", "discrete"):
             yield f"{self.name}: unknown kind {self.kind!r}; known: double, integer, categorical, discrete"
@@ -61,7 +61,7 @@ class Search:
                 yield from inner.problems()
 
     def _no_numbers(self) -> Iterator[str]:
-        """Those of its values that would be sent as something else, or not at all."""
+        """Return the values that would be sent as something else, or not at all."""
         if self.kind == "categorical":
             return
         what = "whole number" if self.kind == "integer" else "number"
@@ -109,7 +109,7 @@ class Study:
         return tuple(name for parameter in self.parameters for name in _names(parameter))
 
     def problems(self) -> Iterator[str]:
-        """What makes it unclear what is meant, except for its counts of trials."""
+        """Return what makes it unclear what is meant, except for its counts of trials."""
         known = (
             ("algorithm", self.algorithm, ("bayesian", "grid", "random")),
             ("measurement", self.measurement, ("best", "last")),
@@ -207,7 +207,8 @@ class ModelUpload:
     description: str = ""
 
     def fields(self, output: str) -> dict[str, Any]:
-        """Of a training pipeline, canonical JSON. `output` is the gs:// URI of the job's output directory."""
+        """Return the fields of a training pipeline, canonical JSON. `output` is the gs:// URI of the job's output
+        directory."""
         upload: dict[str, Any] = {"displayName": self.display_name, "containerSpec": {"imageUri": self.serving_image}}
         if self.description:
             upload["description"] = self.description

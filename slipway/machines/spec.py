@@ -37,7 +37,7 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
 
 
 def one_tpu(type: str, accelerator: str | None, chips: int) -> Machine:
-    """One VM of a TPU, however it is joined with others; `chips` 0 are those of the type."""
+    """Return one VM of a TPU, however it is joined with others; `chips` 0 are those of the type."""
     shape: Mapping[str, Any] = rows("tpus")[type]
     return Machine.of(type, shape, accelerator, chips or shape.get("chips", 0))
 
@@ -97,7 +97,7 @@ class MachineSpec:
         )
 
     def request(self) -> dict[str, dict[str, Any]]:
-        """What `read` reads, everything written out."""
+        """Return what `read` reads, everything written out."""
         machine: dict[str, Any] = {"machineType": self.type}
         if self.accelerator:
             machine |= {"acceleratorType": self.accelerator, "acceleratorCount": self.accelerator_count}

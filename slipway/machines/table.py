@@ -18,7 +18,7 @@ _USUAL_DISKS = ("pd-ssd", "pd-standard")
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes.
+    """A machine: `accelerator` is the API's enum name or None, `disks` the boot disk types it takes.
 
     Of a TPU, `accelerator_count` are the chips of one VM where `tpu_topology` says how `vms` are joined.
     """
@@ -153,7 +153,7 @@ def all_accelerators() -> Iterator[Accelerator]:
 
 
 def models(*, flex_start: bool = False, reserved_only: bool = False) -> tuple[str, ...]:
-    """What people call those that flex-start gives, or that only a reservation gives."""
+    """Return the common names of those that flex-start gives, or that only a reservation gives."""
     asked = (
         one for one in all_accelerators() if (one.flex_start and flex_start) or (one.reserved_only and reserved_only)
     )
@@ -220,7 +220,7 @@ def _unknown_machine(type: str) -> MachineError:
 
 
 def rows(part: str) -> Mapping[str, Any]:
-    """One part of table.json, as it is there; `machines` also has those that accelerators are built into."""
+    """Return one part of table.json, as it is there; `machines` also has those that accelerators are built into."""
     found: Mapping[str, Any] = _table()[part]
     return found
 

@@ -35,7 +35,7 @@ class PackedCode:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What tells later which code a job ran."""
+        """Labels that tell later which code a job ran."""
         return {
             CODE_LABEL: self.package.sha256[:40],
             CODE_COMMIT_LABEL: self.revision.commit[:40],
@@ -99,7 +99,8 @@ def _run(spec: Mapping[str, Any]) -> list[str]:
 
 
 def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:
-    """What can be imported: the folder itself where it is the import package, else the packages and modules in it."""
+    """Return what can be imported: the folder itself where it is the import package, else the packages and modules in
+    it."""
     if "__init__.py" in tree.files and all(module.split(".")[0] == folder for module in wanted):
         return {f"{folder}/{name}": content for name, content in tree.files.items()}
     tops = {name.partition("/")[0] for name in tree.files if name.endswith("/__init__.py") and name.count("/") == 1}
@@ -127,7 +128,7 @@ def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Of the folder's requirements.txt, else of the import package's in it."""
+    """Read the folder's requirements.txt, else the import package's in it."""
     for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
         if name in tree.files:
             return requirement_lines(tree.files[name], f"{folder}/{name}")

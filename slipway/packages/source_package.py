@@ -118,7 +118,7 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
 
 
 def is_packed(path: PurePath) -> bool:
-    """Whether a file of a job's folder goes into its package: all do but what Python and its tools leave there."""
+    """Tell whether a file of a job's folder goes into its package: all do but what Python and its tools leave there."""
     return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
 
 

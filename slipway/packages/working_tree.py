@@ -52,7 +52,8 @@ def read(folder: Path) -> WorkingTree:
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:
-    """None for a tracked file that was deleted. Raises ConfigError for one of more than `most` bytes, unread."""
+    """Return the content; None for a tracked file that was deleted. Raises ConfigError for one of more than `most`
+    bytes, unread."""
     path = folder / name
     try:
         status = path.lstat()

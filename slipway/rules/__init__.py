@@ -1,4 +1,4 @@
-"""What Vertex AI allows, as far as it can be known before sending: the table of rules.
+"""Rules of Vertex AI, as far as they can be known before sending: the table.
 
 Pure, and quick to import: the submit command checks with it what preview has checked for the usual values.
 """

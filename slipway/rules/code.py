@@ -1,4 +1,4 @@
-"""What each worker pool runs: a container or a package, its arguments and environment."""
+"""Rules of what each worker pool runs: a container or a package, its arguments and environment."""
 
 from __future__ import annotations
 

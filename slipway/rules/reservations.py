@@ -22,7 +22,7 @@ PATH = re.compile(
 
 
 def reserved_only(name: str | None) -> bool:
-    """Whether machines with this accelerator are given to reservations alone."""
+    """Tell whether machines with this accelerator are given to reservations alone."""
     return name in accelerators() and accelerator(name).reserved_only
 
 

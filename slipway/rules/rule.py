@@ -22,7 +22,7 @@ from slipway.machines.table import Machine, MachineError
 
 @dataclass(frozen=True)
 class Worker:
-    """One used worker pool of a request; `index` is its place. Empty values where the request says nothing."""
+    """A used worker pool of a request; `index` is its place. Empty values where the request says nothing."""
 
     index: int
     body: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Worker:
 
     @cached_property
     def machine(self) -> MachineSpec:
-        """As asked for, with what is built into the machine and the service's defaults."""
+        """Return the machine as asked for, with what is built into it and the service's defaults."""
         asked, disk = self.spec.get("acceleratorType"), mapping(self.body.get("diskSpec"))
         known = self.shape if isinstance(self.shape, Machine) else None
         count = as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
@@ -118,7 +118,7 @@ class Subject:
         return str(self.scheduling.get("strategy") or "STANDARD")
 
     def is_of(self, capacity_type: str) -> bool:
-        """Whether its strategy is that of a capacity type, whatever it is said to be for."""
+        """Tell whether its strategy is that of a capacity type, whatever it is said to be for."""
         return self.strategy == CAPACITY_TYPES[capacity_type].strategy
 
     @property
@@ -127,12 +127,12 @@ class Subject:
 
     @cached_property
     def pools(self) -> tuple[Mapping[str, Any], ...]:
-        """All worker pools, skipped ones too."""
+        """Return all worker pools, skipped ones too."""
         return tuple(mapping(pool) for pool in self.spec.get("workerPoolSpecs") or ())
 
     @cached_property
     def workers(self) -> tuple[Worker, ...]:
-        """Those that are used."""
+        """Return the worker pools that are used."""
         return tuple(Worker(index, body) for index, body in enumerate(self.pools) if body)
 
     @property

@@ -1,4 +1,4 @@
-"""What combines with what: strategies, persistent resources, waiting."""
+"""Combinations: strategies, persistent resources, waiting."""
 
 from __future__ import annotations
 

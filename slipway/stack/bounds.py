@@ -1,4 +1,4 @@
-"""What a single value of a stack file may be: checked with these words, and shown to editors in the JSON Schema."""
+"""Bounds of a stack file's single values: checked with these words, and shown to editors in the JSON Schema."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class PolicyRulesEntry(Entry):
 
 
 class PolicyEntry(Entry):
-    """What the stack is held to: a mandatory rule stops the deployment, an advisory one is told."""
+    """Rules that the stack is held to: a mandatory rule stops the deployment, an advisory one is told."""
 
     mandatory: PolicyRulesEntry = PolicyRulesEntry()
     advisory: PolicyRulesEntry = PolicyRulesEntry()

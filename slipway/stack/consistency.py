@@ -1,4 +1,4 @@
-"""What types can't say about a stack: what must fit together, and names that are made from others."""
+"""Mistakes of a stack that types can't say: parts that must fit together, and names that are made from others."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _no_repeats(names: DocumentPart) -> None:
 
 
 def _workspace(workspace: DocumentPart, project: str, stack: str) -> None:
-    """Of the names that are made here, whether they can be; of given ones, the types speak."""
+    """Check the names that are made here; of given ones, the types speak."""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     named = re.fullmatch(NAME, stack)
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
@@ -112,7 +112,7 @@ def default_trainer(stack: str, name: str = "trainer") -> str:
 
 
 def check_trainers(config: DocumentPart, stack: str) -> None:
-    """Of the account ids that are made here, whether they can be; of all, that no two trainers have the same.
+    """Check the account ids that are made here, and that no two trainers have the same.
 
     Two with one account would have the same secrets and people, whatever the file says.
     """
@@ -130,7 +130,8 @@ def check_trainers(config: DocumentPart, stack: str) -> None:
 
 
 def _accounts(config: DocumentPart, stack: str) -> Iterator[tuple[str, DocumentPart, str, bool]]:
-    """By name, empty for the workspace's: where it stands, its account id, and whether that is made here."""
+    """Return by name, empty for the workspace's, where the trainer stands, its account id, and whether that is made
+    here."""
     named = re.fullmatch(NAME, stack) is not None
     parts = [("", config["slipway:workspace"]["trainer"])]
     parts += [(name, one["account"]) for name, one in config["slipway:trainers"].items() if re.fullmatch(NAME, name)]

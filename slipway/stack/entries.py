@@ -105,7 +105,7 @@ class ServiceAccountEntry(Entry):
 
 
 class AlternativeEntry(Entry):
-    """What may be made in a cluster's place when its machines can't be had: other pools, or in another region."""
+    """A substitute for a cluster whose machines can't be had: other pools, or another region."""
 
     region: str | None = Field(
         default=None,
@@ -197,7 +197,7 @@ _HAS_CONTACT: dict[str, Any] = {"properties": {"contactEmail": {"minLength": 1}}
 
 
 class QuotaEntry(Entry):
-    """What to do about quota before anything is created."""
+    """The check of quota before anything is created."""
 
     model_config = ConfigDict(json_schema_extra={"if": _ASKS, "then": _HAS_CONTACT})
 

@@ -47,7 +47,7 @@ _EVERYBODY = ("allusers", "allauthenticatedusers")
 
 
 def invalid_member(member: str) -> tuple[str, str] | None:
-    """What is wrong with a submitter, and what would be right; None for an IAM member that is allowed."""
+    """Return what is wrong with a submitter, and what would be right; None for an IAM member that is allowed."""
     if member.lower() in _EVERYBODY:
         return f"{member} would let strangers run jobs", f"a group: {EXAMPLE}"
     if member.lower().startswith("deleted:"):
@@ -74,7 +74,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
 
 
 def crowd(member: str) -> str:
-    """Who a member is, when that is everybody somewhere; else empty."""
+    """Say who a member is, when that is everybody somewhere; else empty."""
     prefix, _, rest = member.partition(":")
     if prefix == "domain":
         return f"everybody with an account in {rest}"
@@ -92,7 +92,7 @@ _MAY = "may submit, spend money and read all results"
 
 
 def check_warnings(document: Document) -> tuple[FileFinding, ...]:
-    """In the order of the lines. Of what is wrong altogether, the findings speak."""
+    """Return warnings in the order of the lines. Of what is wrong altogether, the findings speak."""
     root = DocumentPart(document)
     config = root["config"]
     places = [config["slipway:workspace"], *(one for _, one in config["slipway:trainers"].items())]
@@ -105,5 +105,5 @@ def check_warnings(document: Document) -> tuple[FileFinding, ...]:
 
 
 def open_to(submitters: tuple[str, ...]) -> tuple[str, ...]:
-    """The same, as preview and `up` say it."""
+    """Return the warnings as preview and `up` say them."""
     return tuple(f"{who} {_MAY}: submitter {name}" for name in submitters if (who := crowd(name)))

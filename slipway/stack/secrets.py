@@ -51,7 +51,7 @@ def shown(value: Any) -> str:
 
 
 def named(value: Any) -> str:
-    """As `shown`, after words that say what kind of value it is."""
+    """Return what `shown` does, for words that say already what kind of value it is."""
     return shown(value).removeprefix("the text ")
 
 

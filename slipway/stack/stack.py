@@ -47,7 +47,7 @@ class TrainerSettings:
 
 @dataclass(frozen=True)
 class Stack:
-    """One environment. `name` is the Pulumi stack's. `reservations` and `trainers` by the names that templates use."""
+    """A stack. `name` is the Pulumi stack's. `reservations` and `trainers` by the names that templates use."""
 
     name: str
     project: str
@@ -62,7 +62,7 @@ class Stack:
 
     @property
     def other_regions(self) -> tuple[str, ...]:
-        """Where its clusters may come to be, besides its own region."""
+        """Regions where its clusters may come to be, besides its own."""
         return tuple(dict.fromkeys(region for one in self.clusters for region in one.other_regions))
 
     @property

@@ -92,7 +92,7 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """As it is in stacks/schema.json."""
+    """Return the text of stacks/schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 

@@ -26,7 +26,7 @@ _MOST_SHOWN = 50
 
 @dataclass(frozen=True)
 class FileFinding:
-    """One thing that is wrong. `file` and `line` are empty and 0 where values did not come from a file."""
+    """A mistake in a stack file. `file` and `line` are empty and 0 where values did not come from a file."""
 
     file: str
     line: int
@@ -50,7 +50,7 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
 
 
 def in_words(findings: Sequence[FileFinding]) -> list[str]:
-    """As people read them: where there are very many, the first ones, and how many more."""
+    """Return lines for people: where there are very many, the first ones, and how many more."""
     more = len(findings) - _MOST_SHOWN
     return [*map(str, findings[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
 
@@ -71,7 +71,7 @@ class Document:
         return self.lines.get(path, 1 if self.file else 0)
 
     def lines_below(self, path: KeyPath) -> dict[str, str]:
-        """Of a key and all that is in it: FILE:LINE by the dotted path below it, which is empty for itself."""
+        """Return FILE:LINE of a key and all that is in it, by the dotted path below it, which is empty for itself."""
         deep = len(path)
         return {dotted(each[deep:]): f"{self.file}:{line}" for each, line in self.lines.items() if each[:deep] == path}
 

@@ -21,7 +21,7 @@ _OLD_OCTAL = re.compile(r"^([-+]?)0(?=[0-7]+$)")
 
 
 class StackLoader(yaml.SafeLoader):
-    """What is a bool or a number here is one in `pulumi up`; `yes`, `on` and `1:30` are text, and `0o17` is 15."""
+    """YAML whose bools and numbers are those of `pulumi up`; `yes`, `on` and `1:30` are text, and `0o17` is 15."""
 
     _merged = 0
 

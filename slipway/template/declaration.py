@@ -1,4 +1,4 @@
-"""What a template file says of a job, before anybody has looked whether it is well-formed."""
+"""The declaration of a job in a template file, before anybody has looked whether it is well-formed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def file_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One value that a submission may set. Without `default` it is required.
+    """A value that a submission may set. Without `default` it is required.
 
     `type`: int, float, str or bool. `min` and `max` are inclusive and for numbers. `choices`, if any, are all it may
     be.
@@ -64,13 +64,13 @@ class Parameter:
 
     @property
     def published(self) -> model.Parameter:
-        """The same as the catalog has it."""
+        """Return the parameter as the catalog has it."""
         kind = _TYPES[self.type]
         return model.Parameter(self.name, kind, self.default, self.min, self.max, self.choices, self.help)
 
     @property
     def finite(self) -> tuple[Value, ...]:
-        """All values it may have, when they can be listed."""
+        """Return all values it may have, when they can be listed."""
         return (False, True) if self.type is bool else self.choices
 
     @property
@@ -127,7 +127,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Declaration:
-    """All that a template file says of a job, as it says it. `JobTemplate` explains the fields, and checks them."""
+    """The whole of a template file's job, as the file says it. `JobTemplate` explains the fields, and checks them."""
 
     name: str
     summary: str
@@ -157,7 +157,7 @@ class Declaration:
 
     @property
     def kind(self) -> str:
-        """What it is submitted as when nobody says otherwise."""
+        """The kind that it is submitted as when nobody says otherwise."""
         return self.kinds[0]
 
     def parameter(self, name: str) -> Parameter | None:
@@ -170,7 +170,7 @@ class Declaration:
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """All that some worker pool runs, once."""
+        """Return all that some worker pool runs, once."""
         return tuple(dict.fromkeys((self.code, *(pool.code for pool in self.all_pools if pool.code is not None))))
 
     @property
@@ -179,13 +179,13 @@ class Declaration:
 
     @property
     def at_home(self) -> str:
-        """What it names that is in the stack's own region, where its jobs must run then; empty for nothing."""
+        """Return what it names in the stack's own region, where its jobs must run then; empty for nothing."""
         if self.tensorboard:
             return "TensorBoard"
         return "parent model" if self.model and self.model.parent_model else ""
 
     def trials_at_once(self, kind: str) -> int:
-        """How many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
+        """Return how many of the job's trials run at the same time at the usual numbers; 1 for kinds without trials."""
         return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
 
     def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:

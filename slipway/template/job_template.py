@@ -65,7 +65,7 @@ class JobTemplate(Declaration):
 
 
 def problems(template: Declaration) -> Iterator[str]:
-    """All that is wrong, in the order of the fields; where a type is, nothing else can be looked at."""
+    """Return all that is wrong, in the order of the fields; where a type is, nothing else can be looked at."""
     yield from tuple(mistyped(template, Declaration)) or _problems(template)
 
 

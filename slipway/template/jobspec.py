@@ -23,7 +23,7 @@ LAUNCHER = "slipway_launcher"
 
 @dataclass(frozen=True)
 class CompileContext:
-    """What the stack gives to every template. `trainer` is a service account's address, `clusters` ids by name.
+    """The stack's part of every template. `trainer` is a service account's address, `clusters` ids by name.
 
     `reservations`, and the addresses of other `trainers`, by the names that templates use; `code_allowed` where --code
     may replace a template's package. `dirty`: there is more than the `commit`.

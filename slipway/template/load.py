@@ -24,7 +24,7 @@ def available(folder: Path) -> tuple[str, ...]:
 
 
 def source(name: str, folder: Path) -> str:
-    """Where one that was loaded is defined: `templates/dask_digits.py:5`."""
+    """Return where a loaded template is defined: `templates/dask_digits.py:5`."""
     path = folder / file_of(name)
     body = ast.parse(path.read_bytes()).body
     assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))

@@ -1,6 +1,5 @@
-"""Which resource pool each worker pool of a job takes: Vertex AI takes a job only where the two are equal field by
-field, and no pool may be asked for more than it can have.
-"""
+"""The resource pool that each worker pool of a job takes: Vertex AI takes a job only where the two are equal field by
+field, and no pool may be asked for more than it can have."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from slipway.template.worker_pool import WorkerPool
 
 @dataclass(frozen=True)
 class FieldComparison:
-    """One field of a worker pool beside the same field of a resource pool."""
+    """A field of a worker pool beside the same field of a resource pool."""
 
     field: str
     needs: str
@@ -36,7 +35,7 @@ class PoolMismatch:
         return sum(not item.fits for item in self.fields)
 
     def side_by_side(self) -> Iterator[str]:
-        """All fields in two columns, those that differ marked."""
+        """Return all fields in two columns, those that differ marked."""
         wide = max(len(self.role) + 12, *(len(item.needs) for item in self.fields))
         yield f"{'':17}{f'worker pool {self.role}':<{wide}}  nearest pool {self.nearest}"
         for item in self.fields:
@@ -80,7 +79,8 @@ def _fields(one: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iter
 
 
 def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
-    """How much would have to change: machine, its size, and accelerator most, then their number, then the disk."""
+    """Measure how much would have to change: machine, its size, and accelerator most, then their number, then the
+    disk."""
     shape, disk, has = worker.shape, worker.spec.disk, pool.machine
     found = 0.0
     if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
@@ -138,7 +138,7 @@ def _assign(
 
 
 def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
-    """All shapes match, the replicas do not fit: each shape's need beside what its pools have at most."""
+    """Say that all shapes match and the replicas do not fit: each shape's need beside what its pools have at most."""
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
     for one in asked:
         shapes.setdefault(_fitting(one, cluster), []).append(one)

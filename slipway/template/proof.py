@@ -24,7 +24,7 @@ from slipway.template.worker_pool import ANY_RESERVATION
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a template can run: by one capacity type, as one kind, in one case of its parameters.
+    """A place where a template can run: by one capacity type, as one kind, in one case of its parameters.
 
     On a cluster, `pools` are the resource pools of its worker pools, in their order. `refusal` says why it can't
     run there in this stack, whatever the quota; empty when it can. `dormant`: why its cluster is not there for now;
@@ -48,8 +48,8 @@ class Placement:
 
 @dataclass(frozen=True)
 class StackResources:
-    """Where a stack runs jobs: its clusters, region, and reservations by the names that templates use. `absent`: what
-    its clusters are not for now; their alternatives when None."""
+    """The places of a stack's jobs: its clusters, region, and reservations by the names that templates use. `absent`:
+    what its clusters are not for now; their alternatives when None."""
 
     clusters: tuple[ClusterSpec, ...]
     region: str = ""
@@ -75,7 +75,7 @@ def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping
 
 
 def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
-    """Where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
+    """Return where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
     As every kind and in every case of its parameters, the first kind first. Where it fits nothing but what a cluster is
     not for now, it is dormant there.
@@ -125,7 +125,7 @@ def _placements(
 
 
 def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
-    """With the machines of all trials that run at once, at the usual numbers."""
+    """Return demands with the machines of all trials that run at once, at the usual numbers."""
     times = template.trials_at_once(kind)
     workers = case.worker_pools(template)
     return tuple(
@@ -184,8 +184,8 @@ def _no_pool(
 
 
 def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[int, Mapping[str, str]]:
-    """By alternative (0 is as asked for first) the templates that fit another one and not this, each with the reason.
-    What fits none of them is no matter of alternatives."""
+    """Return by alternative (0 is as asked for first) the templates that fit another one and not this, each with the
+    reason. What fits none of them is no matter of alternatives."""
     if not cluster.alternatives:
         return {}
     found: dict[int, dict[str, str]] = {}

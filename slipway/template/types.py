@@ -1,4 +1,4 @@
-"""Whether what a template's file says has the types that its fields are declared with: nobody else looks at them."""
+"""Type checks of what a template's file says: nobody else looks at its fields' types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterator[str]:
-    """What in `value` is not as declared, with its place: `parameters.help of trees: 5 is not a string`."""
+    """Return what in `value` is not as declared, with its place: `parameters.help of trees: 5 is not a string`."""
     fitting = next((one for one in _choices(hint) if _is(value, one)), None)
     where = f"{place} of {owner}" if owner else place
     if fitting is None:
@@ -38,12 +38,12 @@ def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterato
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
-    """What a union is made of; anything else alone."""
+    """Return what a union is made of; anything else alone."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _is(value: Any, hint: Any) -> bool:
-    """Whether the value itself is; what it holds is looked at later."""
+    """Tell whether the value itself is of the type; what it holds is looked at later."""
     if hint in _WORDS:
         return type(value) is hint or (hint is float and type(value) is int)
     origin = get_origin(hint)

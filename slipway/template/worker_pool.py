@@ -56,7 +56,7 @@ Code = Package | Image
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """One role of a job: `replicas` equal machines, all running the template's code with `args`.
+    """A role of a job: `replicas` equal machines, all running the template's code with `args`.
 
     `machine` and `disk` must equal a pool's exactly. `replicas` is a number or a placeholder of an int parameter.
     `position` is one of POSITIONS; without it the pool takes the place after the one before it. `code` overrides the
@@ -83,7 +83,7 @@ class WorkerPool:
 
     @cached_property
     def spec(self) -> MachineSpec:
-        """One of its machines, everything resolved. Raises MachineError."""
+        """Return one of its machines, everything resolved. Raises MachineError."""
         shape = self.shape
         return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, self.disk)
 
