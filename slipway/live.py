@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
@@ -47,18 +48,28 @@ class Use:
 
 
 UNLIMITED = -1
-INCREASABLE = "increase can be requested"
+
+
+class Increase(StrEnum):
+    """The chance of a higher limit, in words."""
+
+    UNTOLD = ""
+    POSSIBLE = "increase can be requested"
+    IMPOSSIBLE = "no increase can be requested"
+    TOO_LITTLE_HISTORY = "no increase: too little usage history"
+    NO_BILLING = "no increase: no valid billing account"
+    UNSUPPORTED = "no increase: not supported for this quota"
 
 
 @dataclass(frozen=True)
 class QuotaLimit:
-    """A limit in a region; -1 is unlimited. `increase`: whether more can be had, in words. `quota_id`: under which name
+    """A limit in a region; -1 is unlimited. `quota_id`: under which name
     to ask for it."""
 
     metric: str
     region: str
     limit: int
-    increase: str = ""
+    increase: Increase = Increase.UNTOLD
     quota_id: str = ""
 
 

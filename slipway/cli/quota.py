@@ -27,7 +27,7 @@ from slipway.errors import ConfigError, ResourceError, SlipwayError
 from slipway.formatting import few, join
 from slipway.jobs.demand import Demand
 from slipway.kinds import KINDS
-from slipway.live import INCREASABLE, Live, Unknown
+from slipway.live import Increase, Live, Unknown
 from slipway.machines.spec import MachineGroup
 from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud, parsed
 from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
@@ -106,7 +106,7 @@ def requests(catalog: Catalog, lines: Iterable[Line]) -> list[str]:
         for line in lines
         if line.limit is not None
         and 0 <= line.limit < line.enough
-        and line.increase == INCREASABLE
+        and line.increase == Increase.POSSIBLE
         and line.requested is None
         and (asked := by_gcloud(catalog.project, line, line.enough, catalog.quotas))
     ]

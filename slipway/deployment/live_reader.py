@@ -24,7 +24,7 @@ from slipway.cloud.storage import Location
 from slipway.generations.dormant import last_ends
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import STACK_LABEL
-from slipway.live import INCREASABLE, QuotaLimit, Unknown
+from slipway.live import Increase, QuotaLimit, Unknown
 from slipway.messages import message
 from slipway.season import moment_text
 
@@ -231,9 +231,9 @@ def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, .
 
 
 _INELIGIBLE = {
-    "NOT_ENOUGH_USAGE_HISTORY": "no increase: too little usage history",
-    "NO_VALID_BILLING_ACCOUNT": "no increase: no valid billing account",
-    "NOT_SUPPORTED": "no increase: not supported for this quota",
+    "NOT_ENOUGH_USAGE_HISTORY": Increase.TOO_LITTLE_HISTORY,
+    "NO_VALID_BILLING_ACCOUNT": Increase.NO_BILLING,
+    "NOT_SUPPORTED": Increase.UNSUPPORTED,
 }
 
 
@@ -247,10 +247,10 @@ def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
     return found
 
 
-def _increase(info: QuotaInfo) -> str:
+def _increase(info: QuotaInfo) -> Increase:
     if info.ineligibility is None:
-        return INCREASABLE
-    return _INELIGIBLE.get(info.ineligibility, "no increase can be requested")
+        return Increase.POSSIBLE
+    return _INELIGIBLE.get(info.ineligibility, Increase.IMPOSSIBLE)
 
 
 def quota_info(body: Json) -> QuotaInfo:

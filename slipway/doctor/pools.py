@@ -20,7 +20,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool
 from slipway.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.live import INCREASABLE, UNLIMITED, Unknown
+from slipway.live import UNLIMITED, Increase, Unknown
 from slipway.prices import dollars
 from slipway.quota.increases import by_gcloud
 from slipway.quota.metrics import label, namespace
@@ -191,7 +191,7 @@ def _nearly(line: Line, picture: Picture) -> Iterator[Finding]:
 
 def _ask_for_more(line: Line, limit: int, picture: Picture) -> str:
     """Ask for as much as is drawn at most, or a quarter more, in whole machines."""
-    if line.increase != INCREASABLE:
+    if line.increase != Increase.POSSIBLE:
         return "free some of it, or use machines of another type"
     more = line.enough if line.enough > limit else limit + line.each * ceil(limit / 4 / line.each)
     if line.elsewhere:

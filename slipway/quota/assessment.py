@@ -11,7 +11,7 @@ from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.cluster_fields import size
 from slipway.findings.finding import Grade, Subject
 from slipway.formatting import counted, few
-from slipway.live import UNLIMITED, Live, QuotaLimit, Unknown
+from slipway.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.quota.findings import UNKNOWN, beyond, cannot_run, draws_by_metric, notes, short, unavailable, unsure
 from slipway.quota.increases import requested, requests
 from slipway.quota.metrics import Need
@@ -125,7 +125,7 @@ def _line(grounds: Grounds, metric: str, who: str, drawn: Mapping[str, int], now
         limit=limit.limit if limit else None,
         others=used.others.get(metric, 0) if used else None,
         verdict={"unchecked": NOT_LISTED, "unknown": "cannot tell"}.get(state, "ok"),
-        increase=limit.increase if limit else "",
+        increase=limit.increase if limit else Increase.UNTOLD,
         retiring=used.old.get(metric, 0) if used else None,
         state=state,
         drawn=drawn,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from slipway.cloud.quotas import SERVICE, QuotaPreference
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.formatting import nearest
-from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
+from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.quota.metrics import PREFIX, quota_id
 from slipway.quota.report import Line
 from slipway.quota.request import QuotaRequest, Requested, lacks, limit_in_words, more
@@ -36,7 +36,7 @@ def requested(live: Live, metric: str, enough: int) -> Requested | None:
     if there := preference_of(live, metric):
         return became_of(there)
     limit = live.limit(metric)
-    hopeless = limit and limit.increase not in ("", INCREASABLE) and lacks(limit, enough)
+    hopeless = limit and limit.increase not in (Increase.UNTOLD, Increase.POSSIBLE) and lacks(limit, enough)
     return Requested("hopeless", None, None, limit.increase) if limit and hopeless else None
 
 
@@ -78,7 +78,7 @@ def _request(
     limit = live.limit(metric)
     lacking = [line for line in lines if limit and lacks(limit, line.enough)]
     wanted = max((line.enough for line in lacking), default=0)
-    can = limit is not None and limit.increase == INCREASABLE and bool(quota)
+    can = limit is not None and limit.increase == Increase.POSSIBLE and bool(quota)
     if there is None:
         id_ = preference_id(quota, region)
         return QuotaRequest(metric, region, quota, id_, wanted, wanted) if wanted and can else None
@@ -123,7 +123,7 @@ def all_short(lines: Iterable[Line], live: Live) -> list[Ask]:
     for metric, enough in _enough(lines, live).items():
         limit, there = live.limit(metric), preference_of(live, metric)
         asked = there is not None and not more(enough, there.preferred)
-        if limit and limit.increase == INCREASABLE and quota_of(live, metric) and not asked:
+        if limit and limit.increase == Increase.POSSIBLE and quota_of(live, metric) and not asked:
             found.append(_ask(live, limit, enough))
     return found
 
@@ -153,7 +153,7 @@ def ask_for(word: str, lines: Iterable[Line], live: Live) -> Ask:
     if there and (more(there.preferred, value) or (there.preferred == value and there.reconciling)):
         what, fix = f"quota {metric} was asked for already", "wait for that, which slipway quota shows, or ask for more"
         raise ResourceError(what, why=str(became_of(there)), fix=fix)
-    if limit.increase != INCREASABLE:
+    if limit.increase != Increase.POSSIBLE:
         fix = "ask your contact at Google, or use machines of another type or region"
         raise PolicyError(f"no increase of {metric} can be had", why=limit.increase, fix=fix)
     return _ask(live, limit, value)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from slipway.errors import PolicyError
 from slipway.findings.finding import Finding, Grade
-from slipway.live import UNLIMITED
+from slipway.live import UNLIMITED, Increase
 from slipway.machines.spec import MachineGroup
 from slipway.quota.metrics import label, namespace
 from slipway.quota.request import QuotaRequest, Requested
@@ -66,7 +66,7 @@ class Line:
     stacks and jobs beside the pools. `enough`: the limit that would do; `short`: by how much it does not suffice now.
     `created`: what clusters that are to be made draw at first, by name. `each`: what one machine draws, of several the
     one that draws most. `drawn`: at most, by cluster/pool or by template and offer. `requested`: what becomes of a
-    request for more. `elsewhere`: in another region than the stack's own. `who`, `verdict`, `increase` and `at_most`
+    request for more. `elsewhere`: in another region than the stack's own. `who`, `verdict` and `at_most`
     (how far pools can grow, empty where that is to their maximum) are for people.
     """
 
@@ -78,7 +78,7 @@ class Line:
     limit: int | None
     others: int | None
     verdict: str
-    increase: str = ""
+    increase: Increase = Increase.UNTOLD
     retiring: int | None = 0
     enough: int = 0
     state: LineState = "ok"

@@ -10,7 +10,7 @@ from slipway.facts import QuotaFacts, QuotaLine
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.live import INCREASABLE, UNLIMITED, Live, QuotaLimit, Unknown
+from slipway.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import quota_id
 from slipway.quota.usage import Usage, usage
@@ -216,7 +216,7 @@ def _increase(ground: _Ground, line: QuotaLine) -> str:
     if not isinstance(found, QuotaLimit) or not found.increase:
         return "whether an increase can be had is not known"
     id_ = found.quota_id or quota_id(line.metric)
-    return f"{found.increase} (`{id_}`)" if id_ and found.increase == INCREASABLE else found.increase
+    return f"{found.increase} (`{id_}`)" if id_ and found.increase == Increase.POSSIBLE else found.increase
 
 
 def _pools(line: QuotaLine) -> str:

@@ -16,7 +16,7 @@ from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.plan import Plan
 from slipway.kinds import JobKind
-from slipway.live import INCREASABLE, Live, QuotaLimit
+from slipway.live import Increase, Live, QuotaLimit
 from slipway.machines.spec import MachineSpec
 from slipway.submission.parameters import resolve
 from slipway.submission.request import fill
@@ -100,8 +100,10 @@ def since_then(clusters: Iterable[PersistentResource], catalog: Catalog, world: 
 
 def limits(metrics: Iterable[str], region: str, world: World) -> Mapping[str, QuotaLimit]:
     given = {f"{METRIC}{name}": limit for name, limit in world.limits.items()}
-    words = {f"{METRIC}{name}": word for name, word in world.increase.items()}
-    return {one: QuotaLimit(one, region, given.get(one, PLENTY), words.get(one, INCREASABLE)) for one in metrics}
+    chances = {f"{METRIC}{name}": Increase(word) for name, word in world.increase.items()}
+    return {
+        one: QuotaLimit(one, region, given.get(one, PLENTY), chances.get(one, Increase.POSSIBLE)) for one in metrics
+    }
 
 
 def live(

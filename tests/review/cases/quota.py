@@ -48,7 +48,7 @@ CASES = (
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (hurts("quota-short-at-most", GPUS, "no increase"),),
         may=ANEW,
-        world=h100(FOUR, nvidia_h100_gpus="no increase can be requested: the project is too young"),
+        world=h100(FOUR, nvidia_h100_gpus="no increase: too little usage history"),
     ),
     Case(
         "Jobs on machines of their own have taken what a new cluster needs",

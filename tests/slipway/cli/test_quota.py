@@ -12,7 +12,7 @@ from slipway.cli.quota import document, requests
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.quotas import QuotaPreference
 from slipway.labels import STACK_LABEL
-from slipway.live import INCREASABLE, Live
+from slipway.live import Increase, Live
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price
 from slipway.quota.request import Requested
@@ -32,7 +32,7 @@ def ours(one: PersistentResource) -> PersistentResource:
 
 def living(gpus: int = 32) -> Live:
     new, old = ours(cluster("h100-1a2b3c4", h100())), ours(cluster("h100-0000000", h100()))
-    return region(new, old, cluster("lab", h100(), replicas=2), increase=INCREASABLE, nvidia_h100_gpus=gpus)
+    return region(new, old, cluster("lab", h100(), replicas=2), increase=Increase.POSSIBLE, nvidia_h100_gpus=gpus)
 
 
 def test_old_generations_are_not_others() -> None:

@@ -9,7 +9,7 @@ from slipway.cloud.connection import Connection
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference, ReadQuota
 from slipway.deployment.live_reader import quota_info
 from slipway.deployment.snapshot import read
-from slipway.live import QuotaLimit, Unknown
+from slipway.live import Increase, QuotaLimit, Unknown
 
 from .conftest import WANTED, Service, live
 
@@ -37,11 +37,10 @@ def test_the_training_limits_of_the_region(connection: Connection, service: Serv
     }
     found, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
     cpus, a3, h100 = (f"custom_model_training_{name}" for name in ("cpus", "a3_cpus", "nvidia_h100_gpus"))
-    history = "no increase: too little usage history"
     assert found.limits == {
-        cpus: QuotaLimit(cpus, "us-central1", 2200, "increase can be requested"),
-        a3: QuotaLimit(a3, "us-central1", -1, "no increase can be requested"),
-        h100: QuotaLimit(h100, "us-central1", 0, history),
+        cpus: QuotaLimit(cpus, "us-central1", 2200, Increase.POSSIBLE),
+        a3: QuotaLimit(a3, "us-central1", -1, Increase.IMPOSSIBLE),
+        h100: QuotaLimit(h100, "us-central1", 0, Increase.TOO_LITTLE_HISTORY),
     }
 
 

@@ -22,7 +22,7 @@ from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.schedule import wait_for_quota
 from slipway.errors import PolicyError
 from slipway.labels import Revision
-from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
+from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.stack.stack import Stack
 from tests.slipway.stack.files import read, with_config
 
@@ -65,7 +65,7 @@ class Story:
 
     def seen(self) -> Live:
         found = dict.fromkeys(self.proven.metrics, 10000) | {CPUS: self.limit}
-        limits = {one: QuotaLimit(one, self.stack.region, value, INCREASABLE) for one, value in found.items()}
+        limits = {one: QuotaLimit(one, self.stack.region, value, Increase.POSSIBLE) for one, value in found.items()}
         limits[CPUS] = replace(limits[CPUS], quota_id=QUOTA)
         there = live(*self.clusters.values(), jobs=tuple(self.jobs), catalog=self.catalog)
         return replace(there, limits=limits, preferences=self.preferences)

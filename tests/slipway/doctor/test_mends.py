@@ -21,7 +21,7 @@ from slipway.doctor.picture import Backend, Lock, Need, Picture, Policy, Submiss
 from slipway.findings.finding import Finding, Section, Subject
 from slipway.findings.kinds import KINDS
 from slipway.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, recorded
-from slipway.live import INCREASABLE, Live, Unknown
+from slipway.live import Increase, Live, Unknown
 from slipway.quota.seasons import judge
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, DOCUMENT, FILE, found, lives, package, picture, published, state
@@ -43,7 +43,7 @@ OLD = cluster("cpu", generation=7)
 HEALTH = [word for word, kind in KINDS.items() if kind.section is Section.HEALTH]
 
 
-def quota(limit: int, increase: str = INCREASABLE) -> object:
+def quota(limit: int, increase: Increase = Increase.POSSIBLE) -> object:
     other = replace(lives(replicas=1), name="other", labels={})
     return judge(catalog(CPU), Live((lives(used=1), other), (BUSY,), limits({CPUS: limit}, increase), None), NOW)
 
@@ -74,7 +74,7 @@ def pictures() -> Iterator[Picture]:
             yield picture(lives(used=1), jobs=(beside,), published=told, of_catalog=of_catalog)
     named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
     for document in (named, DOCUMENT):
-        for increase in (INCREASABLE, "no increase"):
+        for increase in (Increase.POSSIBLE, "no increase"):
             yield picture(quota=quota(17, increase), document=document)
     yield picture(published=None)
     yield picture(published=replace(told, whole=None, damage="not valid JSON"))

@@ -9,7 +9,7 @@ from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import NAME_LABEL
-from slipway.live import Live, QuotaLimit, Unknown
+from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.quota.assessment import assess
 from slipway.quota.report import OfferDraw, QuotaReport
@@ -58,7 +58,9 @@ def job(
     return VertexJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)
 
 
-def region(*clusters: PersistentResource, jobs: tuple[VertexJob, ...] = (), increase: str = "", **limits: int) -> Live:
+def region(
+    *clusters: PersistentResource, jobs: tuple[VertexJob, ...] = (), increase: Increase = Increase.UNTOLD, **limits: int
+) -> Live:
     amounts = {**LIMITS, **{f"{M}{metric}": amount for metric, amount in limits.items()}}
     listed = {metric: QuotaLimit(metric, REGION, amount, increase) for metric, amount in amounts.items()}
     return Live(clusters=clusters, jobs=jobs, limits=listed, catalog=None)

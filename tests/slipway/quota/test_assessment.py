@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from slipway.catalog.document import PublishedCatalog
 from slipway.cluster import PoolSpec
 from slipway.kinds import PIPELINE, TUNING_JOB
-from slipway.live import Live, Unknown
+from slipway.live import Increase, Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.quota.usage import drawn
 
@@ -56,7 +56,7 @@ def test_the_limits_of_what_is_drawn_are_all_that_a_verdict_asks_for() -> None: 
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_short_for_what_is_created_names_metric_region_needed_limit_used_and_short_by(preview: bool) -> None:  # D2, N6
-    seen = region(nvidia_h100_gpus=8, increase="no increase: too little usage history")
+    seen = region(nvidia_h100_gpus=8, increase=Increase.TOO_LITTLE_HISTORY)
     report = judge(wanted("h100", h100(2)), live=seen, preview=preview)
     (error,) = report.errors
     for word in (H100, REGION, "creating h100 needs 16", "limit 8", "used 0", "short by 8", "limit of 16"):

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.cloud.quotas import QuotaPreference
 from slipway.cluster import CurrentCluster
-from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
+from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.quota.assessment import assess
 from slipway.quota.increases import became_of, preference_id
@@ -31,7 +31,7 @@ def there(preferred: int, granted: int | None = None, *, id: str = NAME, **state
     return QuotaPreference(id, ID, REGION, preferred, granted, **state)
 
 
-def living(gpus: int, *preferences: QuotaPreference, increase: str = INCREASABLE) -> Live:
+def living(gpus: int, *preferences: QuotaPreference, increase: Increase = Increase.POSSIBLE) -> Live:
     found = region(increase=increase, nvidia_h100_gpus=gpus)
     return replace(found, preferences={one.quota_id: one for one in preferences})
 
@@ -154,7 +154,7 @@ def test_pools_and_offers_that_draw_the_same_ask_once_for_the_most() -> None:
 
 
 def test_an_offer_asks_for_the_preemptible_quota_of_gpu_and_cpus() -> None:  # W6
-    live = region(increase=INCREASABLE, preemptible_nvidia_h100_gpus=0)
+    live = region(increase=Increase.POSSIBLE, preemptible_nvidia_h100_gpus=0)
     report = assess((), live, region=REGION, offers=(SPOT,), mode="request", preview=False)
     assert {one.metric: one.value for one in report.requests} == {SPOT_H100: 8, SPOT_CPUS: 208}
     assert report.errors == (), "the template can run once that is granted"
@@ -164,11 +164,11 @@ def test_an_offer_asks_for_the_preemptible_quota_of_gpu_and_cpus() -> None:  # W
 
 def test_the_services_own_id_counts() -> None:
     """For CPUs and disks no pattern is known."""
-    listed = {CPUS: QuotaLimit(CPUS, REGION, 8, INCREASABLE, "TheirCPUs")}
+    listed = {CPUS: QuotaLimit(CPUS, REGION, 8, Increase.POSSIBLE, "TheirCPUs")}
     live = replace(region(), limits={**listed, f"{M}pd_ssd": QuotaLimit(f"{M}pd_ssd", REGION, -1)})
     report = assess((wanted("cpu", cpu()),), live, region=REGION, mode="request", preview=False)
     assert [(one.quota_id, one.value) for one in report.requests] == [("TheirCPUs", 32)]
-    nameless = replace(live, limits={**live.limits, CPUS: QuotaLimit(CPUS, REGION, 4, INCREASABLE)})  # type: ignore[dict-item]
+    nameless = replace(live, limits={**live.limits, CPUS: QuotaLimit(CPUS, REGION, 4, Increase.POSSIBLE)})  # type: ignore[dict-item]
     refused = assess((wanted("cpu", cpu()),), nameless, region=REGION, mode="request", preview=False)
     assert (refused.requests, len(refused.errors)) == ((), 1)
 
@@ -205,7 +205,7 @@ def test_every_accelerator_is_asked_for_by_its_own_quota(
     group = MachineGroup(MachineSpec(type_, accelerator, count, Disk("hyperdisk-balanced", 100)), 2)
     offer = OfferDraw("train", "spot", "spot" if preemptible else "on-demand", (group,), preemptible=preemptible)
     nothing = assess((), region(), region=REGION, offers=(offer,), preview=False)
-    listed = {line.metric: QuotaLimit(line.metric, REGION, 0, INCREASABLE) for line in nothing.lines}
+    listed = {line.metric: QuotaLimit(line.metric, REGION, 0, Increase.POSSIBLE) for line in nothing.lines}
     asked = assess(
         (), replace(region(), limits=listed), region=REGION, offers=(offer,), mode="request", preview=False
     ).requests
@@ -245,13 +245,13 @@ def test_what_was_not_granted_stops_it_as_without_a_request(granted: int) -> Non
 
 def test_offers_that_lack_quota_are_told_with_what_was_asked_for() -> None:
     pending = QuotaPreference("x", SPOT_CPU_ID, REGION, 208, 1, reconciling=True)
-    live = replace(region(increase=INCREASABLE), preferences={SPOT_CPU_ID: pending})
+    live = replace(region(increase=Increase.POSSIBLE), preferences={SPOT_CPU_ID: pending})
     report = assess((), live, region=REGION, offers=(SPOT,), preview=True)
     assert report.warnings[-1].endswith("spot · asked for 208: pending")
 
 
 def test_what_can_not_be_raised_stops_it() -> None:
-    why = "no increase: too little usage history"
+    why = Increase.TOO_LITTLE_HISTORY
     report = judged(living(4, increase=why))
     assert (report.requests, len(report.errors)) == ((), 1)
     assert report.lines[0].requested == Requested("hopeless", None, None, why)
@@ -260,7 +260,7 @@ def test_what_can_not_be_raised_stops_it() -> None:
 def test_one_that_is_short_of_two_stops_where_one_of_them_can_not_be_had() -> None:
     live = living(4)
     assert not isinstance(live.limits, Unknown)
-    a3 = QuotaLimit(f"{M}a3_cpus", REGION, 8, "no increase can be requested")
+    a3 = QuotaLimit(f"{M}a3_cpus", REGION, 8, Increase.IMPOSSIBLE)
     report = judged(replace(live, limits={**live.limits, a3.metric: a3}))
     assert [one.split()[1] for one in report.errors] == [a3.metric]
 
@@ -313,7 +313,7 @@ def test_what_became_of_a_request(preference: QuotaPreference, state: str, words
         ),
         (living(32, there(32, 32)), "enforce", "ok · asked for 32: granted"),
         (
-            living(4, increase="no increase: too little usage history"),
+            living(4, increase=Increase.TOO_LITTLE_HISTORY),
             "enforce",
             "short by 4 · no increase: too little usage history",
         ),

@@ -8,6 +8,7 @@ import pytest
 
 from slipway.cloud.quotas import QuotaPreference, preference_body
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
+from slipway.live import Increase
 from slipway.quota.assessment import assess
 from slipway.quota.increases import Ask, all_short, ask_for, parsed
 from slipway.quota.report import Line
@@ -82,11 +83,11 @@ def test_what_was_decided_may_be_asked_for_once_more() -> None:
         ("nvidia_h100_gpus=-1", -1, None, ConfigError, "is no increase"),
         ("nvidia_h100_gpus", 32, None, ConfigError, "suffices"),
         ("nvidia_h100_gpu=16", 8, None, ConfigError, "no quota custom_model_training_nvidia_h100_gpu"),
-        ("nvidia_h100_gpus=16", 8, "no increase: too little usage history", PolicyError, "no increase of"),
+        ("nvidia_h100_gpus=16", 8, Increase.TOO_LITTLE_HISTORY, PolicyError, "no increase of"),
     ],
 )
 def test_what_can_not_be_asked_for(
-    word: str, gpus: int, increase: str | None, kind: type[SlipwayError], says: str
+    word: str, gpus: int, increase: Increase | None, kind: type[SlipwayError], says: str
 ) -> None:
     live = living(gpus, increase=increase) if increase else living(gpus)
     with pytest.raises(kind) as error:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from slipway.findings.finding import Grade
 from slipway.kinds import TUNING_JOB
+from slipway.live import Increase
 from slipway.quota.report import OfferDraw
 
 from .region import (
@@ -27,7 +28,7 @@ from .region import (
 
 
 def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_on() -> None:  # D2, W6, N3
-    live = region(increase="no increase: too little usage history")
+    live = region(increase=Increase.TOO_LITTLE_HISTORY)
     report = judge(live=live, offers=(POOL, SPOT))
     assert report.errors == ()
     assert report.offers["train"]["pool"].available

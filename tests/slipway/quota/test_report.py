@@ -8,6 +8,7 @@ import pytest
 from slipway.errors import PolicyError
 from slipway.findings.finding import Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.live import Increase
 from slipway.quota.assessment import assess
 from slipway.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
 
@@ -30,7 +31,7 @@ def test_the_table() -> None:  # N6
     live = region(
         cluster("h100-1a2b3c4", h100(), replicas=3),
         cluster("lab", replace(cpu(), autoscaled=False), replicas=5),
-        increase="increase can be requested",
+        increase=Increase.POSSIBLE,
     )
     offers = (
         OfferDraw("lora", "pool", "pool"),

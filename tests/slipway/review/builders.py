@@ -26,7 +26,7 @@ from slipway.fingerprint import fingerprint_in
 from slipway.generations.published_clusters import declared
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL
-from slipway.live import INCREASABLE, Live, QuotaLimit, Unknown
+from slipway.live import Increase, Live, QuotaLimit, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import Price, hourly
 from slipway.review.change import Change
@@ -244,7 +244,7 @@ def living(of: Cluster, *, used: int = 0, state: str = "RUNNING", replicas: int 
     return replace(made, state=state, pools=tuple(pools), create_time=NOW - timedelta(days=9))
 
 
-def limits(by_metric: Mapping[str, int], increase: str = INCREASABLE) -> Mapping[str, QuotaLimit]:
+def limits(by_metric: Mapping[str, int], increase: Increase = Increase.POSSIBLE) -> Mapping[str, QuotaLimit]:
     return {metric: QuotaLimit(metric, REGION, limit, increase) for metric, limit in by_metric.items()}
 
 

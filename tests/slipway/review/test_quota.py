@@ -10,6 +10,7 @@ from slipway.catalog.model import Parameter
 from slipway.cloud.quotas import QuotaPreference
 from slipway.facts import QuotaFacts, QuotaLine
 from slipway.findings.finding import Finding, Grade
+from slipway.live import Increase
 from slipway.review.change import Change
 from slipway.review.quota import quota as compared
 from slipway.review.quota import quota_in_words
@@ -69,8 +70,8 @@ def test_others_are_in_the_way_and_the_old_generation_is_none_of_them(snapshot: 
     assert found["quota-short-at-most"].sentence == snapshot
 
 
-@pytest.mark.parametrize("increase", ["no increase: too little usage history", ""])
-def test_whether_an_increase_can_be_had(snapshot: SnapshotAssertion, increase: str) -> None:
+@pytest.mark.parametrize("increase", [Increase.TOO_LITTLE_HISTORY, Increase.UNTOLD])
+def test_whether_an_increase_can_be_had(snapshot: SnapshotAssertion, increase: Increase) -> None:
     found = changed(line(32), line(48), limits=limits({GPUS: 32}, increase))["quota-short-at-most"]
     assert found.sentence == snapshot
 

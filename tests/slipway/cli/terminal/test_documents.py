@@ -69,7 +69,7 @@ from slipway.labels import (
     TEMPLATE_LABEL,
     USER_LABEL,
 )
-from slipway.live import Live, Unknown
+from slipway.live import Increase, Live, Unknown
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.notices.notice import Notice, Notices, line
 from slipway.prices import UNKNOWN, Price
@@ -222,11 +222,11 @@ def dates() -> Mapping[str, Any]:
 
 
 def quotas() -> Mapping[str, Any]:
-    line = Line("gpus", "us-central1", "cpu/workers", 8, 32, 16, None, "short", "ask", 8)
+    line = Line("gpus", "us-central1", "cpu/workers", 8, 32, 16, None, "short", Increase.POSSIBLE, 8)
     asked = Requested("partly", 48, 32, "scarce")
     lines = (
         line,
-        replace(line, now=None, drawn={"cpu/workers": 8}, increase="", requested=asked),
+        replace(line, now=None, drawn={"cpu/workers": 8}, increase=Increase.UNTOLD, requested=asked),
         replace(line, requested=Requested("new", 4)),
     )
     found = (("e", Grade.BLOCKING), ("w", Grade.BLOCKING), ("w", Grade.WARNING))
