@@ -28,8 +28,8 @@ from slipway.sweeps.cancelling import cancel_sweep
 from slipway.sweeps.forecast import Forecast, forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, RunsAgain
-from slipway.sweeps.sweep_call import Runs, points_of
 from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
+from slipway.sweeps.sweep_file import Runs, points_of
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
 from slipway.sweeps.sweep_submitter import SubmittedSweep, send_sweep

@@ -23,7 +23,7 @@ from slipway.submission.candidates import Candidate, PreparedSubmission
 from slipway.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
 
 if TYPE_CHECKING:
-    from slipway.submission.limits_reader import LimitsReader
+    from slipway.submission.quota_verdict import LimitsReader
 
 AT_ONCE = 16
 """Threads of a preflight, so that nothing of it waits for another answer."""
@@ -166,8 +166,7 @@ class Preflight:
 
     def _read_quota(self, candidates: list[Candidate]) -> LimitsReader:
         """Begin to read the limits that any of the candidates draws, by their ids, and who draws them, once."""
-        from slipway.submission.limits_reader import LimitsReader
-        from slipway.submission.quota_verdict import as_clusters_do
+        from slipway.submission.quota_verdict import LimitsReader, as_clusters_do
 
         beside = [candidate for candidate in candidates if not candidate.offer.cluster]
         for candidate in beside:

@@ -1,16 +1,22 @@
-"""Reads a sweep's file (YAML, JSON, CSV) into its content, with the line and column of everything in it."""
+"""Points of a sweep as its author gave them: a file (YAML, JSON, CSV), by line and column, or the values of a call from
+Python."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from json import JSONDecodeError
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from slipway.catalog.placeholders import render
 from slipway.errors import ConfigError
 from slipway.formatting import counted
 from slipway.sweeps.points import MOST, SHAPE, Content, Mistake, Node, Points, points
@@ -21,8 +27,16 @@ _DEEPEST = 8
 _CELL = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 
 
+Value = str | float | None
+Runs = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]] | str | os.PathLike[str]
+"""`{"trees": [100, 200], "seed": range(10)}` is every combination, `[{"trees": 100}, {"trees": 200, "seed": 3}]` a run
+for each entry (None is the default), and a text the path of a sweep's file."""
+
+_FIX = 'runs={"trees": [100, 200]}, for every combination, or runs=[{"trees": 100}, {"trees": 200}]'
+
+
 def read(path: Path) -> Points:
-    """The points of the file, with their mistakes. Raises ConfigError for one that is none of these formats."""
+    """Return the points of the file, with their mistakes. Raises ConfigError for one that is none of these formats."""
     reader = {".yaml": of_yaml, ".yml": of_yaml, ".json": of_json, ".csv": of_csv}.get(path.suffix.lower())
     if reader is None:
         why = f"{path.suffix or 'no suffix'} is not .yaml, .json or .csv"
@@ -71,12 +85,12 @@ class _Yaml:
 
 
 def _joined(text: str) -> str:
-    """The text with characters that JSON writes as two escapes made one."""
+    """Return the text with characters that JSON writes as two escapes made one."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def of_json(text: str, file: str) -> Content:
-    """JSON is YAML as well, whose reader tells where everything is, once tabs between its words are spaces."""
+    """Read JSON as YAML, whose reader tells where everything is, once tabs between its words are spaces."""
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except JSONDecodeError as problem:
@@ -88,7 +102,7 @@ def of_json(text: str, file: str) -> Content:
 
 
 def of_csv(text: str, file: str) -> Content:
-    """Names in the first line; an empty cell is the parameter's default."""
+    """Read a table with names in the first line; an empty cell is the parameter's default."""
     lines = list(io.StringIO(text))
     reader = csv.reader(lines, strict=True)
     mistakes: list[Mistake] = []
@@ -118,7 +132,7 @@ def of_csv(text: str, file: str) -> Content:
 
 
 def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> list[Node]:
-    """The cells of a row that is written in `lines`, with so many lines before it; an empty one is null."""
+    """Return the cells of a row that is written in `lines`, with so many lines before it; an empty one is null."""
     found: list[Node] = []
     written, at = "".join(lines), 0
     for cell in row:
@@ -127,3 +141,47 @@ def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> 
         match = _CELL.match(written, at)
         at = match.end() + 1 if match else at
     return found
+
+
+def points_of(runs: Runs) -> Points:
+    """Make points with their mistakes, by the numbers of runs, or by the place among a parameter's values: `trees[1]`.
+
+    Raises ConfigError for a file that can't be read.
+    """
+    if isinstance(runs, str | os.PathLike):
+        return read(Path(os.fsdecode(runs)))
+    if isinstance(runs, Mapping):
+        axes = tuple((Node(str(name), str(name)), _node(values, str(name))) for name, values in runs.items())
+        root = Node("runs", entries=((Node("runs", "grid"), Node("runs", entries=axes)),))
+    else:
+        root = Node(
+            "runs", items=tuple(_entry(run, f"run {number}") for number, run in enumerate(islice(runs, MOST + 1)))
+        )
+    found = points(Content("runs", root))
+    return replace(found, mistakes=tuple(replace(one, fix=_FIX) for one in found.mistakes))
+
+
+def _entry(run: object, place: str) -> Node:
+    if not isinstance(run, Mapping):
+        return Node(place)
+    pairs = ((Node(place, str(name)), _node(value, place)) for name, value in run.items())
+    return Node(place, entries=tuple(pairs))
+
+
+def _node(value: object, place: str) -> Node:
+    """Make a node; of what is neither a text nor a number, nor made of them, a list without items, which is refused."""
+    if value is None:
+        return Node(place)
+    if isinstance(value, str | Real):
+        try:
+            return Node(place, render(value))
+        except ValueError:  # Python writes no whole number of thousands of digits.
+            return Node(place, items=())
+    if isinstance(value, Mapping):
+        return Node(place, entries=tuple((Node(place, str(name)), _node(one, place)) for name, one in value.items()))
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        # A set of texts has another order in each process, and the sweep another id with each order.
+        ordered = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        listed: Sequence[object] = list(islice(ordered, MOST + 1))
+        return Node(place, items=tuple(_node(one, f"{place}[{index}]") for index, one in enumerate(listed)))
+    return Node(place, items=())

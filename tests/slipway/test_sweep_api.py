@@ -13,7 +13,7 @@ import slipway
 import slipway.sweeps
 from slipway.errors import Cancelled, ConfigError, ResourceError
 from slipway.sweeps.points import Points
-from slipway.sweeps.sweep_call import Runs, points_of
+from slipway.sweeps.sweep_file import Runs, points_of
 from tests.slipway import test_api as _fixtures
 from tests.slipway.cli import test_sweep as _sweep
 from tests.slipway.cli.stack import SLEEP, Stack, counts, held
@@ -118,7 +118,7 @@ def test_what_can_be_no_run_is_told_with_its_number(runs: Any, said: list[str]) 
 
 
 def test_runs_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("points", "sweep_call"):
+    for module in ("points", "sweep_file"):
         monkeypatch.setattr(f"slipway.sweeps.{module}.MOST", 10)
     (told,) = points({"a": n} for n in itertools.count()).mistakes
     assert str(told) == "runs: makes 11 runs"
