@@ -17,7 +17,7 @@ from slipway.cli.terminal.arguments import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, nearest, quoted
 from slipway.prices import Bounds, Price, price_in_words, total
-from slipway.stack.yaml_file import Document, DocumentPart, FileFinding, StackErrors, in_words, load
+from slipway.stack.yaml_file import Document, DocumentPart, Mistake, StackErrors, in_words, load
 
 if TYPE_CHECKING:
     from slipway.stack.stack import Stack
@@ -32,8 +32,8 @@ class Checked:
     name: str
     file: str
     stack: Stack | None
-    findings: tuple[FileFinding, ...]
-    warnings: tuple[FileFinding, ...] = ()
+    mistakes: tuple[Mistake, ...]
+    warnings: tuple[Mistake, ...] = ()
 
 
 @click.command()
@@ -52,7 +52,7 @@ def command(context: click.Context, stacks: tuple[str, ...], output: str, schema
         screen.out_json("check", _json(checked))
     else:
         screen.out(_text(checked))
-    if any(item.findings for item in checked):
+    if any(item.mistakes for item in checked):
         context.exit(EXIT_FINDINGS)
 
 
@@ -68,11 +68,11 @@ def check_file(path: Path) -> Checked:
     try:
         stack = parse(document)
     except StackErrors as errors:
-        found = sorted((*errors.findings, *_templates(document, folder)), key=lambda finding: finding.line)
+        found = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
         return Checked(stack_of(shown), shown, None, tuple(found), warnings)
-    findings = _templates(document, folder, stack)
-    told = () if findings else _misfits(stack, document, folder)
-    return Checked(stack.name, shown, stack, findings, (*warnings, *_closed(stack, document), *told))
+    mistakes = _templates(document, folder, stack)
+    told = () if mistakes else _misfits(stack, document, folder)
+    return Checked(stack.name, shown, stack, mistakes, (*warnings, *_closed(stack, document), *told))
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -101,7 +101,7 @@ def _templates_of(path: Path) -> Path:
     return (folder.parent if folder.name == "stacks" else folder) / "templates"
 
 
-def _templates(document: Document, folder: Path, stack: Stack | None = None) -> tuple[FileFinding, ...]:
+def _templates(document: Document, folder: Path, stack: Stack | None = None) -> tuple[Mistake, ...]:
     """Find templates that can't be loaded, and for a `stack` those that fit no pool or break a rule of the service."""
     from slipway.deployment.publication import rehearse
     from slipway.template.load import load
@@ -117,18 +117,18 @@ def _templates(document: Document, folder: Path, stack: Stack | None = None) -> 
                 rehearse(template, stack)
         except ConfigError as error:
             part.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
-    return tuple(names.findings)
+    return tuple(names.mistakes)
 
 
-def _closed(stack: Stack, document: Document) -> tuple[FileFinding, ...]:
+def _closed(stack: Stack, document: Document) -> tuple[Mistake, ...]:
     entries = DocumentPart(document)["config"]["slipway:persistentResources"]
     for cluster in stack.clusters:
         if cluster.closed:
             entries[cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
-    return tuple(entries.findings)
+    return tuple(entries.mistakes)
 
 
-def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileFinding, ...]:
+def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Mistake, ...]:
     """Templates that fit a cluster as asked for first and not as its alternatives, or the other way round."""
     if not any(cluster.alternatives for cluster in stack.clusters):
         return ()
@@ -145,21 +145,21 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileFindin
                     f"{name} can't run on cluster {cluster.name} {called}: {why}",
                     "nothing, if it may wait or run elsewhere meanwhile; else machines that it fits",
                 )
-    return tuple(names.findings)
+    return tuple(names.mistakes)
 
 
 def _text(checked: list[Checked]) -> str:
     wide = max(len(item.name) for item in checked)
     lines = []
     for item in checked:
-        if item.findings or item.stack is None:
-            lines += in_words(item.findings)
+        if item.mistakes or item.stack is None:
+            lines += in_words(item.mistakes)
         else:
             lines.append(f"ok  {item.name.ljust(wide)}  {_summary(item.stack)}")
         lines += in_words([replace(warning, what=f"warning: {warning.what}") for warning in item.warnings])
-    count = sum(len(item.findings) for item in checked)
+    count = sum(len(item.mistakes) for item in checked)
     if count:
-        bad = sum(bool(item.findings) for item in checked)
+        bad = sum(bool(item.mistakes) for item in checked)
         lines.append(f"{counted(count, 'error')} in {bad} of {len(checked)} stack files")
     return "\n".join(lines)
 
@@ -179,13 +179,13 @@ def _price(stack: Stack) -> Bounds:
 
 def _json(checked: list[Checked]) -> dict[str, Any]:
     return {
-        "ok": not any(item.findings for item in checked),
+        "ok": not any(item.mistakes for item in checked),
         "stacks": [
-            {"stack": item.name, "file": item.file, "ok": not item.findings}
+            {"stack": item.name, "file": item.file, "ok": not item.mistakes}
             | (_stack_json(item.stack) if item.stack else {})
             for item in checked
         ],
-        "findings": [finding for item in checked for finding in item.findings],
+        "findings": [mistake for item in checked for mistake in item.mistakes],
         "warnings": [warning for item in checked for warning in item.warnings],
     }
 

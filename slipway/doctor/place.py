@@ -79,7 +79,7 @@ def _named(context: Context, stack: str, files: Mapping[str, Document]) -> Place
     document = files[stack]
     place = _of_file(stack, document)
     if place is None:
-        why = "; ".join(map(str, document.findings[:1])) or "it lacks gcp:project or gcp:region"
+        why = "; ".join(map(str, document.mistakes[:1])) or "it lacks gcp:project or gcp:region"
         raise ConfigError(f"{document.file} does not say where the stack is", why=why, fix=f"slipway check {stack}")
     # A catalog that was named for this call is another's only by mistake, which its stack shows.
     return replace(place, address=context.selected.location) if context.address else place

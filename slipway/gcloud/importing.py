@@ -12,7 +12,7 @@ from slipway.errors import ConfigError
 from slipway.gcloud.fields import JOB, field_of
 from slipway.gcloud.workers import WorkersReader
 from slipway.kinds import CUSTOM_JOB
-from slipway.stack.yaml_file import Document, DocumentPart, FileFinding, in_words
+from slipway.stack.yaml_file import Document, DocumentPart, Mistake, in_words
 from slipway.template import JobTemplate, NfsMount, Scheduling
 from slipway.template.declaration import Declaration
 from slipway.template.job_template import MAX_TIMEOUT_S, problems
@@ -39,32 +39,32 @@ class Naming:
 
 def read(document: Document, naming: Naming) -> Imported:
     """Raise ConfigError with everything that is wrong, each with its line."""
-    findings = list(document.findings)
-    root = DocumentPart(document, (), findings)
-    if not findings and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
+    mistakes = list(document.mistakes)
+    root = DocumentPart(document, (), mistakes)
+    if not mistakes and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
         spec.wrong(
             "this is the body of a whole request, and a job file is the job's spec alone",
             f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it",
         )
-    found: dict[str, Any] = {} if findings else JOB(root) or {}
-    if not findings and not found.get("workerPoolSpecs"):
+    found: dict[str, Any] = {} if mistakes else JOB(root) or {}
+    if not mistakes and not found.get("workerPoolSpecs"):
         root.wrong("there are no workerPoolSpecs in it", f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes")
-    if not findings:
+    if not mistakes:
         imported = _template(root, found, naming)
         if imported is not None:
             return imported
-    ordered = sorted(findings, key=lambda one: one.line)
+    ordered = sorted(mistakes, key=lambda one: one.line)
     raise _refusal(document.file, ordered)
 
 
-def _refusal(file: str, findings: list[FileFinding]) -> ConfigError:
-    first, *more = in_words(findings)
+def _refusal(file: str, mistakes: list[Mistake]) -> ConfigError:
+    first, *more = in_words(mistakes)
     what = f"{file} can't be imported, and nothing was written"
     return ConfigError(what, why="\n".join((first, *more)), fix=f"correct {file}, or the flags")
 
 
 def _template(root: DocumentPart, found: Mapping[str, Any], naming: Naming) -> Imported | None:
-    """Return None where something is wrong, which is a finding then."""
+    """Return None where something is wrong, which is a mistake then."""
     notes: list[str] = []
     scheduling = found.get("scheduling", {})
     output = found.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
@@ -96,10 +96,10 @@ def _template(root: DocumentPart, found: Mapping[str, Any], naming: Naming) -> I
         "experiment": found["experiment"].rpartition("/")[2] if "experiment" in found else None,
     }
     _no_parameters(root)
-    if not root.findings:
+    if not root.mistakes:
         for problem in problems(Declaration(**asked)):
             root.wrong(f"as a template it is not well-formed: {problem}", "correct the field, or leave it out")
-    return None if root.findings else Imported(JobTemplate(**asked), (*notes, *reader.notes))
+    return None if root.mistakes else Imported(JobTemplate(**asked), (*notes, *reader.notes))
 
 
 def _capacity_type(root: DocumentPart, found: Mapping[str, Any], scheduling: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from slipway.rules.reservations import zone
 from slipway.stack.bounds import BUCKET_NAME, NAME, PROJECT, TRAINER
 from slipway.stack.cluster_checks import check_adoption, check_cluster, machine_of
 from slipway.stack.config import OWN_KEYS
-from slipway.stack.yaml_file import Document, DocumentPart, FileFinding
+from slipway.stack.yaml_file import Document, DocumentPart, Mistake
 
 LONGEST_STACK = 63
 # Provider settings that would take effect behind Slipway's back.
@@ -24,7 +24,7 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def check_rules(document: Document, stack: str) -> tuple[FileFinding, ...]:
+def check_rules(document: Document, stack: str) -> tuple[Mistake, ...]:
     """Everything that is wrong among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]
@@ -51,7 +51,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileFinding, ...]:
     check_trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
-    return tuple(root.findings)
+    return tuple(root.mistakes)
 
 
 def _keys(config: DocumentPart) -> None:

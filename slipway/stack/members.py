@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.formatting import quoted, short
 from slipway.stack.secrets import shown
-from slipway.stack.yaml_file import Document, DocumentPart, FileFinding
+from slipway.stack.yaml_file import Document, DocumentPart, Mistake
 
 EXAMPLE = "group:ml-engineers@acme.example"
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
@@ -91,8 +91,8 @@ def is_address(text: str) -> bool:
 _MAY = "may submit, spend money and read all results"
 
 
-def check_warnings(document: Document) -> tuple[FileFinding, ...]:
-    """Return warnings in the order of the lines. Of what is wrong altogether, the findings speak."""
+def check_warnings(document: Document) -> tuple[Mistake, ...]:
+    """Return warnings in the order of the lines. Of what is wrong altogether, the mistakes speak."""
     root = DocumentPart(document)
     config = root["config"]
     places = [config["slipway:workspace"], *(one for _, one in config["slipway:trainers"].items())]
@@ -101,7 +101,7 @@ def check_warnings(document: Document) -> tuple[FileFinding, ...]:
         who = "" if invalid_member(name) else crowd(name)
         if who:
             member.wrong(f"{who} {_MAY}", f"keep it if that is meant; else a group: {EXAMPLE}")
-    return tuple(root.findings)
+    return tuple(root.mistakes)
 
 
 def open_to(submitters: tuple[str, ...]) -> tuple[str, ...]:

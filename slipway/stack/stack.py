@@ -78,24 +78,24 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def parse(document: Document, *, stack: str | None = None) -> Stack:
     """The stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
 
-    Raises StackErrors with every finding, in the order of the lines.
+    Raises StackErrors with every mistake, in the order of the lines.
     """
     name = stack or stack_of(document.file)
-    findings = list(document.findings)
-    if not findings or document.values:
+    mistakes = list(document.mistakes)
+    if not mistakes or document.values:
         secrets = check_secrets(document)
         structure = check_structure(document)
         rules = check_rules(document, name)
         # What goes together says more of a key than what one value may be.
-        ruled = {(finding.line, finding.key) for finding in rules}
+        ruled = {(mistake.line, mistake.key) for mistake in rules}
         typed = structure if isinstance(structure, tuple) else ()
-        others = [*(finding for finding in typed if (finding.line, finding.key) not in ruled), *rules]
-        # One finding a key: what is secret may not be shown, and what can't be read has no type to speak about.
-        hidden = {(finding.line, finding.key) for finding in (*secrets, *document.findings)}
-        findings += [*secrets, *(finding for finding in others if (finding.line, finding.key) not in hidden)]
-        if not findings and isinstance(structure, StackFile):
+        others = [*(mistake for mistake in typed if (mistake.line, mistake.key) not in ruled), *rules]
+        # One mistake a key: what is secret may not be shown, and what can't be read has no type to speak about.
+        hidden = {(mistake.line, mistake.key) for mistake in (*secrets, *document.mistakes)}
+        mistakes += [*secrets, *(mistake for mistake in others if (mistake.line, mistake.key) not in hidden)]
+        if not mistakes and isinstance(structure, StackFile):
             return _stack(structure, name, document)
-    raise StackErrors(tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.line)))
+    raise StackErrors(tuple(sorted(dict.fromkeys(mistakes), key=lambda mistake: mistake.line)))
 
 
 NO_FILE = Document("", {})
@@ -105,7 +105,7 @@ def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FI
     """The stack of Pulumi's configuration, whose objects are JSON text, or of plain values.
 
     They win over those of `file`, whose lines are kept for the errors. Raises StackErrors; without a file their
-    findings have neither file nor line.
+    mistakes have neither file nor line.
     """
     written: dict[str, Any] = file.values if isinstance(file.values, dict) else {}
     before: Any = written.get("config")

@@ -17,7 +17,7 @@ from slipway.stack.bounds import VIOLATION
 from slipway.stack.config import OWN_KEYS, ConfigEntry
 from slipway.stack.entries import FIXED, RANGE
 from slipway.stack.secrets import shown
-from slipway.stack.yaml_file import Document, FileFinding, KeyPath, dotted
+from slipway.stack.yaml_file import Document, KeyPath, Mistake, dotted
 
 _KINDS = {
     "int_type": "a whole number",
@@ -96,18 +96,18 @@ def schema_text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def check_structure(document: Document) -> StackFile | tuple[FileFinding, ...]:
+def check_structure(document: Document) -> StackFile | tuple[Mistake, ...]:
     """The file as typed entries, or everything that keeps it from being so."""
     try:
         return StackFile.model_validate(document.values)
     except ValidationError as error:
-        return tuple(_finding(document, detail) for detail in error.errors(include_url=False))
+        return tuple(_mistake(document, detail) for detail in error.errors(include_url=False))
 
 
-def _finding(document: Document, detail: Any) -> FileFinding:
+def _mistake(document: Document, detail: Any) -> Mistake:
     path: KeyPath = tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
     what, fix = _words(path, detail)
-    return FileFinding(document.file, document.line(path), dotted(path), what, fix)
+    return Mistake(document.file, document.line(path), dotted(path), what, fix)
 
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:

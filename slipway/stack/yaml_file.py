@@ -25,7 +25,7 @@ _MOST_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class FileFinding:
+class Mistake:
     """A mistake in a stack file. `file` and `line` are empty and 0 where values did not come from a file."""
 
     file: str
@@ -41,28 +41,28 @@ class FileFinding:
 
 
 class StackErrors(ConfigError):  # noqa: N818 - there are several, shown together
-    """Every finding of a stack file, in the order of its lines."""
+    """Every mistake of a stack file, in the order of its lines."""
 
-    def __init__(self, findings: tuple[FileFinding, ...]) -> None:
-        self.findings = findings
-        count = "1 error" if len(findings) == 1 else f"{len(findings)} errors"
-        super().__init__(f"{count} in the stack configuration\n" + "\n".join(in_words(findings)))
+    def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
+        self.mistakes = mistakes
+        count = "1 error" if len(mistakes) == 1 else f"{len(mistakes)} errors"
+        super().__init__(f"{count} in the stack configuration\n" + "\n".join(in_words(mistakes)))
 
 
-def in_words(findings: Sequence[FileFinding]) -> list[str]:
+def in_words(mistakes: Sequence[Mistake]) -> list[str]:
     """Return lines for people: where there are very many, the first ones, and how many more."""
-    more = len(findings) - _MOST_SHOWN
-    return [*map(str, findings[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
+    more = len(mistakes) - _MOST_SHOWN
+    return [*map(str, mistakes[:_MOST_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)
 class Document:
-    """`lines` holds the line (from 1) of each key and list item by its path. `findings`: what is wrong as YAML."""
+    """`lines` holds the line (from 1) of each key and list item by its path. `mistakes`: what is wrong as YAML."""
 
     file: str
     values: Any
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
-    findings: tuple[FileFinding, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
 
     def line(self, path: KeyPath) -> int:
         """The line of the nearest enclosing key that has one; 0 without a file."""
@@ -77,7 +77,7 @@ class Document:
 
 
 def load(path: Path, *, shown_as: str | None = None) -> Document:
-    """Read a file; what is wrong with it as YAML is in the findings. Raises ConfigError when it can't be read."""
+    """Read a file; what is wrong with it as YAML is in the mistakes. Raises ConfigError when it can't be read."""
     file = shown_as or str(path)
     try:
         content = path.read_bytes()
@@ -90,7 +90,7 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
     except UnicodeDecodeError as error:
         what = f"can't read the byte {content[error.start]:#04x} as UTF-8"
         line = content.count(b"\n", 0, error.start) + 1
-        return Document(file, {}, findings=(FileFinding(file, line, "", what, "save the file as UTF-8"),))
+        return Document(file, {}, mistakes=(Mistake(file, line, "", what, "save the file as UTF-8"),))
 
 
 def from_text(text: str, file: str) -> Document:
@@ -100,8 +100,8 @@ def from_text(text: str, file: str) -> Document:
         reader = _Reader(loader, file)
         values = None if node is None else reader.value(node, ())
     except (yaml.YAMLError, RecursionError) as error:
-        return Document(file, {}, findings=(_syntax(error, text, file),))
-    return Document(file, values, reader.lines, tuple(reader.findings))
+        return Document(file, {}, mistakes=(_syntax(error, text, file),))
+    return Document(file, values, reader.lines, tuple(reader.mistakes))
 
 
 class _Reader:
@@ -111,7 +111,7 @@ class _Reader:
         self.loader = loader
         self.file = file
         self.lines: dict[KeyPath, int] = {}
-        self.findings: list[FileFinding] = []
+        self.mistakes: list[Mistake] = []
         self.open: set[int] = set()
         self.count = 0
 
@@ -142,7 +142,7 @@ class _Reader:
         return str(key.value)
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
-        """The scalar's value; None, with a finding, where it is not valid for the type it looks like."""
+        """The scalar's value; None, with a mistake, where it is not valid for the type it looks like."""
         try:
             value = self.loader.construct_object(node)
         except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over
@@ -156,7 +156,7 @@ class _Reader:
             else:
                 what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
-        self.findings.append(FileFinding(self.file, line, dotted(path), what, fix))
+        self.mistakes.append(Mistake(self.file, line, dotted(path), what, fix))
         return None
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
@@ -173,7 +173,7 @@ class _Reader:
             elif key.tag not in _KEYS:
                 wrong = (f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
             if wrong:
-                self.findings.append(FileFinding(self.file, line, dotted((*path, name)), *wrong))
+                self.mistakes.append(Mistake(self.file, line, dotted((*path, name)), *wrong))
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
@@ -193,29 +193,29 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
-def _syntax(error: Exception, text: str, file: str) -> FileFinding:
+def _syntax(error: Exception, text: str, file: str) -> Mistake:
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
         what = f"not YAML: the character #x{error.character:04x}, and special characters are not allowed"
-        return FileFinding(file, line, "", what, "delete it; an editor may not show it")
+        return Mistake(file, line, "", what, "delete it; an editor may not show it")
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)
         line = mark.line + 1 if mark else 1
         fix = "indent with spaces; a tab can't start a line" if "\\t" in what else "correct this line, or one above it"
-        return FileFinding(file, line, "", f"not YAML: {what}", fix)
+        return Mistake(file, line, "", f"not YAML: {what}", fix)
     if isinstance(error, RecursionError):
-        return FileFinding(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
-    return FileFinding(file, 1, "", f"not YAML: {error}", "correct the file")
+        return Mistake(file, 1, "", "not YAML that is read here: it is nested too deeply", "flatten it")
+    return Mistake(file, 1, "", f"not YAML: {error}", "correct the file")
 
 
 class DocumentPart:
     """A value at a path. Findings are collected in one list, shared by every part of a document."""
 
-    def __init__(self, document: Document, path: KeyPath = (), findings: list[FileFinding] | None = None) -> None:
+    def __init__(self, document: Document, path: KeyPath = (), mistakes: list[Mistake] | None = None) -> None:
         self.document = document
         self.path = path
-        self.findings: list[FileFinding] = [] if findings is None else findings
+        self.mistakes: list[Mistake] = [] if mistakes is None else mistakes
 
     @property
     def value(self) -> Any:
@@ -228,7 +228,7 @@ class DocumentPart:
         return here
 
     def __getitem__(self, key: str | int) -> DocumentPart:
-        return DocumentPart(self.document, (*self.path, key), self.findings)
+        return DocumentPart(self.document, (*self.path, key), self.mistakes)
 
     def items(self) -> Iterator[tuple[str, DocumentPart]]:
         """Children of a mapping; nothing when the value is not a mapping."""
@@ -246,6 +246,4 @@ class DocumentPart:
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 
     def wrong(self, what: str, fix: str) -> None:
-        self.findings.append(
-            FileFinding(self.document.file, self.document.line(self.path), dotted(self.path), what, fix)
-        )
+        self.mistakes.append(Mistake(self.document.file, self.document.line(self.path), dotted(self.path), what, fix))

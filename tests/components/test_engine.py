@@ -47,7 +47,7 @@ def test_errors_name_file_line_and_key(checkout: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**CONFIG, "slipway:quota": '{"mode": "hope"}'}))
     with pytest.raises(StackErrors) as error:
         configured(checkout)
-    (finding,) = error.value.findings
+    (finding,) = error.value.mistakes
     assert (finding.file, finding.line, finding.key) == ("stacks/Pulumi.dev.yaml", 5, "slipway:quota.mode")
 
 

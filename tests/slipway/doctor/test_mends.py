@@ -74,7 +74,7 @@ def pictures() -> Iterator[Picture]:
             yield picture(lives(used=1), jobs=(beside,), published=told, of_catalog=of_catalog)
     named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
     for document in (named, DOCUMENT):
-        for increase in (Increase.POSSIBLE, "no increase"):
+        for increase in (Increase.POSSIBLE, Increase.IMPOSSIBLE):
             yield picture(quota=quota(17, increase), document=document)
     yield picture(published=None)
     yield picture(published=replace(told, whole=None, damage="not valid JSON"))

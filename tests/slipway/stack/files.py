@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 from slipway.stack.stack import Stack, parse
-from slipway.stack.yaml_file import FileFinding, StackErrors, from_text
+from slipway.stack.yaml_file import Mistake, StackErrors, from_text
 
 FILE = "stacks/Pulumi.prod.yaml"
 HEAD = """\
@@ -32,16 +32,16 @@ def read(text: str, file: str = FILE) -> Stack:
     return parse(from_text(text, file))
 
 
-def wrong(text: str, file: str = FILE) -> tuple[FileFinding, ...]:
+def wrong(text: str, file: str = FILE) -> tuple[Mistake, ...]:
     try:
         read(text, file)
     except StackErrors as errors:
-        return errors.findings
+        return errors.mistakes
     return ()
 
 
-def only(text: str) -> FileFinding:
+def only(text: str) -> Mistake:
     """The one finding of a file that has one."""
-    findings = wrong(text)
-    assert len(findings) == 1, findings
-    return findings[0]
+    mistakes = wrong(text)
+    assert len(mistakes) == 1, mistakes
+    return mistakes[0]

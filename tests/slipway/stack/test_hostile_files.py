@@ -130,13 +130,13 @@ def test_merges_that_expand_without_end_are_refused() -> None:  # D1
 def test_of_what_is_merged_the_mappings_own_counts() -> None:
     document = from_text("a: &a {x: 1, y: 1}\nb: &b {<<: *a, y: 2}\nc: {z: 3, <<: [*b, *a]}\n", "Pulumi.dev.yaml")
     assert document.values["b"] == {"x": 1, "y": 2} and document.values["c"] == {"x": 1, "y": 2, "z": 3}
-    assert not document.findings and document.line(("c", "z")) == 3
+    assert not document.mistakes and document.line(("c", "z")) == 3
 
 
 def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:  # D1
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_bytes(HEAD.encode() + b"  slipway:templates: [d\xe9j\xe0]\n")
-    (finding,) = load(file).findings
+    (finding,) = load(file).mistakes
     assert finding.line == 5 and "the byte 0xe9" in finding.what
 
 
@@ -145,7 +145,7 @@ def test_very_many_findings_are_counted() -> None:
     with pytest.raises(StackErrors) as error:
         read(HEAD + keys)
     said = str(error.value).splitlines()
-    assert len(error.value.findings) == 500 and len(said) == 1 + 2 * 50 + 1
+    assert len(error.value.mistakes) == 500 and len(said) == 1 + 2 * 50 + 1
     assert said[0].startswith("500 errors") and said[-1] == "and 450 more"
 
 

@@ -135,7 +135,7 @@ def test_pulumis_own_configuration_serves_without_a_file() -> None:
     assert stack.name == "dev" and stack.clusters[0].pools[0].replicas == 2
     with pytest.raises(StackErrors) as caught:
         from_config({**config, "slipway:persistentResources": "{not json"}, stack="dev")
-    (finding,) = caught.value.findings
+    (finding,) = caught.value.mistakes
     assert (finding.file, finding.line, finding.key) == ("", 0, "slipway:persistentResources")
     assert str(finding).startswith("slipway:persistentResources: should be a mapping")
 

@@ -26,6 +26,6 @@ def test_secrets_are_refused_and_never_repeated(line: str, kind: str) -> None:  
     head = HEAD.replace("  gcp:project: acme-ml-prod\n", "") if line.startswith("gcp:project") else HEAD
     with pytest.raises(StackErrors) as caught:
         read(head + f"  {line}\n")
-    (finding,) = caught.value.findings
+    (finding,) = caught.value.mistakes
     assert finding.what == f"{kind} in a stack file" and "workload identity" in finding.fix
     assert "hunter2" not in str(caught.value)

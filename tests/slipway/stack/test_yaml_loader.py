@@ -9,7 +9,7 @@ from slipway.stack.yaml_file import from_text
 
 def value(text: str) -> Any:
     document = from_text(f"a: {text}\n", "Pulumi.dev.yaml")
-    return document.findings or document.values["a"]
+    return document.mistakes or document.values["a"]
 
 
 @pytest.mark.parametrize(

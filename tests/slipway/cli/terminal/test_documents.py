@@ -80,7 +80,7 @@ from slipway.review.rendering.document import read_all, write_all
 from slipway.review.review import Review
 from slipway.season import Season
 from slipway.stack.stack import parse
-from slipway.stack.yaml_file import FileFinding, from_text
+from slipway.stack.yaml_file import Mistake, from_text
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, JudgedCandidate
 from slipway.submission.ending import Suggestion
@@ -268,7 +268,7 @@ def sweeps() -> Mapping[str, Any]:
 
 
 def checks() -> Mapping[str, Any]:
-    finding = FileFinding("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
+    finding = Mistake("stacks/Pulumi.dev.yaml", 3, "region", "is missing", "say it")
     bad = Checked("prod", "stacks/Pulumi.prod.yaml", None, (finding,), (replace(finding, line=4),))
     return _json([bad, Checked("dev", "stacks/Pulumi.dev.yaml", parse(from_text(STACK, "stacks/Pulumi.dev.yaml")), ())])
 
