@@ -60,6 +60,9 @@ _PERMISSION = re.compile(
 )
 _ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)
 _RESOURCE = re.compile(r"on resource '([^']+)'")
+QUOTA_TOO_SMALL = "exceed quota limits"
+"""In a 429: the limit is below what one job needs, so that no waiting helps."""
+
 _API_DISABLED = re.compile(r"has not been used in project|is disabled", re.IGNORECASE)
 
 
@@ -148,6 +151,12 @@ class CloudError(SlipwayError):
     def not_accepted(self) -> bool:
         return self.answer is not None and self.answer.not_accepted
 
+    @property
+    def worth_again(self) -> bool:
+        """Tell whether it was not accepted for a reason that passes: a rate limit, a busy service, a refused
+        connection."""
+        return self.status == 503 and self.not_accepted
+
 
 class Unauthenticated(CloudError):
     exit_code = 3
@@ -177,6 +186,10 @@ class Exhausted(CloudError):
     exit_code = 5
     usual = "wait and try again, or ask for more quota: slipway quota"
 
+    @property
+    def worth_again(self) -> bool:
+        return QUOTA_TOO_SMALL not in self.message
+
 
 class Unserved(CloudError):
     """Nothing is wrong with the request: what answers has no such thing. The local cloud says so of its own limits."""
@@ -193,6 +206,10 @@ class Unreachable(CloudError):
 
     @property
     def not_accepted(self) -> bool:
+        return True
+
+    @property
+    def worth_again(self) -> bool:
         return True
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from slipway.clock import poll
-from slipway.cloud.failures import CloudError, NotFound, Unreachable
+from slipway.cloud.failures import QUOTA_TOO_SMALL, CloudError, NotFound, Unreachable
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
@@ -23,7 +23,6 @@ from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.lookup import JobLookup
-from slipway.submission.refusal import QUOTA_TOO_SMALL, lost_account, more_quota, worth_again
 from slipway.submission.request import Request, same
 
 _NOTED_WITHIN = 2.0
@@ -151,8 +150,8 @@ class Sender:
             if problem.not_accepted:
                 self._note(request, EntryState.REFUSED)
                 if QUOTA_TOO_SMALL in problem.message:
-                    problem.fix = more_quota(request, problem.message)
-                problem.fix = lost_account(request, problem) or problem.fix
+                    problem.fix = _more_quota(request, problem.message)
+                problem.fix = _lost_account(request, problem) or problem.fix
                 raise
             self.tell(f"{problem.why}; looking whether the job was made")
             found = self._search(request, self.policy.look_for)
@@ -172,7 +171,7 @@ class Sender:
                 return self.context.vertex.at(request.region).create(request.kind, request.body)
             except CloudError as problem:
                 unreachable += isinstance(problem, Unreachable)
-                if not worth_again(problem) or unreachable >= self.policy.resend_unreachable:
+                if not problem.worth_again or unreachable >= self.policy.resend_unreachable:
                     raise
                 asked = problem.answer.retry_after if problem.answer else None
                 wait = min(self.policy.longest_wait, max(wait, asked or 0.0))
@@ -219,6 +218,24 @@ class Sender:
             why=f"{why}; no job of request {request.id} is listed",
             risk=f"looks again first; {request.when_twice}",
         )
+
+
+def _more_quota(request: Request, message: str) -> str:
+    """Say how to ask for the quota that a refusal names, as much of it as the request needs."""
+    from slipway.jobs.waiting import draws
+    from slipway.quota.metrics import request_command
+
+    drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
+    short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
+    return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
+
+
+def _lost_account(request: Request, problem: CloudError) -> str:
+    """Say what to do where a refusal names the account that the job was to run as; empty for others."""
+    account = request.kind.spec_of(request.body).get("serviceAccount", "")
+    if not account or account not in problem.message:
+        return ""
+    return f"{problem.fix}\nif it was deleted: pulumi up --stack {request.stack}, which makes it again".lstrip()
 
 
 def _gone(request: Request, why: str) -> JobGoneError:

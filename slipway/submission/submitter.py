@@ -16,16 +16,16 @@ from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, JobGoneError, read_claim
+from slipway.jobs.verdict import Outcome
 from slipway.labels import capacity_type_label
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
-from slipway.submission.choice import Choice, about_replaced, replaced
+from slipway.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
 from slipway.submission.costs import Spending, spending, spending_of
 from slipway.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.submission.fallback import FallbackDisplay, FallbackLoop
 from slipway.submission.journal import SubmissionJournal
 from slipway.submission.later_offers import LaterOffers
 from slipway.submission.preflight import AT_ONCE, Preflight
-from slipway.submission.refusal import way_on
 from slipway.submission.request import Request, attempt_id
 from slipway.submission.sender import Attempt, RetryPolicy, Sender
 
@@ -176,6 +176,15 @@ class Submitter:
         loop = FallbackLoop(self.context, self.show, self.policy, submitted.request, candidate, later)
         attempt, given_up_for = loop.run(submitted.attempt, claim)
         return replace(submitted, attempt=attempt), given_up_for
+
+
+def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
+    """Say what passes by itself of a refusal that names no way on; empty where nothing is known to. A cluster that is
+    being made or rebooted is tried all the same, as no document says that it takes no jobs."""
+    cluster = taken.candidate.offer.cluster
+    if not problem.not_accepted or not cluster or taken.verdict.outcome is not Outcome.WAITS:
+        return ""
+    return f"wait until cluster {cluster} is RUNNING (slipway pools), then submit it again"
 
 
 def _place(prepared: PreparedSubmission, job: VertexJob) -> int:

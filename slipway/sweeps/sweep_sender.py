@@ -17,7 +17,6 @@ from slipway.cloud.failures import CloudError, Denied, Exhausted, NotFound, Unau
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock
 from slipway.errors import SlipwayError
-from slipway.submission.refusal import worth_again
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
 from slipway.sweeps.rate_limit import RateLimiter
@@ -199,7 +198,7 @@ class SweepSender:
 
     def _problem(self, pending: PendingRun, problem: CloudError, now: float, progress: SendingProgress) -> None:
         limiter = self._limiters[self._region(pending.run)]
-        if worth_again(problem):
+        if problem.worth_again:
             limited, answer = isinstance(problem, Exhausted), problem.answer
             (limiter.refused if limited else limiter.held)(now, answer.retry_after if answer else None)
             progress.limited += limited

@@ -14,7 +14,6 @@ import urllib3.exceptions
 
 from slipway.cloud.failures import CloudError, NoAnswer, Unreachable
 from slipway.kinds import CUSTOM_JOB
-from slipway.submission.refusal import worth_again
 from tests.slipway.cloud.server import certificate, connection
 
 Cut = Callable[[socket.socket], None]
@@ -115,7 +114,7 @@ def test_an_answer_that_a_proxy_loses_leaves_open_whether_the_request_was_carrie
 ) -> None:  # N7
     between = proxy(cut)
     error = submitted(f"{scheme}://127.0.0.1:9/", between.url, tmp_path)
-    assert isinstance(error, NoAnswer) and not error.not_accepted and not worth_again(error)
+    assert isinstance(error, NoAnswer) and not error.not_accepted and not error.worth_again
     assert len([line for line in between.taken if line.startswith("POST")]) == 1
 
 
@@ -134,7 +133,7 @@ def test_without_a_tunnel_nothing_was_sent(
 ) -> None:  # N7
     between = proxy(cut, tunnel, early=early)
     error = submitted("https://127.0.0.1:9/", between.url, tmp_path)
-    assert isinstance(error, Unreachable) and error.not_accepted and worth_again(error)
+    assert isinstance(error, Unreachable) and error.not_accepted and error.worth_again
     assert [line.rpartition(" ")[0] for line in between.taken] == ["CONNECT 127.0.0.1:9"]
     assert ("403 forbidden" in error.why) == (tunnel == b"403 Forbidden")
 

@@ -14,7 +14,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.kinds import JobKind
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.journal import EntryState
-from slipway.submission.refusal import way_on
+from slipway.submission.submitter import way_on
 
 from .fallback_command import Told, command
 from .service import CALL, Service
