@@ -96,11 +96,6 @@ class PreparedSubmission:
         return self.asked.overrides
 
     @property
-    def waits_asked(self) -> bool:
-        """Tell whether who submits has planned the waits, not the template."""
-        return bool(self.asked.waits or self.asked.then)
-
-    @property
     def moves(self) -> bool:
         """Tell whether it may be given up on one candidate for the next."""
         return any(wait is not None for _, wait in self.offers[:-1])

@@ -134,12 +134,17 @@ class FallbackLoop:
                     claim = take_claim(context.connection.storage, self.request.mark(context.catalog.work_bucket))
                     unread = claim is Claim.FREE
                     if claim is Claim.FREE and not failed:
-                        self.show.note(_not_given_up(job))
+                        self.show.note(
+                            f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; "
+                            "that is tried again every minute; Ctrl-C loses nothing: the same command goes on"
+                        )
                         failed = True
                     if claim is Claim.GIVEN_UP:
                         self.show.falling_back(WaitingAttempt(job, self.candidate, 0.0, next_is, launcher=launcher))
                 case Step.CANCEL:
-                    self._cancel(sent)
+                    for name in (job.name, *sent.copies):
+                        with suppress(Refused, Conflict, NotFound):
+                            context.vertex.cancel(name)
                     sent = replace(sent, job=context.vertex.job(job.name))
                 case Step.WAIT if without_machines and claim is Claim.FREE:
                     clock.sleep(judge_at - now)
@@ -211,23 +216,11 @@ class FallbackLoop:
             pass
         return follower.job
 
-    def _cancel(self, sent: Attempt) -> None:
-        for name in (sent.job.name, *sent.copies):
-            with suppress(Refused, Conflict, NotFound):
-                self.context.vertex.cancel(name)
-
 
 def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
     for one in judging:
         seen.append(one)
         yield one
-
-
-def _not_given_up(job: VertexJob) -> str:
-    return (
-        f"{job.display_name} could not be given up, as Cloud Storage did not take a note of it; that is tried again "
-        "every minute; Ctrl-C loses nothing: the same command goes on"
-    )
 
 
 def _lost(job: VertexJob) -> Cancelled:

@@ -96,7 +96,7 @@ class Preflight:
             return found
         later = candidates[candidates.index(found.taken.candidate) + 1 :]
         unavailable = [one for one in later if not one.offer.available]
-        if prepared.waits_asked:
+        if prepared.asked.waits or prepared.asked.then:
             asked = unavailable if found.starts else later
             judged = [one for one in self.judge(asked) if one.verdict.outcome is Outcome.NEVER]
         else:

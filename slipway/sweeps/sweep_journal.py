@@ -21,7 +21,6 @@ from typing import IO, Any
 from slipway.catalog.model import Template
 from slipway.context import Context
 from slipway.errors import Arguments, ConfigError, SlipwayError
-from slipway.labels import label_value
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.journal import lock, state_folder, unusable
 from slipway.sweeps.points import Point
@@ -56,10 +55,6 @@ class SweepDigests:
         texts = {"points": self._points, **{key: json.dumps(value, sort_keys=True) for key, value in what.items()}}
         text = ", ".join(f'"{key}": {texts[key]}' for key in sorted(texts))
         return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
-
-
-def sweep_id(template: Template, digest: str) -> str:
-    return f"{label_value(template.name)[:40].strip('-_')}-{digest[:10]}"
 
 
 def siblings(template: Template, kind: str, asked: SubmissionRequest) -> Iterator[SubmissionRequest]:

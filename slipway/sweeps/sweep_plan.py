@@ -23,7 +23,7 @@ from slipway.submission.candidates import PreparedSubmission, SubmissionRequest,
 from slipway.submission.parameters import judged
 from slipway.sweeps.points import Mistake, Point, Points, refusal
 from slipway.sweeps.runs import Run
-from slipway.sweeps.sweep_journal import SweepDigests, siblings, sweep_id
+from slipway.sweeps.sweep_journal import SweepDigests, siblings
 
 Values = Mapping[str, Scalar]
 
@@ -136,7 +136,8 @@ def plan_sweep(
 
 
 def _ids(template: Template, digests: Iterable[str]) -> list[str]:
-    return [sweep_id(template, digest) for digest in digests]
+    name = label_value(template.name)[:40].strip("-_")
+    return [f"{name}-{digest[:10]}" for digest in digests]
 
 
 def _shown(value: Scalar | None) -> str:
@@ -207,7 +208,9 @@ class ParameterJudge:
         """Return those of the point, typed, as far as they are right. `index` is its run's, from 0."""
         values, problems = judged(self._template, {**self._params, **point.values})
         twice = {name: f"{name} is given by {self._shared} as well" for name in point.given if name in self._params}
-        alone = [(name, what) for name, what in problems if name not in twice and self._is_sure(name, point)]
+        # A parameter that could not be read is a mistake by itself, and not missing.
+        sure = () if point.unread is None else (one for one in problems if one[0] not in point.unread)
+        alone = [(name, what) for name, what in sure if name not in twice]
         for name, what in (*twice.items(), *alone):
             found = self._found.setdefault((self._place(index, point, name), name), _Found(what))
             found.runs += 1
@@ -219,10 +222,6 @@ class ParameterJudge:
         """List those of all points, of which there are `runs`."""
         fix = f"slipway templates show {self._template.name}"
         return [Mistake(place, f"{one.what}{_many(one, runs)}", fix) for (place, _), one in self._found.items()]
-
-    def _is_sure(self, name: str, point: Point) -> bool:
-        """Tell whether it is a mistake: what could not be read is one by itself, and not missing."""
-        return point.unread is not None and name not in point.unread
 
     def _place(self, index: int, point: Point, name: str) -> str:
         if given := point.given.get(name):
