@@ -16,7 +16,14 @@ from typing import Any
 import click
 
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.arguments import WORD, SubmitArguments, WaitOptions, catalog_and_output, template_argument
+from slipway.cli.terminal.arguments import (
+    WORD,
+    SubmitArguments,
+    WaitOptions,
+    catalog_and_output,
+    template_argument,
+    timeout_option,
+)
 from slipway.cli.terminal.delivery import send
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.cli.terminal.submission import below_verdict, document, sent_words
@@ -96,7 +103,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
 @click.option("-f", "--follow", is_flag=True, help="Wait, and show state and logs meanwhile. Ctrl-C detaches.")
-@click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
+@timeout_option
 @click.option(
     "--request-id", metavar="ID", help="Name this submission: sent again with the same id, it still runs once."
 )

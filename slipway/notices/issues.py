@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.findings.finding import Finding
+from slipway.findings.markdown import code, text
 from slipway.notices.notice import KINDS, Notice, Notices
-from slipway.review.rendering.markdown import code, text
 
 MOST = 10
 """Issues that are opened or taken up again at once; the rest waits for its turn."""

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.formatting import short
 from slipway.review.change import Change
 from slipway.review.words import MOST_NAMED, named
 
@@ -106,13 +107,10 @@ def _failed(change: Change) -> Iterator[Finding]:
         return
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
     said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
-    details = (*rest, *(line.strip() for other in others for line in other.splitlines() if line.strip()))
-    more = f", and so would the deployment: {_cut(said).rstrip('.')}"
-    yield KINDS["preview-failed"].of(Subject("preview"), "The preview fails", more=more, details=map(_cut, details))
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    details = [*rest, *(line.strip() for other in others for line in other.splitlines() if line.strip())]
+    cause = short(said, _LONGEST).rstrip(".")
+    more, details = f", and so would the deployment: {cause}", [short(line, _LONGEST) for line in details]
+    yield KINDS["preview-failed"].of(Subject("preview"), "The preview fails", more=more, details=details)
 
 
 def _listed(files: Iterable[str]) -> str:

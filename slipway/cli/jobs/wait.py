@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from slipway.cli.terminal.arguments import catalog_and_output, found_jobs, jobs_argument
+from slipway.cli.terminal.arguments import catalog_and_output, found_jobs, jobs_argument, timeout_option
 from slipway.cli.terminal.documents import out_jobs
 from slipway.cli.terminal.watching import events_of_cost, watch
 from slipway.context import Context
@@ -19,7 +19,7 @@ from slipway.submission.ending import require_success
 
 @click.command()
 @jobs_argument(required=True)
-@click.option("--timeout", metavar="TIME", help="Stop waiting after 90s, 10m or 2h (exit 9); the job goes on.")
+@timeout_option
 @catalog_and_output
 def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, output: str) -> None:
     limit = seconds(timeout) if timeout is not None else None

@@ -154,6 +154,11 @@ def catalog_and_output(command: Command) -> Command:
     )(output_option(command))
 
 
+def timeout_option(command: Command) -> Command:
+    words = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
+    return click.option("--timeout", metavar="TIME", help=words)(command)
+
+
 def output_option(command: Command) -> Command:
     return click.option(
         "-o",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, gravest_first
+from slipway.findings.markdown import block, code, folded, text
 from slipway.formatting import counted, short
 from slipway.review.rendering import document
 from slipway.review.rendering.headline import (
@@ -25,7 +26,6 @@ from slipway.review.rendering.headline import (
     numbers_of,
     templates_of,
 )
-from slipway.review.rendering.markdown import block, code, folded, text
 from slipway.review.review import Review
 
 MARKER = "<!-- slipway-review -->"
@@ -35,7 +35,7 @@ LIMIT = 65_000
 _DATA = "<!-- slipway-review-data "
 _LARGEST_DATA = 40_000
 _VISIBLE, _DETAILS = 12, 4
-_CUT = 900
+_LONGEST = 900
 _LONGEST_NAME = 200
 
 
@@ -88,9 +88,7 @@ def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool
     shown, rest = _chosen(reviews)
     parts = [f"{MARKER}\n### {text(headline(reviews))}"]
     parts += [
-        f"> **incomplete**: {_named(one.stack, reviews)}{text(_cut(line))}"
-        for one in reviews
-        for line in one.incomplete
+        f"> **incomplete**: {_named(one.stack, reviews)}{_shown(line)}" for one in reviews for line in one.incomplete
     ]
     parts += [_table(reviews), *_sections(shown, min(details, _DETAILS), reviews)]
     more = counted(len(rest), "more consequence")
@@ -98,7 +96,7 @@ def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool
         parts.append(folded(more, "\n\n".join(_sections(rest, details, reviews))))
     elif rest:
         parts.append(f"{more}: too long for a comment, `slipway review` prints them.")
-    standing = [f"- {_named(one.stack, reviews)}{text(_cut(line))}" for one in reviews for line in one.standing]
+    standing = [f"- {_named(one.stack, reviews)}{_shown(line)}" for one in reviews for line in one.standing]
     if standing and folds:
         remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
         parts.append(folded(remarks, "\n".join(standing)))
@@ -134,10 +132,8 @@ def _sections(chosen: Chosen, details: int, reviews: Sequence[Review]) -> Iterat
             where = "" if known else f" ({code(short(one.field, _LONGEST_NAME))})"
             already = f" *({ON_MAIN})*" if one.key in review.on_main else ""
             told.add((review.stack, one.field))
-            lines.append(
-                f"- {SIGNS[one.grade]} {_named(review.stack, reviews)}{text(_cut(one.sentence))}{where}{already}"
-            )
-            lines += [f"  - {text(_cut(line))}" for line in first_of(one.details, details)]
+            lines.append(f"- {SIGNS[one.grade]} {_named(review.stack, reviews)}{_shown(one.sentence)}{where}{already}")
+            lines += [f"  - {_shown(line)}" for line in first_of(one.details, details)]
         yield "\n".join(lines)
 
 
@@ -195,5 +191,5 @@ def _encoded(bare: Iterable[Review], place: Place) -> str:
     return f"{_DATA}{base64.b64encode(packed).decode()} -->"
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _CUT else f"{line[:_CUT]}…"
+def _shown(words: str) -> str:
+    return text(short(words, _LONGEST))

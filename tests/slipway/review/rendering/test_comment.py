@@ -9,10 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, Section, Subject
+from slipway.findings.markdown import code, text
 from slipway.review.preview import Preview, Step
 from slipway.review.rendering.comment import LIMIT, MARKER, Place, comment, contents
 from slipway.review.rendering.document import read, write
-from slipway.review.rendering.markdown import code, text
 from slipway.review.rendering.plain_text import plain_text
 from slipway.review.rendering.redaction import redacted
 from slipway.review.review import Review, beside, planned, review
