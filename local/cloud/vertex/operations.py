@@ -55,6 +55,7 @@ def start(
     target: str,
     metadata: str,
     response: str,
+    *,
     progress: str = "",
     result: dict[str, Any] | None = None,
 ) -> Operation:
@@ -75,6 +76,7 @@ def done(
     target: str,
     metadata: str,
     response: str,
+    *,
     result: dict[str, Any] | None = None,
     error: dict[str, Any] | None = None,
 ) -> Reply:

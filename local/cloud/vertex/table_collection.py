@@ -56,7 +56,7 @@ class TableCollection(Collection, Generic[K]):
         return self.listed(
             call,
             lambda after, size: tables.page(
-                self.world.store, self._table, location, condition, order, descending, after, size
+                self.world.store, self._table, location, condition, after, size, order=order, descending=descending
             ),
         )
 

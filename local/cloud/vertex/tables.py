@@ -103,7 +103,7 @@ class ResourceTable:
 
 
 def page(
-    store: Store, table: str, region: str, condition: Condition, order: str, descending: bool, after: str, size: int
+    store: Store, table: str, region: str, condition: Condition, after: str, size: int, *, order: str, descending: bool
 ) -> tuple[list[Body], str]:
     """Up to `size` bodies and where the next page starts ("" at the end). `order` is a key of ORDERS.
 

@@ -62,6 +62,7 @@ def _told(
     words: str,
     used: Usage | None = None,
     did: str = "used it",
+    *,
     details: Iterable[str] = (),
     grade: Grade | None = None,
 ) -> Finding:
@@ -103,7 +104,7 @@ def _bounds(template: Template, old: Parameter, new: Parameter, used: Usage) -> 
         values = list(dict.fromkeys(shown(value, new.name) for value in given if value is not None))
         lately = [f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else []
         words = f": {join(narrowed)}, so values that were allowed are refused"
-        yield _told("bounds-narrowed", template, new, words, refused, "gave such a value", lately)
+        yield _told("bounds-narrowed", template, new, words, refused, "gave such a value", details=lately)
     if widened:
         yield _told("bounds-widened", template, new, f": {join(widened)}")
 

@@ -158,7 +158,9 @@ class PersistentResources(Collection):
     def _start(self, call: Call, parent: str, target: str, verb: str, progress: str = "") -> operations.Operation:
         metadata = f"{verb}OperationMetadata"
         response = "Empty" if verb == "Delete" else _KIND.message
-        return operations.start(self.world, call.params["version"], parent, target, metadata, response, progress)
+        return operations.start(
+            self.world, call.params["version"], parent, target, metadata, response, progress=progress
+        )
 
     def _fated(self, cluster: Cluster, doomed: str, *, fresh: bool) -> Cluster:
         """The cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want of

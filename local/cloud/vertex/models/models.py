@@ -50,7 +50,7 @@ class Models(Entries):
             parent, kind = result.get("model", location_name(location)), "UploadModel"
             metadata, response = f"{kind}OperationMetadata", f"{kind}Response"
             version = call.params["version"]
-            return operations.done(self.world, version, parent, parent, metadata, response, result, error)
+            return operations.done(self.world, version, parent, parent, metadata, response, result=result, error=error)
 
     def get(self, call: Call) -> Reply:
         location = self.enter(call, "get", "call")

@@ -217,7 +217,7 @@ def test_ten_thousand_jobs_are_listed_page_by_page_at_the_same_cost(tmp_path: Pa
     while seen == 0 or after:
         counted[0] = 0
         found, after = tables.page(
-            world.store, jobs.NAME, REGION, conditions.Condition("1"), "create_time", True, after, 1000
+            world.store, jobs.NAME, REGION, conditions.Condition("1"), after, 1000, order="create_time", descending=True
         )
         costs.append(counted[0])
         seen += len(found)
