@@ -213,13 +213,15 @@ def _pool(name: str, entry: PoolEntry) -> PoolSpec:
     asked = entry.accelerator
     shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
     disk = Disk(entry.disk.type or "", entry.disk.size_gb)
+    # Any other key of a pool is a field of its machines, by the same name.
+    others = entry.model_dump(exclude={"machine", "accelerator", "disk", "replicas"})
     sizes = entry.replicas
     low, high, initial = (
         (sizes.min, sizes.max, sizes.initial or sizes.min) if isinstance(sizes, ReplicaRange) else (sizes, sizes, sizes)
     )
     return PoolSpec(
         name=name,
-        machine=MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, disk),
+        machine=MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, disk, **others),
         min=low,
         max=high,
         autoscaled=isinstance(sizes, ReplicaRange),

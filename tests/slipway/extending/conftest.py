@@ -17,10 +17,11 @@ Edit = Callable[[str, Callable[[str], str]], None]
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Edit:
-    shutil.copytree(ROOT / "slipway", tmp_path / "slipway", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("slipway", "local", "stacks", "docs"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "played"))
 
     def edit(file: str, change: Callable[[str], str]) -> None:
-        path = tmp_path / "slipway" / file
+        path = tmp_path / file
         before = path.read_text("utf-8")
         path.write_text(change(before), "utf-8")
         assert path.read_text("utf-8") != before, f"nothing changed in {file}"

@@ -22,7 +22,7 @@ PLAIN = CALENDAR.replace('"LOW_COST"', "None").replace("waits_by_itself=True", "
 
 
 def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
+    edited("slipway/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
     found = told(
         tmp_path,
         """
@@ -67,7 +67,7 @@ print(json.dumps({
 
 
 def test_a_capacity_type_without_a_strategy_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", PLAIN))
+    edited("slipway/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", PLAIN))
     program = """
 import json
 from datetime import UTC, datetime

@@ -41,8 +41,11 @@ BATCH_JOB = BatchJobKind()
 def test_a_kind_of_job_is_one_file_and_its_name_in_the_table(tmp_path: Path, edited: Edit) -> None:
     (tmp_path / "slipway" / "kinds" / "batch_job.py").write_text(BATCH)
     taken = "from slipway.kinds.batch_job import BATCH_JOB\nfrom slipway.kinds.kind"
-    edited("kinds/__init__.py", lambda text: text.replace("from slipway.kinds.kind", taken))
-    edited("kinds/__init__.py", lambda text: text.replace("TUNING_JOB, PIPELINE)", "TUNING_JOB, PIPELINE, BATCH_JOB)"))
+    edited("slipway/kinds/__init__.py", lambda text: text.replace("from slipway.kinds.kind", taken))
+    edited(
+        "slipway/kinds/__init__.py",
+        lambda text: text.replace("TUNING_JOB, PIPELINE)", "TUNING_JOB, PIPELINE, BATCH_JOB)"),
+    )
     found = told(
         tmp_path,
         """
@@ -94,7 +97,7 @@ print(json.dumps({
 
 
 def test_a_rule_of_a_team_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
+    edited("slipway/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
     program = """
 import json
 from slipway.errors import ConfigError

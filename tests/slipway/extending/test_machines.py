@@ -32,7 +32,7 @@ def test_a_machine_family_with_a_new_accelerator_is_one_row(tmp_path: Path, edit
         table["accelerators"]["NVIDIA_B300"] = B300
         return json.dumps(table)
 
-    edited("machines/table.json", with_b300)
+    edited("slipway/machines/table.json", with_b300)
     found = told(
         tmp_path,
         """

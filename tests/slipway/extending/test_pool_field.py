@@ -1,18 +1,21 @@
-"""A field of a pool is its row, its key and the form of the service."""
+"""A field of a pool is its row, its key, the form of the service and the stand-in's: six files with schema and docs."""
 
+import json
 from functools import partial
 from pathlib import Path
 
-from .conftest import Edit, told
+from .conftest import ROOT, Edit, told
 
-STACK_FILE = """config:
+POOL = "{machine: a2-highgpu-1g, replicas: 1MORE}"
+PARTITION = ", gpuPartition: 3g.20gb"
+STACK_FILE = f"""config:
   gcp:project: acme-ml
   gcp:addPulumiAttributionLabel: "false"
   gcp:region: us-central1
   slipway:persistentResources:
     h100:
       pools:
-        workers: {machine: a3-highgpu-8g, replicas: 1MORE}
+        workers: {POOL}
 """
 
 
@@ -20,26 +23,39 @@ def put_before(place: str, row: str, text: str) -> str:
     return text.replace(place, f"{row}{place}", 1)
 
 
-# By file: what is put before the first place that begins so.
+# By file: what is put before the first place that begins so. The schema is written by `slipway check --schema`.
 WITH_PARTITION = {
-    "cluster_fields.py": {
-        '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.partition or ""),\n',
+    "slipway/cluster_fields.py": {
+        '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.gpu_partition or ""),\n',
     },
-    "machines/spec.py": {
-        "\n    def __post_init__": "    partition: str | None = None\n",
-        "            disk=Disk(str(": '            partition=machine.get("gpuPartitionSize"),\n',
-        "        return {\n": '        machine |= {"gpuPartitionSize": self.partition} if self.partition else {}\n',
+    "slipway/machines/spec.py": {
+        "\n    def __post_init__": "    gpu_partition: str | None = None\n",
+        "            disk=Disk(str(": '            gpu_partition=machine.get("gpuPartitionSize"),\n',
+        "        return {\n": "        if self.gpu_partition:\n"
+        '            machine["gpuPartitionSize"] = self.gpu_partition\n',
     },
-    "stack/entries.py": {"    replicas: Replicas": "    gpu_partition: str | None = None\n"},
-    "stack/stack.py": {"),\n        min=low": ", entry.gpu_partition"},
+    "slipway/stack/entries.py": {
+        "    replicas: Replicas": '    gpu_partition: str | None = Field(default=None, description="Its size.")\n'
+    },
+    "local/plugin/resources/persistent_resource.py": {
+        '            "acceleratorType": text': '            "gpuPartitionSize": text(replace=True),\n',
+    },
+    "docs/ci.md": {
+        "### Other machines or regions": f"A part of a GPU: `{POOL.replace('MORE', PARTITION)}`.\n\n",
+    },
 }
+SCHEMA = "stacks/schema.json"
+MOST = 6
 
 
 def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited: Edit) -> None:
-    """Beside it, the key and the service's form: four files of the product."""
+    """Beside it, the key and the service's form: three files of the product. The local cloud knows the field."""
+    assert len({*WITH_PARTITION, SCHEMA}) <= MOST
     for file, rows in WITH_PARTITION.items():
         for place, row in rows.items():
             edited(file, partial(put_before, place, row))
+    schema = told(tmp_path, "from slipway.stack.structure import schema_text; print(schema_text())")
+    edited(SCHEMA, lambda _: json.dumps(schema))
     (tmp_path / "stack.yaml").write_text(STACK_FILE)
     found = told(
         tmp_path,
@@ -47,6 +63,10 @@ def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited
 import json
 from dataclasses import replace
 from pathlib import Path
+from local.cloud.vertex.clusters import rules
+from local.plugin.comparing import changed
+from local.plugin.resources.persistent_resource import PersistentResource as Provided
+from local.plugin.wire import from_api, to_api
 from slipway import codec
 from slipway.catalog import model
 from slipway.cloud.clusters import PersistentResource
@@ -69,13 +89,18 @@ def current(more):
 def lives(one, id):
     return PersistentResource.read({"name": id, "state": "RUNNING", **one.request("prod")})
 
-plain, split = current(""), current(", gpuPartition: 1g.10gb")
+plain, split = current(""), current(", gpuPartition: 3g.20gb")
+asked, less = ({"resourcePools": one.request("prod")["resourcePools"]} for one in (split, plain))
+fields = Provided.schema.fields
 otherwise = lives(replace(split, spec=plain.spec), split.id)
 old, new = (published(one, "us-central1") for one in (plain, split))
 whole = model.Catalog("prod", "acme-ml", "us-central1", "", False, "w", "t", {"h100": new}, (), {})
 read = codec.read(model.Catalog, json.loads(json.dumps(codec.write(whole))))
 print(json.dumps({
     "ids": [plain.id, split.id],
+    "cloud": [one.message for one in rules.mistakes(split.request("prod"), "us-central1")],
+    "provider": [to_api(fields, asked) == asked, from_api(fields, asked) == asked],
+    "changed": sorted(changed(Provided.schema, less, asked)),
     "review": [str(one) for one in edits(old, new)],
     "engine": [one.key for one in departures(new, otherwise.spec, "prod")],
     "drift": [[one.field, one.sentence] for one in of_clusters(read, (otherwise,))],
@@ -88,10 +113,16 @@ print(json.dumps({
     key = "pools.workers.gpuPartition"
     plain, split = found["ids"]
     assert plain != split
-    assert found["review"] == [f"`{key}` none → `1g.10gb`"]
+    assert found["cloud"] == []
+    assert found["provider"] == [True, True]
+    assert found["changed"] == ["resourcePools"]
+    assert found["review"] == [f"`{key}` none → `3g.20gb`"]
     assert found["engine"] == [key]
-    assert found["drift"] == [[key, f"{key} is none, and was deployed with 1g.10gb"]]
+    assert found["drift"] == [[key, f"{key} is none, and was deployed with 3g.20gb"]]
     (adoption,) = found["adoption"]
-    assert f"h100.{key}: the file says none, and team-a has 1g.10gb; write `gpuPartition: 1g.10gb`" in adoption
-    assert f"it has none as {key}, and the stack file asks for 1g.10gb" in found["by hand"]
+    assert f"h100.{key}: the file says none, and team-a has 3g.20gb; write `gpuPartition: 3g.20gb`" in adoption
+    assert f"it has none as {key}, and the stack file asks for 3g.20gb" in found["by hand"]
     assert found["alternatives"] == [False, True]
+    key = schema["$defs"]["PoolEntry"]["properties"].pop("gpuPartition")
+    assert key["description"] == "Its size."
+    assert schema == json.loads((ROOT / SCHEMA).read_text("utf-8"))
