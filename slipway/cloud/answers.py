@@ -119,13 +119,7 @@ def _require_texts(found: object) -> None:
 
 
 def garbled(call: Call, why: str) -> Garbled:
-    return Garbled(
-        f"could not {call.doing}",
-        why=told(why),
-        fix="is that endpoint the API, with no proxy that answers in its place? Look at the GOOGLE_…_CUSTOM_ENDPOINT "
-        "variables",
-        call=call,
-    )
+    return Garbled(call, told(why))
 
 
 def parse_timestamp(text: str | None) -> datetime | None:

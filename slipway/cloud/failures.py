@@ -114,19 +114,18 @@ class Answer:
 class CloudError(SlipwayError):
     """An API call that did not give what was asked for.
 
-    `permission` and `role` name what is missing where the service denied access, and are empty elsewhere.
+    `role` is missing where the service denied access, and empty elsewhere. `fix` is the kind's usual one unless given.
     """
 
     exit_code = 4
     usual = ""
     """The fix for most answers of this kind."""
 
-    def __init__(self, what: str, why: str = "", fix: str = "", *, call: Call, answer: Answer | None = None) -> None:
-        super().__init__(what, why=why, fix=fix)
-        self.call = call
-        self.answer = answer
-        self.permission = ""
-        self.role = ""
+    def __init__(
+        self, call: Call, why: str = "", fix: str = "", *, answer: Answer | None = None, role: str = ""
+    ) -> None:
+        super().__init__(f"could not {call.doing}", why=why, fix=fix or self.usual)
+        self.call, self.answer, self.role = call, answer, role
 
     @property
     def status(self) -> int:
@@ -203,6 +202,10 @@ class Unavailable(CloudError):
 
 class Unreachable(CloudError):
     exit_code = 1
+    usual = (
+        "look at your network and the GOOGLE_…_CUSTOM_ENDPOINT variables "
+        "(the local cloud is started by: python -m local up)"
+    )
 
     @property
     def not_accepted(self) -> bool:
@@ -217,12 +220,17 @@ class NoAnswer(CloudError):
     """A lost answer. Where it leaves open whether a job was made, the submission says so, with its own exit code."""
 
     exit_code = 1
+    usual = "try again"
 
 
 class Garbled(CloudError):
     """An answer that no API gives. The request may have been carried out all the same."""
 
     exit_code = 1
+    usual = (
+        "is that endpoint the API, with no proxy that answers in its place? Look at the GOOGLE_…_CUSTOM_ENDPOINT "
+        "variables"
+    )
 
 
 _BY_STATUS: Mapping[int, type[CloudError]] = {
@@ -239,16 +247,13 @@ _BY_STATUS: Mapping[int, type[CloudError]] = {
 def failure(call: Call, answer: Answer) -> CloudError:
     kind = _BY_STATUS.get(answer.status, Refused if 400 <= answer.status < 500 else Unavailable)
     why = answer.message or answer.reason or f"HTTP {answer.status}"
-    what = f"could not {call.doing}"
-    if kind is Denied:
-        return _denied(call, answer, what, why)
-    return kind(what, why, kind.usual, call=call, answer=answer)
+    return _denied(call, answer, why) if kind is Denied else kind(call, why, answer=answer)
 
 
-def _denied(call: Call, answer: Answer, what: str, why: str) -> CloudError:
+def _denied(call: Call, answer: Answer, why: str) -> Denied:
     if _API_DISABLED.search(answer.message):
         fix = "enable the API (gcloud services enable …), wait a minute, try again"
-        return Denied(what, why, fix, call=call, answer=answer)
+        return Denied(call, why, fix, answer=answer)
     acting = _ACT_AS.search(answer.message)
     named = _PERMISSION.search(answer.message)
     permission = "iam.serviceAccounts.actAs" if acting else named.group(1) if named else call.permission
@@ -258,9 +263,7 @@ def _denied(call: Call, answer: Answer, what: str, why: str) -> CloudError:
     fix = f"ask for a role with {permission}" if permission else ""
     if role:
         fix = f"ask for {role}{f' on {on}' if on else ''}"
-    error = Denied(what, why, fix, call=call, answer=answer)
-    error.permission, error.role = permission, role
-    return error
+    return Denied(call, why, fix, answer=answer, role=role)
 
 
 def needs_role(problem: CloudError) -> str:

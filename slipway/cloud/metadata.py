@@ -17,11 +17,12 @@ BOARD = "backing_tensorboard_resource"
 """The key of an experiment's metadata under which the Vertex SDK keeps its TensorBoard; autologging asks for it."""
 RUNNING, COMPLETE, FAILED, CANCELLED = "RUNNING", "COMPLETE", "FAILED", "CANCELLED"
 
-_STATE = "_state"
+STATE = "_state"
+"""The key of a run's metadata under which the Vertex SDK keeps its state."""
 _VERSION = "0.0.1"
 _BODIES: Mapping[str, Mapping[str, Any]] = {
     EXPERIMENT: {"experiment_deleted": False},
-    RUN: {"_params": {}, "_metrics": {}, _STATE: RUNNING},
+    RUN: {"_params": {}, "_metrics": {}, STATE: RUNNING},
 }
 """Metadata that the Vertex SDK writes into a new context of each schema, and expects there."""
 
@@ -37,7 +38,7 @@ class Context:
 
     @property
     def state(self) -> str:
-        return str(self.metadata.get(_STATE, ""))
+        return str(self.metadata.get(STATE, ""))
 
     @property
     def board(self) -> str:
@@ -99,14 +100,11 @@ class Metadata:
             f"{self._base}{parent}:addContextChildren", call, {"childContexts": [child]}, idempotent=True
         )
 
-    def set_state(self, run: Context, state: str) -> None:
-        """Raises Conflict when it was changed since it was read."""
-        self._update(_call(f"set the state of {_id(run.name)}", "contexts.update", run.name), run, {_STATE: state})
-
-    def set_board(self, experiment: Context, board: str) -> None:
-        """Raises Conflict when it was changed since it was read."""
-        call = _call(f"give {_id(experiment.name)} a TensorBoard", "contexts.update", experiment.name)
-        self._update(call, experiment, {BOARD: board})
+    def change(self, context: Context, key: str, value: str) -> None:
+        """Set `STATE` of a run or `BOARD` of an experiment. Raises Conflict when it was changed since it was read."""
+        call = _call(f"update {_id(context.name)}", "contexts.update", context.name)
+        body = {"name": context.name, "etag": context.etag, "metadata": {**context.metadata, key: value}}
+        self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
 
     def default_board(self, home: str) -> str:
         """The full name of the default TensorBoard of `home` (projects/P/locations/R), empty where there is none."""
@@ -121,10 +119,6 @@ class Metadata:
         call = _call("create the default TensorBoard", "tensorboards.create", home)
         body = {"displayName": title, "isDefault": True}
         return shaped(call, Operation.read, self._session.post(f"{self._base}{home}/tensorboards", call, body))
-
-    def _update(self, call: Call, context: Context, changed: Mapping[str, Any]) -> None:
-        body = {"name": context.name, "etag": context.etag, "metadata": {**context.metadata, **changed}}
-        self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
 
     def _make_store(self, store: str) -> None:
         call = _call(f"create the metadata store {_id(store)}", "metadataStores.create", store)

@@ -207,7 +207,7 @@ class Session:
                 raise _no_answer(call, url, problem, never_sent=True) from problem
             if isinstance(problem, GoogleAuthError):
                 why = f"the credentials give no access token: {str(problem) or type(problem).__name__}"
-                raise Unauthenticated(f"could not {call.doing}", why, Unauthenticated.usual, call=call) from problem
+                raise Unauthenticated(call, why) from problem
             raise
 
 
@@ -217,19 +217,8 @@ def _no_answer(call: Call, url: str, problem: Exception, *, never_sent: bool = F
     if endless := next((one for one in causes if isinstance(one, OverlongAnswer | EndlessAnswer)), None):
         return garbled(call, f"{host}: {endless}")
     if never_sent or any(isinstance(cause, _NO_REQUEST) or _while_connecting(cause) for cause in causes):
-        return Unreachable(
-            f"could not {call.doing}",
-            why=f"nothing answers at {host} ({_brief(causes)})",
-            fix="look at your network and the GOOGLE_…_CUSTOM_ENDPOINT variables "
-            "(the local cloud is started by: python -m local up)",
-            call=call,
-        )
-    return NoAnswer(
-        f"could not {call.doing}",
-        why=f"{host} took the request and gave no answer ({_brief(causes)})",
-        fix="try again",
-        call=call,
-    )
+        return Unreachable(call, f"nothing answers at {host} ({_brief(causes)})")
+    return NoAnswer(call, f"{host} took the request and gave no answer ({_brief(causes)})")
 
 
 def _while_connecting(problem: BaseException) -> bool:

@@ -55,17 +55,15 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
     if job.state != "JOB_STATE_FAILED" or job.start_time is None or not job.log_ids:
         return None
     found = REPLICA.search(job.error)
-    task = found[0] if found else ""
+    read = _memory if _OUT_OF_MEMORY.search(job.error) else _last_lines
     try:
-        if _OUT_OF_MEMORY.search(job.error):
-            return _memory(context, job, task)
-        return _last_lines(context, job, task)
+        return read(context, job, _failed_first(job), found[0] if found else "")
     except CloudError as problem:
         return Failure(why=f"more is not known: {problem.brief}")
 
 
-def _last_lines(context: Context, job: VertexJob, task: str) -> Failure:
-    wanted, trial = task_filter(task) if task else _ANY_REPLICA, _failed_first(job)
+def _last_lines(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
+    wanted = task_filter(task) if task else _ANY_REPLICA
     if trial:
         wanted += f' AND labels."{TRIAL_LABEL}"="{trial.id}"'
     query = job_filter(job.log_ids, only=wanted)
@@ -75,23 +73,22 @@ def _last_lines(context: Context, job: VertexJob, task: str) -> Failure:
     chosen = [entry for entry in own if entry.severity in _ERRORS] or own
     lines = [line for entry in chosen for line in _COLOUR.sub("", shown(entry.text)).split("\n")]
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
-    return Failure(_who(job, task), tuple(cut))
+    return Failure(_who(job, trial, task), tuple(cut))
 
 
-def _memory(context: Context, job: VertexJob, task: str) -> Failure:
+def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
     end = job.end_time or context.now
     begin = max(job.start_time or end, end - _BEFORE)
     monitoring = context.brief.monitoring(context.catalog.project)
-    trial = _failed_first(job)
     ids = (trial.job.rsplit("/", 1)[-1],) if trial else job.run_ids
     series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]
     most = max((point.value, one.task) for one in series for point in one.points) if series else None
     if most is None:
-        return Failure(_who(job, task), why="how much memory it used was not sampled")
+        return Failure(_who(job, trial, task), why="how much memory it used was not sampled")
     pool = REPLICA.fullmatch(most[1])
     position = int(pool[1]) if pool else len(job.worker_pools)
     machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
-    return Failure(_who(job, most[1]), memory=most[0], machine=machine)
+    return Failure(_who(job, trial, most[1]), memory=most[0], machine=machine)
 
 
 def _failed_first(job: VertexJob) -> Trial | None:
@@ -99,6 +96,6 @@ def _failed_first(job: VertexJob) -> Trial | None:
     return min(failed, key=lambda one: (one.end_time, one.id), default=None)
 
 
-def _who(job: VertexJob, task: str) -> str:
-    who, trial = who_of(task, job), _failed_first(job)
+def _who(job: VertexJob, trial: Trial | None, task: str) -> str:
+    who = who_of(task, job)
     return f"{trial.id}/{who}" if trial else short(who)

@@ -11,7 +11,7 @@ from slipway.clock import poll
 from slipway.cloud.answers import region_of
 from slipway.cloud.failures import Call, CloudError, Conflict, NotFound, Unavailable
 from slipway.cloud.jobs import VertexJob
-from slipway.cloud.metadata import CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, Metadata
+from slipway.cloud.metadata import BOARD, CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, STATE, Metadata
 from slipway.context import Context
 from slipway.submission.request import Request
 
@@ -36,7 +36,7 @@ def prepare_experiment(context: Context, request: Request) -> None:
         try:
             found = metadata.context(experiment)
             if not found.board:
-                metadata.set_board(found, _default_board(context, metadata, home))
+                metadata.change(found, BOARD, _default_board(context, metadata, home))
         except NotFound:
             if not metadata.make(experiment, EXPERIMENT, title, _default_board(context, metadata, home)):
                 continue  # Somebody has made it meanwhile, with or without a TensorBoard.
@@ -60,10 +60,9 @@ def _default_board(context: Context, metadata: Metadata, home: str) -> str:
     if board := metadata.default_board(home):
         return board
     raise Unavailable(
-        "could not create the default TensorBoard",
+        Call("create the default TensorBoard"),
         operation.error or f"it is not there after {_BOARD_MADE_S:.0f} s",
         "submit again, or ask an owner of the project to create one in the console (Vertex AI, Experiments)",
-        call=Call("create the default TensorBoard"),
     )
 
 
@@ -111,7 +110,7 @@ def _end(metadata: Metadata, name: str, job: VertexJob) -> None:
         if run.state not in ("", RUNNING):
             return  # The code has ended it itself.
         try:
-            metadata.set_state(run, state)
+            metadata.change(run, STATE, state)
         except Conflict:
             if attempt == _TRIES:
                 raise

@@ -42,7 +42,7 @@ def test_a_region_where_the_stack_offers_no_cluster_is_done_without_and_named(
     def read(vertex: Vertex) -> tuple[str, ...]:
         if down in vertex.regions:
             call = Call("list jobs", "aiplatform.customJobs.list", "project acme-dev")
-            raise Denied("could not list jobs", "denied", call=call)
+            raise Denied(call, "denied")
         return vertex.regions
 
     if not seen:

@@ -194,4 +194,4 @@ def test_an_answer_that_breaks_off_is_no_answer_and_never_damaged_content(server
 
 def test_only_a_submission_may_end_with_the_code_for_an_unknown_answer() -> None:
     for kind in (NoAnswer, Garbled, Unreachable):
-        assert kind("x", call=Call("read")).exit_code == 1
+        assert kind(Call("read")).exit_code == 1

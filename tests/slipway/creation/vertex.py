@@ -26,19 +26,19 @@ def refused(status: int, message: str = "no") -> Exception:
 
 
 def unanswered() -> Exception:
-    return NoAnswer("could not create", why="the connection was closed", call=CALL)
+    return NoAnswer(CALL, "the connection was closed")
 
 
 def unreachable() -> Exception:
-    return Unreachable("could not create", why="nothing answers", call=CALL)
+    return Unreachable(CALL, "nothing answers")
 
 
 def taken() -> Exception:
-    return Conflict("could not create", why="exists", call=CALL, answer=Answer(409, "ALREADY_EXISTS", "exists"))
+    return Conflict(CALL, "exists", answer=Answer(409, "ALREADY_EXISTS", "exists"))
 
 
 def gone() -> Exception:
-    return NotFound("could not read", call=CALL, answer=Answer(404, "NOT_FOUND", "it does not exist"))
+    return NotFound(CALL, answer=Answer(404, "NOT_FOUND", "it does not exist"))
 
 
 def cluster(

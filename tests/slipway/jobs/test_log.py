@@ -33,7 +33,7 @@ class Book(Logging):
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
         if self.busy:
             self.busy -= 1
-            raise Exhausted("", "", call=Call("read"), answer=Answer(429, "RESOURCE_EXHAUSTED", "slowly"))
+            raise Exhausted(Call("read"), answer=Answer(429, "RESOURCE_EXHAUSTED", "slowly"))
         since = filter.partition('timestamp>="')[2].rstrip('"')
         edge = datetime.fromisoformat(since) if since else BEGIN - timedelta(days=1)
         yield from sorted(

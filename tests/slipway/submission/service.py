@@ -108,7 +108,7 @@ class Service:
             self.dead = True
             raise Killed
         if fault == "lost":
-            raise NoAnswer("no answer", why="lost", call=CALL)
+            raise NoAnswer(CALL, "lost")
 
     def create(self, at: Location, body: bytes, media: str = "") -> bool:
         """An object that must not be there."""
@@ -128,7 +128,7 @@ class Service:
         with self._call("get"):
             job = next((one for one in self.jobs if one.name == name), None)
             if job is None:
-                raise NotFound("no job", call=CALL)
+                raise NotFound(CALL)
             self._pass(job)
         return self._seen(job)
 
@@ -153,7 +153,7 @@ class Service:
     def read(self, at: Location, **_: object) -> bytes:
         with self._call("read"):
             if str(at) not in self.objects:
-                raise NotFound("no object", call=CALL)
+                raise NotFound(CALL)
         return self.objects[str(at)].encode()
 
     def active_jobs(self, kind: JobKind, filter: str = "") -> Iterator[VertexJob]:

@@ -63,10 +63,10 @@ class Cloud:
         self.experiments[name] = {BOARD: board}
         return True
 
-    def set_board(self, found: Context, board: str) -> None:
+    def change(self, found: Context, key: str, value: str) -> None:
         if self._changed(found.name):
             raise failure(Call("write"), Answer(409, "ABORTED", "etag"))
-        self.experiments[found.name] = {**found.metadata, BOARD: board}
+        self.experiments[found.name] = {**found.metadata, key: value}
 
     def _changed(self, name: str) -> bool:
         other, self.meanwhile = self.meanwhile, None

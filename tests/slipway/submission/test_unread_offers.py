@@ -46,7 +46,7 @@ class Silent(Service):
 
 
 def nothing_answers() -> CloudError:
-    return Unreachable("could not read cluster cpu-1", why="nothing answers there", call=CALL)
+    return Unreachable(CALL, "nothing answers there")
 
 
 def there(one: JudgedCandidate, region: str) -> JudgedCandidate:

@@ -18,7 +18,7 @@ from .test_sweep_sender import CALL, AtOnce, Service, command
 DEPLOYED = Catalog("local", "p", "us-central1", "", False, "w", "t", {"cpu": Cluster("cpu", "cpu-1", {})}, (), {})
 ROLLED_OVER = replace(DEPLOYED, clusters={"cpu": Cluster("cpu", "cpu-2", {})})
 GONE = replace(DEPLOYED, clusters={})
-LOST = NoAnswer("could not read the catalog", why="lost", call=CALL)
+LOST = NoAnswer(CALL, "lost")
 
 
 class Bucket:

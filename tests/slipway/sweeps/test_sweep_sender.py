@@ -80,13 +80,13 @@ class Service:
         if fault == "killed":
             raise Killed
         if fault == "lost":
-            raise NoAnswer("no answer", why="lost", call=CALL)
+            raise NoAnswer(CALL, "lost")
         return job
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
         self.time += 0.05
         if self.dead:
-            raise NoAnswer("no answer", why="dead", call=CALL)
+            raise NoAnswer(CALL, "dead")
         wanted = {request.id for request in requests}
         return {id_: job.name for id_, _, job in self._listed if id_ in wanted}, 1
 

@@ -44,7 +44,7 @@ class Broken:
                 yield chunk
                 if self.times:
                     self.times -= 1
-                    raise NoAnswer("could not read it", call=Call("read it"))
+                    raise NoAnswer(Call("read it"))
 
         monkeypatch.setattr(Storage, "chunks", chunks)
 

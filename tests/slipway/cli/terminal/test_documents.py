@@ -253,9 +253,7 @@ def sent() -> Mapping[str, Any]:
 def sweeps() -> Mapping[str, Any]:
     price, times = Price(Decimal("2")), Times(60.0, 120.0, 5)
     forecast = Forecast(4, (Share(4, price, False, None, times),), 3.0)
-    result = SendingResult(
-        {Run(1): "j1", Run(0, 1): "j0"}, {Run(2): CloudError("send", "refused", call=Call("send"))}, [Run(3)]
-    )
+    result = SendingResult({Run(1): "j1", Run(0, 1): "j0"}, {Run(2): CloudError(Call("send"), "refused")}, [Run(3)])
     whole = SubmittedSweep("s1", 4, RemainingRuns((), {}, 1, 2, 3, 4, gone=(7,)), result, cast(Any, None), forecast)
     untimed = replace(forecast, shares=(Share(4, UNKNOWN, True, 2, None),))
     return {
