@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import output_option
+from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, nearest, quoted
 from slipway.prices import Bounds, Price, price_in_words, total

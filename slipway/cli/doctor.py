@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import WORD, catalog_and_output
 from slipway.cli.terminal.findings import show
+from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.findings.finding import Finding, Grade, shape_of
 from slipway.formatting import counted, join
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import output_option
 from slipway.cli.terminal.findings import show
+from slipway.cli.terminal.options import output_option
 from slipway.cli.terminal.sources import preview_of, text_of
 from slipway.formatting import counted
 

@@ -16,7 +16,7 @@ import os
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import WORD, output_option
+from slipway.cli.terminal.options import WORD, output_option
 from slipway.cli.terminal.sources import text_of
 
 _FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"

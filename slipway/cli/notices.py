@@ -23,8 +23,8 @@ import click
 
 from slipway import codec
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import WORD, output_option
 from slipway.cli.terminal.findings import below
+from slipway.cli.terminal.options import WORD, output_option
 from slipway.cli.terminal.sources import lines_of, text_of
 from slipway.errors import ConfigError
 from slipway.formatting import join, quoted

@@ -17,7 +17,7 @@ import click
 from slipway.capacity import CAPACITY_TYPES
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import WORD, catalog_and_output
+from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.clock import right_time
 from slipway.cloud.quotas import preference_body
 from slipway.context import Context

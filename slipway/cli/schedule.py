@@ -16,8 +16,8 @@ from slipway.catalog.document import as_published
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import catalog_and_output
 from slipway.cli.terminal.documents import dates_document
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time, wrong_clock
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope

@@ -16,16 +16,10 @@ from typing import Any
 import click
 
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.arguments import (
-    WORD,
-    SubmitArguments,
-    WaitOptions,
-    catalog_and_output,
-    template_argument,
-    timeout_option,
-)
+from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.delivery import send
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
+from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument, timeout_option
 from slipway.cli.terminal.submission import below_verdict, document, sent_words
 from slipway.cloud.failures import CloudError
 from slipway.context import Context

@@ -8,8 +8,8 @@ from __future__ import annotations
 import click
 
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.arguments import WORD, catalog_and_output, found_jobs, jobs_argument
 from slipway.cli.terminal.documents import out_jobs
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_jobs, jobs_argument
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, SlipwayError, first_of

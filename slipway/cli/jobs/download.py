@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import WORD, catalog_and_output, found_job, job_argument
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.context import Context
 from slipway.formatting import counted, size
 from slipway.jobs.download import Download, Tell, download
@@ -59,7 +59,7 @@ def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, o
 def _progress() -> Iterator[Tell]:
     """A bar on a terminal; elsewhere a line for each quarter."""
     if sys.stderr.isatty() and screen.coloured(sys.stderr):
-        from slipway.cli.terminal.screen import transfer
+        from slipway.cli.terminal.redrawn import transfer
 
         with transfer() as show:
             yield show

@@ -14,7 +14,7 @@ import click
 from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.arguments import catalog_and_output
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex

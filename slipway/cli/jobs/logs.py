@@ -11,7 +11,7 @@ from functools import partial
 import click
 
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.arguments import WORD, catalog_and_output, found_job, job_argument
+from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry

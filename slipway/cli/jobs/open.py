@@ -14,7 +14,7 @@ from urllib.parse import quote
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import catalog_and_output, found_job, job_argument
+from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ResourceError

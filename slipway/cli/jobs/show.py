@@ -15,9 +15,9 @@ import click
 from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.chart import show_usage
 from slipway.cli.terminal.documents import events_document, usage_document
+from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob

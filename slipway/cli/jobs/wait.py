@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import click
 
-from slipway.cli.terminal.arguments import catalog_and_output, found_jobs, jobs_argument, timeout_option
 from slipway.cli.terminal.documents import out_jobs
+from slipway.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, timeout_option
 from slipway.cli.terminal.watching import events_of_cost, watch
 from slipway.context import Context
 from slipway.errors import Cancelled, ResourceError, Timeout, first_of

@@ -15,8 +15,8 @@ from slipway.catalog.lookup import remedy
 from slipway.catalog.model import Catalog
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import catalog_and_output
 from slipway.cli.terminal.documents import dates_document
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.cli.terminal.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.clock import right_time
 from slipway.cloud.clusters import PersistentResource

@@ -18,7 +18,7 @@ import click
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.arguments import WORD, catalog_and_output
+from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.clock import poll
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound

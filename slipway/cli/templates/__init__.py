@@ -8,8 +8,8 @@ from slipway.catalog.lookup import capacity_types
 from slipway.catalog.model import Template
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import catalog_and_output
 from slipway.cli.terminal.documents import catalog_document, template_document
+from slipway.cli.terminal.options import catalog_and_output
 from slipway.context import Context
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import WORD
+from slipway.cli.terminal.options import WORD
 from slipway.cli.terminal.sources import text_of
 from slipway.errors import ConfigError
 

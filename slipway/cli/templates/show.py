@@ -13,9 +13,9 @@ from slipway.catalog.lookup import find_template, reason, trainer_of
 from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.arguments import catalog_and_output, template_argument
 from slipway.cli.terminal.documents import catalog_document, template_document
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
+from slipway.cli.terminal.options import catalog_and_output, template_argument
 from slipway.cli.terminal.submission import commit_words
 from slipway.context import Context
 from slipway.formatting import counted, span

@@ -186,7 +186,7 @@ class SweepTerminal:
         if self._json or not screen.coloured(sys.stderr):
             yield _lines(self._context.clock)
             return
-        from slipway.cli.terminal.screen import bar
+        from slipway.cli.terminal.redrawn import bar
 
         with bar(progress.total, progress.done) as show:
             yield lambda now: show(now.done, words(now))

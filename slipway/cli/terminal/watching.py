@@ -72,7 +72,7 @@ def display(
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
         yield before or PlainDisplay(context.clock, quiet)
         return
-    from slipway.cli.terminal.screen import live
+    from slipway.cli.terminal.redrawn import live
 
     with live(context.clock) as show:
         yield show

@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli.jobs.download import _quarters
-from slipway.cli.terminal.screen import transfer
+from slipway.cli.terminal.redrawn import transfer
 from slipway.cloud.failures import Call, NoAnswer
 from slipway.cloud.storage import Location, Storage, StoredObject
 from slipway.jobs import download as module

@@ -1,0 +1,115 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from slipway.cli.terminal import completions
+from slipway.errors import ResourceError
+from slipway.labels import unfit
+
+if TYPE_CHECKING:
+    from slipway.cloud.jobs import VertexJob
+    from slipway.context import Context
+
+Command = Callable[..., Any]
+
+
+class _Word(click.ParamType[str]):
+    """Text that is not empty: in a script, empty text is a variable that nobody set."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value).strip():
+            self.fail("it is empty; leave it out, or give it a value", param, ctx)
+        if wrong := unfit(str(value)):  # Of a variable of the environment; what is typed was looked at before.
+            self.fail(f"it {wrong}", param, ctx)
+        return str(value)
+
+
+WORD = _Word()
+
+
+def catalog_and_output(command: Command) -> Command:
+    return click.option(
+        "--catalog",
+        type=WORD,
+        metavar="gs://BUCKET",
+        help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]",
+    )(output_option(command))
+
+
+def timeout_option(command: Command) -> Command:
+    words = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
+    return click.option("--timeout", metavar="TIME", help=words)(command)
+
+
+def output_option(command: Command) -> Command:
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+        help="json: one versioned document on stdout, and nothing else there.",
+    )(command)
+
+
+def template_argument(command: Command) -> Command:
+    return click.argument("template", type=WORD, shell_complete=completions.templates)(command)
+
+
+def job_argument(command: Command) -> Command:
+    return click.argument("job", type=WORD, shell_complete=completions.jobs)(command)
+
+
+def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
+    return click.argument(
+        "jobs", type=WORD, nargs=-1, required=required, metavar="JOB…", shell_complete=completions.active_jobs
+    )
+
+
+def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = True) -> list[VertexJob]:
+    """Return each once, in the order in which they were named. Raises ResourceError for one that is not there."""
+    return list(
+        {job.name: job for job in (found_job(context, text, of_template=of_template) for text in texts)}.values()
+    )
+
+
+def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
+    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; say
+    which of several was taken. Raises ResourceError."""
+    from slipway.cli.terminal import screen
+    from slipway.jobs.claim import JobGoneError, OtherJobError, original
+    from slipway.jobs.finding import find_jobs
+    from slipway.jobs.waiting import state_word
+    from slipway.labels import label_value
+
+    catalog = context.catalog
+    try:
+        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
+    except ResourceError as problem:
+        if text not in catalog.templates:
+            raise
+        why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
+        fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
+        raise ResourceError(problem.what, why=why, fix=fix) from None
+    if newest.display_name != text:
+        about = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
+        if newest.template and newest.template == label_value(text):
+            screen.note(f"note: {text} is a template; this is its newest job, {newest.display_name} ({about})")
+        elif newest.request_id == text:
+            screen.note(f"note: {text} is a request; this is its job, {newest.display_name} ({about})")
+    if not namesakes:
+        return newest
+    ran = None
+    with suppress(JobGoneError, OtherJobError):
+        ran = original(context.vertex, context.connection.storage, newest)
+    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
+    screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")
+    return ran or newest
