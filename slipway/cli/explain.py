@@ -26,10 +26,9 @@ _FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
 @click.argument("file", type=WORD, metavar="FILE")
 @output_option
 def command(file: str, output: str) -> None:
-    from slipway.cloud.foreign_words import meanings
-    from slipway.notices.own_error import split
+    from slipway.cloud.foreign_words import meanings, own_errors
 
-    own, lines = split(text_of(file, _FIX))
+    own, lines = own_errors(text_of(file, _FIX))
     known = {fix for _, _, fix in own}
     found = own + [(one.what, one.why, one.fix) for one in meanings(lines, os.environ) if one.fix not in known]
     if output == "json":

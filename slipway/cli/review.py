@@ -29,7 +29,7 @@ from slipway.formatting import counted, join
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slipway.review.approval import MergeResult
+    from slipway.review.gate import MergeResult
     from slipway.review.reading import Files
     from slipway.review.review import Review
 
@@ -99,13 +99,12 @@ def command(
     no_live: bool,
 ) -> None:
     from slipway.context import Clock
-    from slipway.review.approval import obstacles
-    from slipway.review.gate import unannounced, unapproved
+    from slipway.review.gate import obstacles, unannounced, unapproved
     from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
     from slipway.review.rendering.document import write_all
+    from slipway.review.rendering.headline import plain_text
     from slipway.review.rendering.places import located
-    from slipway.review.rendering.plain_text import plain_text
     from slipway.review.rendering.redaction import redacted
 
     now = Clock().now()  # The same for all, so that what is alike is told alike.

@@ -1,4 +1,5 @@
-"""Meanings of the engine's and its provider's words, which say what went wrong, and seldom what to do.
+"""Meanings of the engine's and its provider's words, which say what went wrong, and seldom what to do; and Slipway's
+own errors among them, which say it themselves.
 
 Both are programs of others, so whoever has their words (a hook of the program, a log) finds the way out here.
 """
@@ -23,6 +24,10 @@ _THEN = f"then {_AGAIN}"
 _ANSWER = r"googleapi: (?:got HTTP response code |Error )"
 _LONGEST = 300
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
+_PART = re.compile(r"^  (?P<name>why|fix): (?P<text>.*)$")
+_GOES_ON = " " * 7
+"""As `SlipwayError` indents the lines of a part after its first; all of them stand where the engine has the error."""
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
 _PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =|.*{_ANSWER}\d+:?)\s+")
 
@@ -137,3 +142,33 @@ def _words(text: str) -> str:
     while (shorter := _PREFIX.sub("", said)) != said:
         said = shorter
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+
+
+def own_errors(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Return each error of Slipway's own once, as what happened, why and the fix, and the lines that are of none: the
+    service's words within an error's reason have been dealt with. An error that says neither why nor what to do is not
+    Slipway's."""
+    lines = [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
+    own, others, number = dict[tuple[str, str, str], None](), list[str](), 0
+    while number < len(lines):
+        begins, end = _BEGINS.match(lines[number]), number + 1
+        parts: dict[str, list[str]] = {}
+        said: list[str] = []
+        while begins and end < len(lines) and lines[end].startswith(begins["indent"]):
+            rest = lines[end].removeprefix(begins["indent"])
+            if part := _PART.match(rest):
+                said = parts.setdefault(part["name"], [])
+                said.append(part["text"])
+            elif parts and rest.startswith(_GOES_ON):
+                said.append(rest.removeprefix(_GOES_ON))
+            else:
+                break
+            end += 1
+        if begins and parts:
+            why, fix = ("\n".join(parts.get(name, [])).strip() for name in ("why", "fix"))
+            own[begins["what"].strip(), why, fix] = None
+            number = end
+        else:
+            others.append(lines[number])
+            number += 1
+    return list(own), others

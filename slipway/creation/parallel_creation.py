@@ -18,8 +18,8 @@ from slipway.deployment.plan import Plan
 from slipway.deployment.removal import GracePeriod
 from slipway.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.files import write_atomically
-from slipway.findings import document
 from slipway.findings.finding import Finding
+from slipway.findings.kinds import to_document
 from slipway.formatting import join, seconds
 from slipway.generations.action import What, Why
 from slipway.live import Unknown, Use
@@ -60,7 +60,7 @@ def creator(
     def told(found: tuple[Finding, ...] = ()) -> None:
         """Write for `slipway notices` what there were no machines for; none, where all clusters run."""
         if file := environ.get(FINDINGS):
-            write_atomically(Path(file), json.dumps(document.write(stack, ["stock-out"], found)))
+            write_atomically(Path(file), json.dumps(to_document(stack, ["stock-out"], found)))
 
     if not asked:
         told()

@@ -24,10 +24,9 @@ from slipway.findings.kinds import KINDS
 from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.review.grants import form, place
-from slipway.review.inputs import differences, top
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.resources.buckets import FIELDS
-from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, overwritten
+from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, differences, overwritten, top
 from slipway.state import is_adopted_bucket
 
 _BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")

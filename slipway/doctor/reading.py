@@ -34,8 +34,8 @@ from slipway.kinds import KINDS
 from slipway.live import Unknown
 from slipway.quota.report import QuotaReport
 from slipway.quota.seasons import judge, metrics
-from slipway.review.deployed import published_in
 from slipway.review.preview import Preview
+from slipway.review.reading import published_in
 from slipway.state import State
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 

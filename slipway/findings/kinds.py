@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from slipway.findings.finding import FindingKind, Grade, Section
+from slipway.findings.finding import Finding, FindingKind, Grade, Section, Subject
 
 _NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
@@ -219,3 +220,22 @@ _ALL = (
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
 FOLLOWING = frozenset({"generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid"})
 """What follows from another consequence, which is told first."""
+
+
+DOCUMENT = "findings"
+"""The kind of document that the findings of a run are written as, for whoever comes after it."""
+
+
+def to_document(stack: str, looked: Iterable[str], findings: Iterable[Finding]) -> dict[str, Any]:
+    """`looked`: the kinds of which these are all that there are."""
+    keys = ("kind", "subject", "sentence", "fix", "facts")
+    listed = [{key: getattr(one, key) for key in keys} for one in findings]
+    return {"schema": 1, "kind": DOCUMENT, "stack": stack, "lookedAt": list(looked), "findings": listed}
+
+
+def of_document(body: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """Raises KeyError, TypeError or ValueError."""
+    return tuple(
+        KINDS[one["kind"]].of(Subject.read(one["subject"]), str(one["sentence"]), str(one["fix"]), **one["facts"])
+        for one in body["findings"]
+    )

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from slipway import codec
 from slipway.codec import As, At, Form
 from slipway.errors import ConfigError
-from slipway.findings.document import KIND as FINDINGS_DOCUMENT
-from slipway.findings.document import read as read_findings
 from slipway.findings.finding import Finding, Subject, shape
+from slipway.findings.kinds import DOCUMENT
 from slipway.findings.kinds import KINDS as FINDINGS
+from slipway.findings.kinds import of_document as read_findings
 from slipway.formatting import join, quoted
 from slipway.season import MACHINES, moment_in_words
 
@@ -221,7 +221,7 @@ _DOCUMENTS: Mapping[str, Callable[[Mapping[str, Any]], Notices]] = {
     "schedule": _of_schedule,
     "drift": _of_drift,
     "notices": lambda body: codec.read(Notices, body),
-    FINDINGS_DOCUMENT: _of_findings,
+    DOCUMENT: _of_findings,
 }
 
 

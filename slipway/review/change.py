@@ -11,11 +11,15 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.actions import of_catalog
-from slipway.facts import Facts
-from slipway.generations.action import Action, What
+from slipway.deployment.workspace_plan import WRITES_METRICS
+from slipway.facts import Facts, Kept
+from slipway.generations.action import Action, What, Why
+from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
+from slipway.quota.usage import drawn as drawn_by
 from slipway.review.preview import Preview
 from slipway.review.touched import Touched, touched
+from slipway.review.usual import job_spec
 
 
 @dataclass(frozen=True)
@@ -97,3 +101,92 @@ class Change:
             return frozenset()
         kept = (one.id for one in self.before.kept.values() if one.kind == "cluster")
         return frozenset((*self.before.catalog.retiring, *kept))
+
+
+def let_go(change: Change, id_: str) -> Kept | None:
+    """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for what the
+    deployed catalog still sends jobs to: that was not given up by a deployment that came to its end."""
+    if change.before is None or change.after is None or id_ in change.after.kept or _needed(id_, change):
+        return None
+    asked_for = {*_names(change.before.catalog), *_names(change.after.catalog)}
+    kept = None if id_ in asked_for else change.before.kept.get(id_)
+    return kept if kept and kept.kind != "cluster" else None
+
+
+def lapsed(change: Change, account: str, role: str, place: str) -> bool:
+    """Tell whether a role that the workspace granted an account was kept for jobs alone that have ended. `place`: empty
+    for the project."""
+    if let_go(change, account):
+        return True
+    if role != WRITES_METRICS or place or change.old is None or change.new is None or _needed(account, change):
+        return False
+    return not any(_writes_metrics(catalog, account) for catalog in (change.old, change.new))
+
+
+def come_by_time(change: Change) -> frozenset[str]:
+    """Names of clusters that were dormant and are not any more, by what was deployed."""
+    return frozenset(one.cluster for one in change.actions if one.current and one.why in (Why.SEASON, Why.AWAITED))
+
+
+def added(change: Change) -> frozenset[str]:
+    """Names of clusters that nobody has deployed yet, or not as what they are made as."""
+    known = {*change.old.clusters, *come_by_time(change)} if change.old else set()
+    return frozenset(change.new.clusters if change.new else ()) - known
+
+
+def gone_by_time(change: Change) -> frozenset[str]:
+    """Names of clusters that are dormant now, by the dates that were deployed."""
+    return frozenset(one.cluster for one in change.of(What.REST) if one.why is Why.SEASON)
+
+
+def drawn_by_season(change: Change, metric: str) -> bool:
+    """Tell whether more of a quota is drawn because seasons begin, and for nothing else."""
+    more = _drawing_more(change, metric)
+    return more is not None and bool(more) and more <= come_by_time(change)
+
+
+def drawn_as_deployed(change: Change, metric: str) -> bool:
+    """Tell whether a quota is drawn by what is deployed already, and by what comes with its season."""
+    more = _drawing_more(change, metric)
+    deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
+    return more is not None and more <= come_by_time(change) | deployed
+
+
+def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
+    """Clusters and offers that draw more of a quota in the stack's own region than was declared last, or will with
+    their seasons. None where it is checked in another way."""
+    if change.before is None or change.after is None:
+        return None
+    before, after = change.before.quota, change.after.quota
+    if (before.mode, before.strict, before.region) != (after.mode, after.strict, after.region):
+        return None
+    more = set()
+    for key, line in after.lines.items():
+        if line.metric == metric and not line.region:
+            drawn = before.lines[key].drawn if key in before.lines else {}
+            more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
+    known = {one.id for one in change.before.catalog.dormant.values()}
+    more |= {
+        one.name
+        for one in change.after.catalog.dormant.values()
+        if one.comes and one.id not in known and metric in drawn_by((declared(one),), ())
+    }
+    return frozenset(more)
+
+
+def _needed(id_: str, change: Change) -> bool:
+    return any(job.needs(id_) for job in change.jobs)
+
+
+def _names(catalog: Catalog) -> tuple[str, ...]:
+    return catalog.trainer, *catalog.trainers.values(), catalog.catalog_bucket, catalog.work_bucket
+
+
+def _writes_metrics(catalog: Catalog, account: str) -> bool:
+    """Tell whether some template asks for what `workspace_plan.metric_writers` tells; true for an account of none."""
+    if account not in _names(catalog):
+        return True
+    specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
+    return any(
+        spec.get("serviceAccount") == account and (spec.keys() & {"experiment", "tensorboard"}) for spec in specs
+    )

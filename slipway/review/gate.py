@@ -1,18 +1,26 @@
-"""The gate: what of a review needs an approval, and whether what was approved still holds. Pure."""
+"""The gate: what of a review needs an approval, who gave one, and whether what was approved still holds. Pure; `github`
+asks.
+
+An approval is of a git tree, by somebody who has read the comment. Whoever may write to a repository can edit the
+comment and set a check of any name, so neither is an approval.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.findings.finding import Finding, Grade
+from slipway.formatting import join
 from slipway.prices import Price, dollars
 from slipway.review.rendering.redaction import hidden
 from slipway.review.review import Review
 
 TOLERANCE = Decimal(1)
 """USD an hour by which a deployment may cost more than what was approved: prices and rounding move."""
+_SHOWN = 12
+"""Digits of a git tree."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +33,19 @@ class Obstacle:
     subject: str = ""
 
 
+def _consequence(review: Review, one: Finding, how: str = "") -> Obstacle:
+    return Obstacle(review.stack, f"{one.sentence or f'{one.kind}, {one.subject}'}{how}", *one.key)
+
+
+def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[Obstacle]:
+    return (Obstacle(review.stack, f"Incomplete: {one}") for one in review.incomplete if one not in known)
+
+
 def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
     """Yield what asks for an approval: blocking consequences of this change, and what could not be told."""
     for review in reviews:
-        for sentence in review.incomplete:
-            yield Obstacle(review.stack, f"Incomplete: {sentence}")
-        for one in review.yours:
-            if one.grade is Grade.BLOCKING:
-                yield Obstacle(review.stack, _said(one), *one.key)
+        yield from _unknown(review)
+        yield from (_consequence(review, one) for one in review.yours if one.grade is Grade.BLOCKING)
 
 
 ANNOUNCED = frozenset(
@@ -78,16 +91,12 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
     for review in reviews:
         if review.stray:
             yield Obstacle(review.stack, review.stray)
-        for sentence in review.incomplete:
-            yield Obstacle(review.stack, f"Incomplete: {sentence}")
+        yield from _unknown(review)
         for one in review.consequences:
-            if not (_announced(one, review) or _begun(one, review)):
-                yield Obstacle(review.stack, _said(one), *one.key)
-
-
-def _announced(one: Finding, review: Review) -> bool:
-    is_edit = one.kind == "cluster-created" and one.subject.name in review.added
-    return (one.kind, one.grade) in ANNOUNCED and not is_edit
+            is_edit = one.kind == "cluster-created" and one.subject.name in review.added
+            announced = (one.kind, one.grade) in ANNOUNCED and not is_edit
+            if not (announced or _begun(one, review)):
+                yield _consequence(review, one)
 
 
 def _begun(one: Finding, review: Review) -> bool:
@@ -108,9 +117,7 @@ def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal 
         known = before.get(review.stack, Review(review.stack))
         yield from _graver(review, known)
         yield from _dearer(review, known, tolerance)
-        for sentence in review.incomplete:
-            if sentence not in known.incomplete:
-                yield Obstacle(review.stack, f"Incomplete: {sentence}")
+        yield from _unknown(review, known.incomplete)
 
 
 def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
@@ -122,15 +129,8 @@ def _graver(now: Review, approved: Review) -> Iterator[Obstacle]:
         known = graded.get(one.key) or graded.get((one.kind, hidden(one.subject)))
         was = known.pop(0) if known else None
         if (was is None and one.grade is Grade.BLOCKING) or (was is not None and one.grade > was):
-            yield Obstacle(now.stack, f"{_said(one)} ({_was(was)})", *one.key)
-
-
-def _said(one: Finding) -> str:
-    return one.sentence or f"{one.kind}, {one.subject}"
-
-
-def _was(grade: Grade | None) -> str:
-    return "nothing of it was approved" if grade is None else f"approved as {grade.review_word} only"
+            told = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
+            yield _consequence(now, one, f" ({told})")
 
 
 def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obstacle]:
@@ -145,3 +145,100 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obsta
         if more > tolerance:
             than = f"{dollars(amount.after)}, where {dollars(allowed)} was approved"
             yield Obstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The newest word of a person who may write, where it approves. `tree`: of the commit that it is of, empty where
+    that is gone. `at` is RFC 3339 in UTC, as GitHub writes it, and orders as text does."""
+
+    login: str
+    tree: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Comment:
+    """The review's own; `changed`: when anybody wrote to it last, as `Approval.at`. `reviews` are what it tells, of
+    `tree`; both empty where it was damaged."""
+
+    id: str
+    body: str
+    changed: str
+    tree: str = ""
+    reviews: tuple[Review, ...] = ()
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    id: str
+    number: int
+    author: str
+    approvals: tuple[Approval, ...] = ()
+    comment: Comment | None = None
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """The merge result to be deployed: `tree`, which `pull_request` makes, or has made where it is `merged`; None where
+    it came to the branch without one."""
+
+    tree: str
+    pull_request: PullRequest | None
+    merged: bool
+
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """People who approved this very tree, and not their own, after the comment was written as it is."""
+        comment = self.pull_request.comment if self.pull_request else None
+        written = comment.changed if comment else ""
+        return tuple(one.login for one in self._of_this_tree if one.at >= written)
+
+    @property
+    def objection(self) -> tuple[str, str]:
+        """The reason why no approval is enough, and the way out."""
+        pull, insist = self.pull_request, "insist (docs/review.md, 'Insisting')"
+        if pull is None:
+            return "no pull request was merged as this commit", f"revert it and open one, or {insist}"
+        asked, others = f"#{pull.number}", join(one.login for one in self._others)
+        approve = f"have {asked} approved by somebody else who may write, having read its comment"
+        if self.merged:
+            approve += f", and run this again; or {insist}"
+        if self.approvers:
+            told = "tells less" if pull.comment else "is gone, so nobody can tell what was approved"
+            return f"{join(self.approvers)} approved {asked}, and its comment {told}", insist
+        if self._of_this_tree:
+            early = join(one.login for one in self._of_this_tree)
+            return f"the comment of {asked} was changed after {early} approved it", approve
+        if self._others:
+            trees = join(dict.fromkeys(one.tree[:_SHOWN] or "one that is gone" for one in self._others))
+            why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:_SHOWN]}"
+            return why, insist if self.merged else f"bring the branch up to date, and {approve}"
+        return f"nobody else who may write has approved {asked}", approve
+
+    @property
+    def _of_this_tree(self) -> tuple[Approval, ...]:
+        return tuple(one for one in self._others if one.tree == self.tree)
+
+    @property
+    def _others(self) -> tuple[Approval, ...]:
+        pull = self.pull_request
+        return tuple(one for one in pull.approvals if one.login != pull.author) if pull else ()
+
+
+def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[Obstacle]:
+    """Yield what stands in the way: before the merge, what needs an approval and has none; after it, what goes beyond
+    the comment, too."""
+    pull = result.pull_request
+    if pull is None or not result.merged:
+        yield from () if result.approvers else unapproved(reviews)
+        return
+    told = pull.comment.reviews if pull.comment and pull.comment.tree == result.tree else ()
+    if not result.approvers:
+        told = tuple(
+            replace(
+                one, consequences=tuple(each for each in one.consequences if each.grade < Grade.BLOCKING), incomplete=()
+            )
+            for one in told
+        )
+    yield from worse(reviews, told, tolerance)

@@ -17,7 +17,7 @@ from slipway.cloud.session import Session
 from slipway.cloud.transport import Transport
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join
-from slipway.review.approval import Approval, Comment, MergeResult, PullRequest
+from slipway.review.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.review.rendering.comment import MARKER, contents
 
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")

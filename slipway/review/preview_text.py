@@ -13,8 +13,8 @@ from slipway.facts import Facts
 from slipway.live import Unknown
 from slipway.quota.report import table
 from slipway.review.change import Change
-from slipway.review.deployed import as_declared
-from slipway.review.rendering.plain_text import plain_text
+from slipway.review.reading import as_declared
+from slipway.review.rendering.headline import plain_text
 from slipway.review.review import review
 from slipway.review.templates.usage import UNASKED
 from slipway.state import State

@@ -1,4 +1,4 @@
-"""The cloud as a review reads it beside the engine's events: what is published, what lives, who used what lately.
+"""The cloud as a review reads it beside the engine's events: what is published and deployed, what lives, who used what.
 
 Sends nothing but GETs. What can't be read is `Unknown`, and is said.
 """
@@ -6,24 +6,27 @@ Sends nothing but GETs. What can't be read is `Unknown`, and is said.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway import facts
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import Catalog
+from slipway.catalog.withdrawal import before_withdrawal
 from slipway.clock import right_time, wrong_clock
 from slipway.cloud.connection import Connection
 from slipway.codec import MalformedError
 from slipway.deployment.live_reader import LiveScope, Recent, quota_info
 from slipway.deployment.snapshot import read
-from slipway.facts import Facts
+from slipway.facts import CATALOG, Fact, Facts
 from slipway.live import Live, Unknown
 from slipway.machines.table import regions
 from slipway.quota.seasons import coming, metrics
-from slipway.review import deployed, events
+from slipway.review import events
 from slipway.review.change import Change
 from slipway.review.preview import Preview
 from slipway.review.templates.usage import DAYS
-from slipway.review.touched import CLUSTER_TYPE
+from slipway.review.touched import CLUSTER_TYPE, OBJECT
 
 MOST_RECENT = 1000
 """Of the jobs of the last days, the newest are looked at."""
@@ -67,7 +70,7 @@ def change(
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,
-            deployed.published_in(preview),
+            published_in(preview),
             metrics=frozenset(line.metric for line in lines.values()).union(*map(metrics, catalogs)),
             read_quota=quota_info,
             now=now,
@@ -79,11 +82,11 @@ def change(
             now = right_time(now, live.time)
             clock = (wrong.partition("\n")[0],)
         unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
-    told = deployed.read(preview, live.catalog, after)
+    before, untold = deployed_facts(preview, live.catalog, after)
     many = not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT
     return Change(
         stack=stack,
-        before=told.facts,
+        before=before,
         after=after,
         live=live,
         now=now,
@@ -92,7 +95,7 @@ def change(
         files=files.touched,
         removed=files.removed,
         template_code=files.template_code,
-        unread=(*told.unread, *unread),
+        unread=(*untold, *unread),
         notes=(*clock, *((f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) * many)),
     )
 
@@ -132,3 +135,67 @@ def _unknown(live: Live) -> dict[str, Unknown]:
         **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
     }
     return {what: part for what, part in parts.items() if isinstance(part, Unknown)}
+
+
+def published_in(preview: Preview) -> str:
+    """The bucket that has the stack's catalog; empty while none is published."""
+    for step in (*preview.standing.values(), *preview.steps):
+        if step.type == OBJECT and step.parent == CATALOG and step.old is not None:
+            return str((step.old.outputs or step.old.inputs).get("bucket") or step.old.inputs.get("bucket", ""))
+    return ""
+
+
+def deployed_facts(
+    preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Facts | None
+) -> tuple[Facts | None, tuple[str, ...]]:
+    """Facts that a change is compared with, None where nothing is deployed or nobody can tell; and what could not be
+    told, a sentence each. `catalog` is what is published: it is written last, so it never runs ahead of what is
+    deployed. The components' own inputs do after a deployment that failed, so they tell only what no catalog has, and
+    all of it where the catalog can't be read. What neither tells is as in `after`: not compared."""
+    components = events.deployed(preview)
+    if catalog is None:
+        return None, ()
+    if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
+        return _beside(components, catalog.whole, after)
+    why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
+    told = (
+        f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
+    )
+    try:
+        found = facts.read(components)
+    except MalformedError as problem:
+        found, told = None, f"{told}, which another version wrote ({problem}): it is not compared"
+    return found, (told,)
+
+
+def as_declared(catalog: Catalog) -> Catalog:
+    """The catalog as the components of a preview tell it, without what differs at each deployment; with what was
+    withdrawn to be replaced in place, as the deployment of that has not come to its end."""
+    bare = Facts(before_withdrawal(catalog))
+    told = (facts.read(_components(bare)) or bare).catalog
+    return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
+
+
+def _beside(
+    components: tuple[events.Published, ...], catalog: Catalog, after: Facts | None
+) -> tuple[Facts | None, tuple[str, ...]]:
+    same = as_declared(catalog)
+    try:
+        found = facts.read(components, same)
+    except MalformedError as problem:
+        found, why = None, f"who may submit, and how quota is checked, was written by another version ({problem})"
+    else:
+        why = "the events do not tell who may submit now"
+    if found is None:
+        return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
+    return found, ()
+
+
+def _components(of: Facts) -> tuple[events.Published, ...]:
+    clusters: Mapping[str, Fact] = of.clusters
+    return (
+        (facts.WORKSPACE, "workspace", of.workspace),
+        *((facts.CLUSTER, id_, one) for id_, one in clusters.items()),
+        *((facts.TEMPLATE, name, one) for name, one in of.templates.items()),
+        (CATALOG, "catalog", of.published),
+    )

@@ -13,8 +13,7 @@ from slipway.findings.finding import Finding, Grade, Section
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import short
 from slipway.labels import Revision
-from slipway.review.announced import added
-from slipway.review.change import Change
+from slipway.review.change import Change, added
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters, still_retiring
 from slipway.review.clusters.engine import deletions, unsaid_clusters

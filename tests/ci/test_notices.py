@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from slipway import codec
-from slipway.findings.document import write as findings
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
+from slipway.findings.kinds import to_document as findings
 from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
 from tests.ci.conftest import ROOT, Workflow
 

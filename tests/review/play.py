@@ -17,8 +17,8 @@ from slipway.facts import Facts
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from slipway.review.change import Change
-from slipway.review.deployed import as_declared
 from slipway.review.preview import Preview
+from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
 from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World

@@ -10,8 +10,7 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
 from slipway.prices import Price, dollars
-from slipway.review.announced import come_by_time, gone_by_time
-from slipway.review.change import Change
+from slipway.review.change import Change, come_by_time, gone_by_time
 from slipway.review.clusters.clusters import key_of, scarce, told
 from slipway.review.clusters.succession import Succession, always, renames, successions
 from slipway.review.usual import taken

@@ -19,8 +19,7 @@ from slipway.labels import NAME_LABEL
 from slipway.machines.spec import MachineGroup
 from slipway.prices import Price, dollars, hourly, per_hour
 from slipway.review.change import Change
-from slipway.review.inputs import said
-from slipway.review.touched import CLUSTER_TYPE, Fate, Touched
+from slipway.review.touched import CLUSTER_TYPE, Fate, Touched, said
 from slipway.review.words import jobs, machines, named, several, summed, told_jobs
 
 

@@ -21,7 +21,7 @@ from slipway.review.change import Change
 from slipway.review.clusters.clusters import price, told
 from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
-from slipway.review.quota_requests import in_words
+from slipway.review.quota import in_words
 from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
 from slipway.season import Season, moment_in_words

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from slipway.findings.finding import Finding, Grade, Section
+from slipway.findings.finding import Finding, Grade, Section, gravest_first
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import counted
 from slipway.prices import Price, dollars
@@ -148,3 +148,21 @@ def _plain(price: Price) -> str:
     if price.unknown:
         return "?"
     return f"{price.known:,.2f}{'' if price.complete else '+'}"
+
+
+_DETAILS = 6
+
+
+def plain_text(review: Review, nothing: str = NOTHING) -> str:
+    """Lines without a final newline; names as they are, to be copied. `nothing`: the words for no consequence."""
+    lines = [headline((review,), nothing), *(f"incomplete: {one}" for one in review.incomplete)]
+    for section, listed in gravest_first(review.consequences):
+        lines.append(section.value)
+        for one in listed:
+            already = f" ({ON_MAIN})" if one.key in review.on_main else ""
+            where = f"  [{one.field}]" if one.field else ""
+            lines.append(f"  {SIGNS[one.grade]} {one.sentence}{where}{already}")
+            lines += [f"      {line}" for line in first_of(one.details, _DETAILS)]
+    if review.standing:
+        lines += ["not this change's doing", *(f"  {one}" for one in review.standing)]
+    return "\n".join(lines).replace("`", "")

@@ -11,11 +11,9 @@ from slipway.facts import WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join, span
-from slipway.review.announced import let_go
-from slipway.review.change import Change
-from slipway.review.inputs import Difference, differences, said
+from slipway.review.change import Change, let_go
 from slipway.review.resources.fates import ROLES, fate, followed, unguarded
-from slipway.review.touched import BUCKET, Fate, Touched
+from slipway.review.touched import BUCKET, Difference, Fate, Touched, differences, said
 
 _DAY = 86400
 Telling = tuple[str, str, Grade | None]

@@ -10,14 +10,12 @@ from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.review.announced import let_go
-from slipway.review.change import Change
+from slipway.review.change import Change, let_go
 from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import form, grants
-from slipway.review.inputs import differences
 from slipway.review.resources.buckets import FIELDS
 from slipway.review.resources.fates import ROLES, fate, followed, title
-from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, overwritten
+from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, overwritten
 from slipway.review.words import named, several
 
 _KINDS = {

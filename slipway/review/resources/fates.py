@@ -10,8 +10,7 @@ from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.inputs import Difference, differences, top
-from slipway.review.touched import Fate, Touched
+from slipway.review.touched import Difference, Fate, Touched, differences, top
 from slipway.review.words import named
 
 

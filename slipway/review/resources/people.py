@@ -12,8 +12,7 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted
 from slipway.labels import USER_LABEL, label_value
-from slipway.review.announced import lapsed
-from slipway.review.change import Change
+from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.trainers import acting, submits_as, trainers_alone

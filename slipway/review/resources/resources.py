@@ -15,10 +15,21 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
 from slipway.review.grants import form, place, unreadable
-from slipway.review.inputs import differences, texts, top, unseen
 from slipway.review.preview import SECRET
 from slipway.review.resources.fates import HURTS, fate, title, undeclared, unguarded
-from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, OURS, Fate, Touched
+from slipway.review.touched import (
+    ACCOUNT,
+    BUCKET,
+    CLUSTER_TYPE,
+    OBJECT,
+    OURS,
+    Fate,
+    Touched,
+    differences,
+    texts,
+    top,
+    unseen,
+)
 from slipway.review.words import jobs, named, several
 
 _KINDS = {

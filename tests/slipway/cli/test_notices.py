@@ -9,9 +9,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli import main
-from slipway.findings.document import write
 from slipway.findings.finding import Finding, Subject
-from slipway.findings.kinds import KINDS
+from slipway.findings.kinds import KINDS, to_document
 
 OUT = KINDS["stock-out"].of(
     Subject("cluster", "h100"), "cluster `h100-3e29a36` could not be made", id="h100-3e29a36", how="it ended in ERROR"
@@ -20,7 +19,7 @@ OUT = KINDS["stock-out"].of(
 
 def up(folder: Path, *found: Finding) -> str:
     file = folder / "up.json"
-    file.write_text(json.dumps(write("prod", ["stock-out"], found)))
+    file.write_text(json.dumps(to_document("prod", ["stock-out"], found)))
     return str(file)
 
 

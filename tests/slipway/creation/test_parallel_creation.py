@@ -16,7 +16,7 @@ from slipway.creation.parallel_creation import FINDINGS, PATIENCE, create_all, c
 from slipway.deployment.plan import Plan
 from slipway.deployment.removal import GracePeriod
 from slipway.errors import PolicyError, ResourceError, SlipwayError
-from slipway.findings.document import read
+from slipway.findings.kinds import of_document
 from slipway.live import Unknown, Use
 from slipway.machines.spec import MachineSpec
 from tests.slipway.deployment.test_replacement import ALIVE, NEW, OLD
@@ -134,7 +134,7 @@ def test_what_there_is_no_room_for_is_written_as_a_finding_and_nothing_else_is(
     file = tmp_path / "up.json"
     assert play(monkeypatch, ADDED, post=refused(403, "denied"), findings=file).error and not file.exists()
     played = play(monkeypatch, ADDED, post=refused(429, "no quota"), findings=file)
-    assert played.error is not None and read(json.loads(file.read_text())) == played.error.found
+    assert played.error is not None and of_document(json.loads(file.read_text())) == played.error.found
     assert [(one.kind, one.subject) for one in played.error.found] == [("stock-out", "cluster gpu")]
     play(monkeypatch, ADDED, findings=file)
     body = json.loads(file.read_text())

@@ -19,9 +19,9 @@ from slipway.deployment.schedule import Due
 from slipway.doctor.drift import Then, drift
 from slipway.doctor.reading import Drifted
 from slipway.errors import ConfigError
-from slipway.findings.document import write as findings_document
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS as FINDINGS
+from slipway.findings.kinds import to_document as findings_document
 from slipway.notices.issues import steps
 from slipway.notices.notice import KINDS, Notices, line, of_document, of_run
 from slipway.season import Season

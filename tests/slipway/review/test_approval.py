@@ -8,7 +8,7 @@ import pytest
 from slipway.findings.finding import Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.prices import Price
-from slipway.review.approval import Approval, Comment, MergeResult, PullRequest, obstacles
+from slipway.review.gate import Approval, Comment, MergeResult, PullRequest, obstacles
 from slipway.review.money import Amount, Money
 from slipway.review.review import Review
 

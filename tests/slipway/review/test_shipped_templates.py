@@ -17,10 +17,10 @@ from slipway.deployment.deployment import Deployment
 from slipway.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
 from slipway.findings.finding import Finding
 from slipway.live import Live
-from slipway.review import deployed
 from slipway.review.change import Change
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.preview_text import preview_text
+from slipway.review.reading import deployed_facts
 from slipway.review.review import review
 from slipway.state import State
 from tests.slipway.deployment.test_shipped_stacks import NOW, ROOT, STACKS, deployment
@@ -59,7 +59,7 @@ def previewed(one: Deployment, live: Live) -> list[str]:
 def reviewed(one: Deployment, live: Live) -> tuple[Finding, ...]:
     preview = Preview((), {step.urn: step for step in steps(one.facts)})
     after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
-    before = deployed.read(preview, live.catalog, after).facts
+    before, _ = deployed_facts(preview, live.catalog, after)
     return review(Change(one.stack.name, before, after, live, NOW, preview=preview)).consequences
 
 

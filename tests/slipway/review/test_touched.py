@@ -2,9 +2,8 @@
 
 import pytest
 
-from slipway.review.inputs import Difference, differences
 from slipway.review.preview import SECRET, UNKNOWN
-from slipway.review.touched import Fate, Touched
+from slipway.review.touched import Difference, Fate, Touched, differences
 from tests.slipway.review.builders import change, step
 from tests.slipway.review.recordings import recorded
 

@@ -16,7 +16,7 @@ from slipway.review.change import Change
 from slipway.review.gate import unannounced, unapproved
 from slipway.review.rendering.comment import comment
 from slipway.review.rendering.document import write
-from slipway.review.rendering.plain_text import plain_text
+from slipway.review.rendering.headline import plain_text
 from slipway.review.review import review
 from slipway.season import Reason, Season
 from tests.slipway.review.builders import (

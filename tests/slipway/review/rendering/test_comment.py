@@ -13,7 +13,7 @@ from slipway.findings.markdown import code, text
 from slipway.review.preview import Preview, Step
 from slipway.review.rendering.comment import LIMIT, MARKER, Place, comment, contents
 from slipway.review.rendering.document import read, write
-from slipway.review.rendering.plain_text import plain_text
+from slipway.review.rendering.headline import plain_text
 from slipway.review.rendering.redaction import redacted
 from slipway.review.review import Review, beside, planned, review
 from tests.slipway.review.builders import H100, change, cluster, facts, job, kept, living, offer, pool, template
