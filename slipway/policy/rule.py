@@ -47,18 +47,10 @@ class DeclaredStack:
             yield begins, [one for one in self.clusters if one.season.includes(begins)]
 
     @property
-    def templates(self) -> Iterable[Template]:
-        return self.catalog.templates.values()
-
-    @property
     def pools(self) -> Iterator[tuple[str, Pool]]:
-        """Pools by `cluster/pool`."""
-        return ((f"{one.name}/{pool.name}", pool) for one in self.clusters for pool in one.pools.values())
-
-    @property
-    def alternatives(self) -> Iterator[tuple[str, Pool]]:
-        """The pools that clusters may have instead, by `cluster/pool (alternative N)`."""
+        """Pools by `cluster/pool`, and those that clusters may have instead by `cluster/pool (alternative N)`."""
         for one in self.clusters:
+            yield from ((f"{one.name}/{name}", pool) for name, pool in one.pools.items())
             for number, pools in enumerate(one.alternatives or (), 1):
                 yield from ((f"{one.name}/{name} (alternative {number})", pool) for name, pool in pools.items())
 
@@ -66,7 +58,7 @@ class DeclaredStack:
     def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:
         return tuple(
             (template, offer, Request(offer.kind, offer.request, self._region(offer), offer.capacity_type))
-            for template in self.templates
+            for template in self.catalog.templates.values()
             for offer in template.offers
         )
 

@@ -41,7 +41,7 @@ def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach
     def fits(type_: str) -> bool:
         return any(fnmatchcase(type_, pattern) for pattern in allowed)
 
-    for name, pool in (*subject.pools, *subject.alternatives):
+    for name, pool in subject.pools:
         if not fits(pool.machine.type):
             yield f"pool {name}", f"{pool.machine.type}, allowed are {join(allowed)}"
     yield from in_offers(
@@ -73,16 +73,17 @@ def _bounds(pools: Iterable[Pool]) -> Bounds:
 
 
 def _idle_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
-    when, price = max(((when, cost.floor) for when, cost in _costs(subject)), key=lambda one: one[1].known)
-    yield from _too_dear(price, most, f"{dollars(price)} when idle{when}", "minimum")
+    costs = ((cost.floor, f"{dollars(cost.floor)} when idle{when}") for when, cost in _costs(subject))
+    return _too_dear(costs, most, "minimum")
 
 
 def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
-    when, price = max(((when, cost.ceiling) for when, cost in _costs(subject)), key=lambda one: one[1].known)
-    yield from _too_dear(price, most, f"up to {dollars(price)}{when}", "maximum")
+    costs = ((cost.ceiling, f"up to {dollars(cost.ceiling)}{when}") for when, cost in _costs(subject))
+    return _too_dear(costs, most, "maximum")
 
 
-def _too_dear(price: Price, most: float, words: str, bound: str) -> Iterator[Breach]:
+def _too_dear(costs: Iterable[tuple[Price, str]], most: float, bound: str) -> Iterator[Breach]:
+    price, words = max(costs, key=lambda one: one[0].known)
     if price.known > Decimal(str(most)):
         yield "the stack", f"{words}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
 
@@ -151,7 +152,7 @@ def _roles(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 def _checkpoints(subject: DeclaredStack) -> Iterator[Breach]:
-    for template in subject.templates:
+    for template in subject.catalog.templates.values():
         if not template.checkpoints and any(offer.capacity_type == SPOT for offer in template.offers):
             yield f"template {template.name}", "is offered on Spot machines and does not say checkpoints=True"
 

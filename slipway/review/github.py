@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from slipway.cloud.answers import Found, Json, shaped
 from slipway.cloud.failures import Call, CloudError
@@ -123,14 +122,13 @@ def _pull_request(body: Json) -> PullRequest:
         number=body["number"],
         author=_login(body),
         # An app may approve as well, and a workflow of any branch can be one.
-        approvals=tuple(_approval(one) for one in reviews if (one["author"] or {}).get("__typename") == "User"),
+        approvals=tuple(
+            Approval(_login(one), one["commit"]["tree"]["oid"] if one["commit"] else "", one["submittedAt"])
+            for one in reviews
+            if (one["author"] or {}).get("__typename") == "User"
+        ),
         comment=next(map(_comment, comments), None),
     )
-
-
-def _approval(body: Json) -> Approval:
-    commit: Mapping[str, Any] = body["commit"] or {"tree": {"oid": ""}}
-    return Approval(_login(body), commit["tree"]["oid"], body["submittedAt"])
 
 
 def _comment(body: Json) -> Comment:

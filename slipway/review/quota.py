@@ -30,12 +30,8 @@ class _Ground:
     after: QuotaFacts
     use: Mapping[str, Usage]
 
-    def old(self, line: QuotaLine) -> int:
-        """Return what old generations draw."""
-        return self.use[line.region].old.get(line.metric, 0) if self.use else 0
-
-    def others(self, line: QuotaLine) -> int:
-        return self.use[line.region].others.get(line.metric, 0) if self.use else 0
+    def used(self, line: QuotaLine) -> Usage:
+        return self.use.get(line.region, Usage())
 
 
 def quota(change: Change) -> Iterator[Finding]:
@@ -90,18 +86,15 @@ def _use(change: Change) -> Mapping[str, Usage]:
     going = frozenset({*was, *retiring, *change.after.kept} - own)
     found = {}
     for region in dict.fromkeys(("", *(line.region for line in change.after.quota.lines.values()))):
-        there = _in_region(live, region, change.after.catalog.region)
+        there = live.at(region or change.after.catalog.region, home=not region)
         assert not isinstance(there.clusters, Unknown) and not isinstance(there.jobs, Unknown)
         found[region] = usage(there.clusters, there.jobs, own, going)
     return found
 
 
-def _in_region(live: Live, region: str, home: str) -> Live:
-    return live.at(region or home, home=not region)
-
-
 def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
-    was, old, asked = ground.before.get(line.key), ground.old(line), may_get(ground.change, line)
+    was, old = ground.before.get(line.key), ground.used(line).old.get(line.metric, 0)
+    asked = may_get(ground.change, line)
     if not line.short or (was and was.short >= line.short and was.drawn == line.drawn):
         return
     overlap, waits = old >= line.short, asked >= line.short + (line.limit or 0)
@@ -124,7 +117,7 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     """Others alone are in the way of pools at their maximum, when old generations are gone."""
-    was, others = ground.before.get(line.key), ground.others(line)
+    was, others = ground.before.get(line.key), ground.used(line).others.get(line.metric, 0)
     if line.limit is None or line.limit == UNLIMITED:
         return
     subject, pools, room = Subject("quota", line.key), capital(_pools(line)), max(line.limit - others, 0)
@@ -173,7 +166,8 @@ def _unknown(ground: _Ground) -> Iterator[Finding]:
     if ground.change.live.skipped:
         return
     unread = {one.key.removesuffix(_OFFERS): one for one in ground.after.lines.values() if one.state == "unknown"}
-    known = [unread[key] for key in sorted(unread) if not _was_unknown(ground, key)]
+    before = {one.key.removesuffix(_OFFERS) for one in ground.before.values() if one.state == "unknown"}
+    known = [unread[key] for key in sorted(unread.keys() - before)]
     if known:
         parts = (_limits(ground.change.live, one) for one in known)
         why = next((f": {part}" for part in parts if isinstance(part, Unknown)), "")
@@ -183,11 +177,6 @@ def _unknown(ground: _Ground) -> Iterator[Finding]:
 
 def _limits(live: Live, line: QuotaLine) -> Mapping[str, QuotaLimit] | Unknown:
     return live.limits_elsewhere.get(line.region, {}) if line.region else live.limits
-
-
-def _was_unknown(ground: _Ground, key: str) -> bool:
-    lines = (ground.before.get(one) for one in (key, f"{key}{_OFFERS}"))
-    return any(one is not None and one.state == "unknown" for one in lines)
 
 
 def _check(change: Change) -> Iterator[Finding]:

@@ -10,21 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
-from slipway.findings.finding import Finding, Grade, gravest_first
+from slipway.findings.finding import Finding, Grade, Section, gravest_first
 from slipway.findings.markdown import block, code, folded, text
 from slipway.formatting import counted, short
+from slipway.review.money import Amount
 from slipway.review.rendering import document
 from slipway.review.rendering.headline import (
-    HEADS,
     NOTHING,
     ON_MAIN,
     SIGNS,
-    Cell,
-    clusters_of,
     first_of,
     headline,
-    numbers_of,
-    templates_of,
 )
 from slipway.review.review import Review
 
@@ -37,6 +33,22 @@ _LARGEST_DATA = 40_000
 _VISIBLE, _DETAILS = 12, 4
 _LONGEST = 900
 _LONGEST_NAME = 200
+_HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "policy")
+_OF_CLUSTERS = {
+    "cluster-deleted": ("deleted", True),
+    "cluster-retires": ("retires", True),
+    "cluster-new-generation": ("new generation", True),
+    "cluster-in-place": ("replaced in place", True),
+    "cluster-created": ("new", False),
+    "cluster-returns": ("returns", False),
+    "cluster-falls-back": ("returns", False),
+    "cluster-cleared": ("cleared", False),
+    "cluster-overdue": ("overdue", True),
+    "cluster-unsaid": ("not as said", True),
+    "cluster-protection": ("protection", True),
+    "season-changed": ("season", False),
+}
+"""What becomes of a cluster, and whether that should catch the eye."""
 
 
 @dataclass(frozen=True)
@@ -142,22 +154,51 @@ def _named(stack: str, reviews: Sequence[Review]) -> str:
 
 
 def _table(reviews: Sequence[Review]) -> str:
-    lines = [f"| {' | '.join(HEADS)} |", f"|{'---|' * len(HEADS)}"]
-    for one in reviews:
-        cells = ", ".join(map(_cell, _few(clusters_of(one)))), ", ".join(map(_cell, _few(templates_of(one))))
-        numbers = (_cell(cell) for cell in numbers_of(one))
-        lines.append(f"| {' | '.join((text(one.stack), *(one or '–' for one in cells), *numbers))} |")
+    lines = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
+    lines += [f"| {' | '.join(_row(one))} |" for one in reviews]
     return "\n".join(lines)
 
 
-def _few(cells: Iterable[Cell]) -> list[Cell]:
+def _row(review: Review) -> tuple[str, ...]:
+    clusters: dict[str, str] = {}
+    templates: dict[str, Grade] = {}
+    for one in review.consequences:
+        name = one.subject.name or one.subject
+        if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
+            words, strong = _OF_CLUSTERS[one.kind]
+            clusters.setdefault(name, _cell(f"{name} {words}", strong=strong))
+        elif one.section is Section.TEMPLATES:
+            templates[name] = max(one.grade, templates.get(name, Grade.NOTE))
+    money = review.money
+    return (
+        text(review.stack),
+        _few(clusters.values()),
+        _few(_cell(name, strong=grade is Grade.BLOCKING) for name, grade in templates.items()),
+        *(_amount(one) for one in ((money.idle, money.most) if money else (None, None))),
+        _cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", "")),
+        _cell(review.policy or "?", strong=review.policy not in ("ok", "none", "")),
+    )
+
+
+def _few(cells: Iterable[str]) -> str:
     listed = list(cells)
-    return [*listed[:6], Cell(f"{len(listed) - 6} more")] if len(listed) > 6 else listed
+    return ", ".join([*listed[:6], f"{len(listed) - 6} more"] if len(listed) > 6 else listed) or "–"
 
 
-def _cell(cell: Cell) -> str:
-    words = text(short(cell.words, _LONGEST_NAME))
-    return f"**{words}**" if cell.strong else words
+def _amount(amount: Amount | None) -> str:
+    if amount is None:
+        return "?"
+    before, after = (
+        "?" if one.unknown else f"{one.known:,.2f}{'' if one.complete else '+'}"
+        for one in (amount.before, amount.after)
+    )
+    same = amount.before == amount.after
+    return after if same else _cell(f"{before} → {after}", strong=amount.difference > 0)
+
+
+def _cell(words: str, *, strong: bool) -> str:
+    shown = text(short(words, _LONGEST_NAME))
+    return f"**{shown}**" if strong else shown
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:

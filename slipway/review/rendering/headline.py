@@ -1,17 +1,16 @@
-"""The headline of a review: the worst consequences, the money and the quota, in a line; and a row for each stack.
-Pure."""
+"""A review in words: its headline, which has the worst consequences, the money and the quota; and all of it for a
+terminal. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from slipway.findings.finding import Finding, Grade, Section, gravest_first
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import counted
-from slipway.prices import Price, dollars
-from slipway.review.money import Amount, difference
+from slipway.prices import dollars
+from slipway.review.money import difference
 from slipway.review.review import Review
 
 _ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
@@ -21,31 +20,6 @@ _NAMED = 2
 _CENT = Decimal("0.005")
 _STAYING = "jobs-finish-on-old"
 _LONGEST = 120
-_OF_CLUSTERS = {
-    "cluster-deleted": ("deleted", True),
-    "cluster-retires": ("retires", True),
-    "cluster-new-generation": ("new generation", True),
-    "cluster-in-place": ("replaced in place", True),
-    "cluster-created": ("new", False),
-    "cluster-returns": ("returns", False),
-    "cluster-falls-back": ("returns", False),
-    "cluster-cleared": ("cleared", False),
-    "cluster-overdue": ("overdue", True),
-    "cluster-unsaid": ("not as said", True),
-    "cluster-protection": ("protection", True),
-    "season-changed": ("season", False),
-}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Words of a row; `strong` where they should catch the eye."""
-
-    words: str
-    strong: bool = False
-
-
-HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "policy")
 
 
 def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
@@ -60,31 +34,6 @@ def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     sign = SIGNS[max(_grade(worst), Grade.WARNING if unknown else Grade.NOTE)]
     whose = "" if worst.yours else f"{ON_MAIN}: "
     return f"{sign} {first}{worst.stack}: {whose}{' · '.join(_parts(worst))}"
-
-
-def numbers_of(review: Review) -> tuple[Cell, ...]:
-    amounts = (review.money.idle, review.money.most) if review.money else (None, None)
-    quota = Cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", ""))
-    policy = Cell(review.policy or "?", strong=review.policy not in ("ok", "none", ""))
-    return (*(_amount(one) if one else Cell("?") for one in amounts), quota, policy)
-
-
-def clusters_of(review: Review) -> Iterable[Cell]:
-    found: dict[str, Cell] = {}
-    for one in review.consequences:
-        if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
-            words, strong = _OF_CLUSTERS[one.kind]
-            found.setdefault(one.subject.name, Cell(f"{one.subject.name} {words}", strong))
-    return found.values()
-
-
-def templates_of(review: Review) -> Iterable[Cell]:
-    found: dict[str, Grade] = {}
-    for one in review.consequences:
-        if one.section is Section.TEMPLATES:
-            name = one.subject.name or one.subject
-            found[name] = max(one.grade, found.get(name, Grade.NOTE))
-    return (Cell(name, strong=grade is Grade.BLOCKING) for name, grade in found.items())
 
 
 def first_of(lines: Sequence[str], most: int) -> list[str]:
@@ -136,18 +85,6 @@ def _clause(one: Finding) -> str:
 
 def _cut(words: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0]} …"
-
-
-def _amount(amount: Amount) -> Cell:
-    if amount.before == amount.after:
-        return Cell(_plain(amount.after))
-    return Cell(f"{_plain(amount.before)} → {_plain(amount.after)}", strong=amount.difference > 0)
-
-
-def _plain(price: Price) -> str:
-    if price.unknown:
-        return "?"
-    return f"{price.known:,.2f}{'' if price.complete else '+'}"
 
 
 _DETAILS = 6
