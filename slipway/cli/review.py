@@ -29,8 +29,8 @@ from slipway.formatting import counted, join
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from slipway.review.change import Files
     from slipway.review.gate import MergeResult
-    from slipway.review.reading import Files
     from slipway.review.review import Review
 
 EXIT_SHUT = 5
@@ -102,10 +102,10 @@ def command(
     from slipway.review.gate import obstacles, unannounced, unapproved
     from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
-    from slipway.review.rendering.document import write_all
     from slipway.review.rendering.headline import plain_text
     from slipway.review.rendering.places import located
     from slipway.review.rendering.redaction import redacted
+    from slipway.review.review import write_all
 
     now = Clock().now()  # The same for all, so that what is alike is told alike.
     reviews = _reviews(sources, _files(files, head), now, live=not no_live)
@@ -159,7 +159,7 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """Return the reviews of a document or a comment of ours; None for anything else."""
     from slipway.review.rendering.comment import MARKER, contents
-    from slipway.review.rendering.document import KIND, KINDS, read, read_all
+    from slipway.review.review import KIND, KINDS, read, read_all
 
     if text.startswith(MARKER):
         return contents(text, source)[0]
@@ -194,7 +194,7 @@ def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
 
 def _files(file: str | None, head: str | None) -> Files:
     """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
-    from slipway.review.reading import Files
+    from slipway.review.change import Files
 
     if file is None:
         return Files()

@@ -23,6 +23,19 @@ from slipway.review.usual import job_spec
 
 
 @dataclass(frozen=True)
+class Files:
+    """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
+    `template_code`: by file, what those of templates do beside declaring one, in words."""
+
+    touched: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+NO_FILES = Files()
+
+
+@dataclass(frozen=True)
 class Change:
     """`before` is what is deployed: the published catalog, which names nothing that is not there, and of what no
     catalog has (who may submit, quota, what is kept) the components' own last inputs. None: nothing is deployed, or
@@ -30,11 +43,8 @@ class Change:
 
     `live` are clusters, jobs that have not ended, limits. `recent` are the jobs of the last 30 days, ended ones too.
     `preview` is None where the engine has not been asked (the program itself, at the start of a preview).
-    `files` are the paths that the change touches, relative to the checkout; None where nobody told. `removed` are those
-    of them that it deletes.
     `unread`: what the comparison had to do without, a sentence each, for the first line. `notes`: what else a reader
-    should know of how it was made. `template_code`: by file, what touched files of templates do beside declaring one,
-    in words.
+    should know of how it was made.
     """
 
     stack: str
@@ -44,11 +54,9 @@ class Change:
     now: datetime
     preview: Preview | None = None
     recent: tuple[VertexJob, ...] | Unknown = ()
-    files: frozenset[str] | None = None
-    unread: tuple[str, ...] = field(default=())
-    removed: frozenset[str] = frozenset()
+    files: Files = NO_FILES
+    unread: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def old(self) -> Catalog | None:

@@ -111,7 +111,7 @@ class _Stream:
         # By name: the engine tells each when its turn has come, which no two runs have in the same order.
         steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
         standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
-        return Preview(steps, standing, errors, complete=not why, why=why, hooks=self.hooks, stack=self.stack)
+        return Preview(steps, standing, errors, why, hooks=self.hooks, stack=self.stack)
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):

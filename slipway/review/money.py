@@ -95,11 +95,6 @@ def costs(change: Change) -> Iterator[Finding]:
         yield from _still_paid(change.old, change.new)
 
 
-def difference(amount: Amount, *, hours: int = 1) -> str:
-    by = amount.difference * hours
-    return signed(by, per="month" if hours > 1 else "h")
-
-
 def _total(catalog: Catalog, *, most: bool) -> Price:
     return sum((price(one, most=most) for one in catalog.clusters.values() if not one.adopted), Price())
 
@@ -107,10 +102,11 @@ def _total(catalog: Catalog, *, most: bool) -> Price:
 def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Finding]:
     if amount.before == amount.after:
         return
-    by = f"{difference(amount)}, {difference(amount, hours=HOURS_OF_A_MONTH)}" if amount.told else ""
+    monthly = signed(amount.difference * HOURS_OF_A_MONTH, per="month")
+    by = f" ({signed(amount.difference)}, {monthly})" if amount.told else ""
     yield KINDS[kind].of(
         Subject("stack"),
-        f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{f' ({by})' if by else ''}",
+        f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{by}",
         grade=Grade.WARNING if amount.difference >= _NOTABLE and not first else None,
         cost=float(amount.difference),
     )

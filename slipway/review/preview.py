@@ -59,8 +59,8 @@ class Preview:
     its protection, or for being retained, is among them. `standing` are all components and resources that were
     refreshed, by URN: `old` as deployed, `new` as they are now, None for what somebody deleted by hand.
 
-    `errors` are what the engine and the program said of a failure, in their words. `complete`: the engine ended by
-    itself and computed everything, deletions too; otherwise `why` says in words what is missing and for what reason.
+    `errors` are what the engine and the program said of a failure, in their words. `why` says of one
+    that is not complete what is missing, and for what reason.
     `hooks` are the names of those that the program registered; None where the events do not tell. `stack` is whose
     preview it is, empty where no event tells.
     """
@@ -68,7 +68,11 @@ class Preview:
     steps: tuple[Step, ...] = ()
     standing: Mapping[str, Step] = field(default_factory=dict)
     errors: tuple[str, ...] = ()
-    complete: bool = True
     why: str = ""
     hooks: frozenset[str] | None = None
     stack: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether the engine ended by itself and computed everything, deletions too."""
+        return not self.why

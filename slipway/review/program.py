@@ -35,8 +35,8 @@ def program(change: Change) -> Iterator[Finding]:
     yield from _failed(change)
     yield from _unguarded(change)
     yield from _stacks_gone(change)
-    yield from _edited(change.files or ())
-    yield from _running(change.template_code)
+    yield from _edited(change.files.touched)
+    yield from _running(change.files.template_code)
 
 
 def _edited(files: Iterable[str]) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
 
 
 def _stacks_gone(change: Change) -> Iterator[Finding]:
-    for file in sorted(change.removed):
+    for file in sorted(change.files.removed):
         match = _STACK_FILE.fullmatch(file)
         if match is None:
             continue
@@ -94,7 +94,7 @@ def _stacks_gone(change: Change) -> Iterator[Finding]:
 
 
 def _unguarded(change: Change) -> Iterator[Finding]:
-    preview, guards = change.preview, [file for file in sorted(change.removed) if file in _GUARDING]
+    preview, guards = change.preview, [file for file in sorted(change.files.removed) if file in _GUARDING]
     unregistered = preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks
     if guards or unregistered:
         why = f"{_listed(guards)} is deleted" if guards else f"the program does not register the hook `{GUARD}`"

@@ -6,7 +6,7 @@ Sends nothing but GETs. What can't be read is `Unknown`, and is said.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 
 from slipway import facts
@@ -23,7 +23,7 @@ from slipway.live import Live, Unknown
 from slipway.machines.table import regions
 from slipway.quota.seasons import coming, metrics
 from slipway.review import events
-from slipway.review.change import Change
+from slipway.review.change import NO_FILES, Change, Files
 from slipway.review.preview import Preview
 from slipway.review.templates.usage import DAYS
 from slipway.review.touched import CLUSTER_TYPE, OBJECT
@@ -34,19 +34,6 @@ _WINDOWS = 6
 _UNREAD = Unknown("nothing was read", "", "")
 
 
-@dataclass(frozen=True)
-class Files:
-    """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
-    `template_code`: what those of templates do beside declaring one."""
-
-    touched: frozenset[str] | None = None
-    removed: frozenset[str] = frozenset()
-    template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-_NO_FILES = Files()
-
-
 def change(
     preview: Preview,
     connection: Connection | None,
@@ -54,7 +41,7 @@ def change(
     *,
     stack: str,
     identity: str = "",
-    files: Files = _NO_FILES,
+    files: Files = NO_FILES,
 ) -> Change:
     """Read the change of one stack. Without a connection nothing of the cloud is read, which is said."""
     after, unread = _after(preview)
@@ -92,9 +79,7 @@ def change(
         now=now,
         preview=preview,
         recent=live.recent,
-        files=files.touched,
-        removed=files.removed,
-        template_code=files.template_code,
+        files=files,
         unread=(*untold, *unread),
         notes=(*clock, *((f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) * many)),
     )

@@ -1,17 +1,19 @@
-"""A review: everything that a change does, worst first."""
+"""A review: everything that a change does, worst first. As JSON it is what one job of a workflow hands to the next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
+from slipway import codec
 from slipway.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.codec import NOT_WRITTEN, As
 from slipway.deployment.checkout import UNKNOWN
+from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, Section
 from slipway.findings.kinds import FOLLOWING
-from slipway.formatting import short
+from slipway.formatting import join, short
 from slipway.labels import Revision
 from slipway.review.change import Change, added
 from slipway.review.clusters.capacity import capacity
@@ -125,7 +127,7 @@ def review(change: Change) -> Review:
         found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)
     )
     preview, begun = change.preview, _begun(change)
-    missing = (preview.why,) if preview and not preview.complete and preview.why else ()
+    missing = (preview.why,) if preview and preview.why else ()
     amounts, stands = told(_amounts), told(_quota)
     looks = (standing_violations, still_retiring, standing_alternatives, due)
     standing = [line for look in looks for line in told(look)]
@@ -193,3 +195,46 @@ def planned(preview: Preview) -> Iterator[str]:
     done = (step for step in preview.steps if not step.component)
     ordered = sorted(done, key=lambda one: (one.op, one.type, one.name))
     return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)
+
+
+SCHEMA = 1
+KIND, KINDS = "review", "reviews"
+_BEFORE = ("schema", "kind", "stack", "worst", "incomplete", "money", "quota", "policy")
+_KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
+"""In their order, which is part of the interface. All must be there: what is cut short would hide consequences."""
+
+
+def write(review: Review) -> dict[str, Any]:
+    """Amounts are USD an hour."""
+    worst = review.worst and review.worst.review_word
+    return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": KIND, "worst": worst, **codec.document(review)}
+
+
+def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
+    """Write one review as such, several in a list."""
+    documents = [write(one) for one in reviews]
+    return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
+
+
+def read_all(bodies: object, source: str) -> tuple[Review, ...]:
+    """Read the reviews of a list. Raises ConfigError as `read` does."""
+    if not isinstance(bodies, list):
+        raise ConfigError(f"{source} is not a whole document", why="it has no list of reviews", fix="make it again")
+    return tuple(read(one, source) for one in bodies)
+
+
+def read(body: object, source: str) -> Review:
+    """Raises ConfigError for what is not such a document; `source` names it."""
+    told = body if isinstance(body, Mapping) else {}
+    if told.get("kind") != KIND or told.get("schema") != SCHEMA:
+        raise ConfigError(
+            f"{source} is not a review that this version reads",
+            why=f"kind {told.get('kind')!r}, schema {told.get('schema')!r}; it should be {KIND!r} and {SCHEMA}",
+            fix="make it with slipway review --output json",
+        )
+    try:
+        if missing := [key for key in _KEYS if key not in told]:
+            raise codec.MalformedError("is missing", join(missing))
+        return codec.read(Review, told)
+    except codec.MalformedError as problem:
+        raise ConfigError(f"{source} is not a whole review", why=str(problem), fix="make it again") from problem

@@ -16,8 +16,8 @@ import pytest
 from slipway.findings.finding import Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import Place, comment
-from slipway.review.rendering.document import write
 from slipway.review.review import Review as Told
+from slipway.review.review import write
 from tests.ci.conftest import ROOT, STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Comment, GitHub, Review, served
 

@@ -16,7 +16,7 @@ from slipway.errors import ResourceError, SlipwayError
 from slipway.facts import Facts
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
-from slipway.review.change import Change
+from slipway.review.change import Change, Files
 from slipway.review.preview import Preview
 from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
@@ -62,8 +62,7 @@ def change_of(case: Case) -> Change:
         now=NOW,
         preview=failed or preview,
         recent=deployed.ended,
-        files=edited | frozenset(case.files),
-        removed=frozenset(edit.file for edit in case.edits if edit.new is None),
+        files=Files(edited | frozenset(case.files), frozenset(edit.file for edit in case.edits if edit.new is None)),
     )
 
 
@@ -143,7 +142,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
 
 def _failed(error: SlipwayError) -> Preview:
     why = "the preview failed, so deletions were not computed"
-    return Preview(errors=(f"error: {error}",), complete=False, why=why)
+    return Preview(errors=(f"error: {error}",), why=why)
 
 
 def _built(edits: tuple[Edit, ...]) -> Built:

@@ -14,7 +14,6 @@ from slipway.findings.finding import Finding, Grade, Section, gravest_first
 from slipway.findings.markdown import block, code, folded, text
 from slipway.formatting import counted, short
 from slipway.review.money import Amount
-from slipway.review.rendering import document
 from slipway.review.rendering.headline import (
     NOTHING,
     ON_MAIN,
@@ -22,7 +21,7 @@ from slipway.review.rendering.headline import (
     first_of,
     headline,
 )
-from slipway.review.review import Review
+from slipway.review.review import Review, read_all, write
 
 MARKER = "<!-- slipway-review -->"
 """What a workflow finds its own comment by."""
@@ -93,7 +92,7 @@ def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
             why="a comment of slipway review carries its consequences in a remark at its end",
             fix="give the comment as it is, or what slipway review --output json wrote",
         )
-    return document.read_all(body["reviews"], source), str(body.get("tree", ""))
+    return read_all(body["reviews"], source), str(body.get("tree", ""))
 
 
 def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool, folds: bool) -> str:
@@ -227,7 +226,7 @@ def _bare(review: Review) -> Review:
 
 
 def _encoded(bare: Iterable[Review], place: Place) -> str:
-    body = {"tree": place.tree, "reviews": [document.write(review) for review in bare]}
+    body = {"tree": place.tree, "reviews": [write(review) for review in bare]}
     packed = zlib.compress(json.dumps(body, separators=(",", ":")).encode(), 9)
     return f"{_DATA}{base64.b64encode(packed).decode()} -->"
 

@@ -9,8 +9,7 @@ from decimal import Decimal
 from slipway.findings.finding import Finding, Grade, Section, gravest_first
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import counted
-from slipway.prices import dollars
-from slipway.review.money import difference
+from slipway.prices import dollars, signed
 from slipway.review.review import Review
 
 _ALIKE = {Grade.BLOCKING: "blocking consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
@@ -74,7 +73,7 @@ def _money(review: Review) -> Iterable[str]:
         return
     for amount, when in ((money.idle, "idle"), (money.most, "at most")):
         if amount.told and abs(amount.difference) >= _CENT:
-            yield f"{difference(amount)} {when}"
+            yield f"{signed(amount.difference)} {when}"
     if money.overlap.known >= _CENT:
         yield f"{dollars(money.overlap)} more until what retires is gone"
 

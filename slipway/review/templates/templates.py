@@ -96,7 +96,9 @@ def _code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
         yield finding("code-changed", new, words, "code", grade=Grade.BLOCKING, field="code")
     # Its name tells what is in it, whatever catalog's bucket it is in.
     elif old.package and new.package and _short(old.package) != _short(new.package):
-        files = sorted(file for file in change.files or () for root in _roots(new) if file.startswith(f"jobs/{root}/"))
+        files = sorted(
+            file for file in change.files.touched for root in _roots(new) if file.startswith(f"jobs/{root}/")
+        )
         words = f": new jobs run other code, `{_short(old.package)}` → `{_short(new.package)}`"
         yield finding("code-changed", new, words, "code", details=(f"`{file}`" for file in files), field="code")
 

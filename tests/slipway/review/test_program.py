@@ -8,6 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from components.guard import NAME
 from slipway.findings.finding import Finding, Grade
+from slipway.review.change import Files
 from slipway.review.events import read
 from slipway.review.preview import Preview
 from slipway.review.program import GUARD, program
@@ -16,7 +17,7 @@ from tests.slipway.review.recordings import lines, recorded
 
 
 def edited(*files: str) -> list[Finding]:
-    return list(program(change(facts(), facts(), files=frozenset(files))))
+    return list(program(change(facts(), facts(), files=Files(frozenset(files)))))
 
 
 def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
@@ -72,7 +73,7 @@ def test_prose_tests_and_what_others_tell_are_silent(file: str) -> None:
 def test_a_template_that_runs_code_of_its_own_is_an_edit_of_the_program(snapshot: SnapshotAssertion) -> None:
     file = "templates/lora.py"
     (one,) = program(
-        change(facts(), facts(), files=frozenset({file}), template_code={file: ("imports `os` (line 3)",)})
+        change(facts(), facts(), files=Files(frozenset({file}), template_code={file: ("imports `os` (line 3)",)}))
     )
     assert (one.kind, one.subject) == ("program-edited", f"template file {file}")
     assert one.sentence == snapshot
@@ -95,7 +96,7 @@ def test_nobody_told_which_files() -> None:
 
 
 def without(*files: str, **fields: Any) -> list[Finding]:
-    return list(program(change(facts(), facts(), removed=frozenset(files), **fields)))
+    return list(program(change(facts(), facts(), files=Files(removed=frozenset(files)), **fields)))
 
 
 def test_a_stack_file_that_is_deleted() -> None:
@@ -111,7 +112,7 @@ def test_a_guard_that_is_deleted_or_not_registered() -> None:
     for hooks, removed in ((None, False), (frozenset({GUARD}), False), (frozenset({"slipway-create-v1"}), True)):
         found = program(change(facts(), facts(), preview=Preview(hooks=hooks)))
         assert kinds(found) == ([("guard-removed", "guard")] if removed else [])
-    cut = Preview(hooks=frozenset(), complete=False)
+    cut = Preview(hooks=frozenset(), why="the engine was killed")
     assert kinds(program(change(facts(), facts(), preview=cut))) == []
 
 
@@ -125,7 +126,7 @@ def test_the_hooks_of_a_recorded_preview() -> None:
 
 def test_a_preview_that_fails_says_what_the_program_said(snapshot: SnapshotAssertion) -> None:
     said = "error: quota does not suffice\n  why: needs 8, limit 4\n  fix: slipway quota --request\n"
-    preview = Preview(errors=(said, "error: update failed"), complete=False, why="the preview failed")
+    preview = Preview(errors=(said, "error: update failed"), why="the preview failed")
     (one,) = program(change(facts(), None, preview=preview))
     assert (one.kind, one.grade) == ("preview-failed", Grade.BLOCKING)
     assert one.sentence == snapshot

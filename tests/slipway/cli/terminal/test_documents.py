@@ -76,8 +76,7 @@ from slipway.prices import UNKNOWN, Price
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import Requested
 from slipway.review.money import Amount, Money
-from slipway.review.rendering.document import read_all, write_all
-from slipway.review.review import Review
+from slipway.review.review import Review, read_all, write_all
 from slipway.season import Season
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import Mistake, from_text

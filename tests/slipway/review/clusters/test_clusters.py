@@ -345,7 +345,7 @@ def test_one_that_stays_in_the_cloud_loses_nothing() -> None:
 
 
 def test_deletions_that_the_engine_has_not_computed_follow_from_the_facts() -> None:
-    cut = Preview(complete=False, why="incomplete: deletions not computed")
+    cut = Preview(why="incomplete: deletions not computed")
     found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD)], jobs=[TUNE], preview=cut))
     assert "jobs-cancelled" in found
 

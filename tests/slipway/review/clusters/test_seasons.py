@@ -15,9 +15,8 @@ from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Change
 from slipway.review.gate import unannounced, unapproved
 from slipway.review.rendering.comment import comment
-from slipway.review.rendering.document import write
 from slipway.review.rendering.headline import plain_text
-from slipway.review.review import review
+from slipway.review.review import review, write
 from slipway.season import Reason, Season
 from tests.slipway.review.builders import (
     H100,

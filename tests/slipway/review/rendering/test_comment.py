@@ -12,10 +12,9 @@ from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.findings.markdown import code, text
 from slipway.review.preview import Preview, Step
 from slipway.review.rendering.comment import LIMIT, MARKER, Place, comment, contents
-from slipway.review.rendering.document import read, write
 from slipway.review.rendering.headline import plain_text
 from slipway.review.rendering.redaction import redacted
-from slipway.review.review import Review, beside, planned, review
+from slipway.review.review import Review, beside, planned, read, review, write
 from tests.slipway.review.builders import H100, change, cluster, facts, job, kept, living, offer, pool, template
 
 OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.model import Parameter, Template
 from slipway.findings.finding import Grade
 from slipway.kinds import CUSTOM_JOB, PIPELINE
+from slipway.review.change import Files
 from slipway.review.templates.templates import templates
 from tests.slipway.review.builders import (
     CATALOG_BUCKET,
@@ -318,7 +319,7 @@ def test_what_differs_in_one_offer_names_it(snapshot: SnapshotAssertion) -> None
 def test_files_of_its_code_are_named() -> None:
     args = ("--module", "lora.task", "--")
     old, new = asking(args=args), replace(asking(args=args), package="gs://acme-catalog/packages/lora-2.tar.gz")
-    one = only(old, new, files=frozenset({"jobs/lora/task.py", "jobs/other/task.py", "README.md"}))
+    one = only(old, new, files=Files(frozenset({"jobs/lora/task.py", "jobs/other/task.py", "README.md"})))
     assert one.details == ("`jobs/lora/task.py`",)
 
 
