@@ -1,4 +1,5 @@
-"""The kinds of findings, a row each: its word, the section it is told in, how bad it usually is, what it means."""
+"""The kinds of findings, a row each: its word, the section it is told in, how bad it usually is, what it means. A kind
+makes its findings, also of a document."""
 
 from __future__ import annotations
 

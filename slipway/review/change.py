@@ -1,4 +1,8 @@
-"""A change of one stack, as far as it is known: what every comparison in this folder takes."""
+"""A change of one stack, as far as it is known: every comparison in this folder takes it.
+
+Some of it was announced: a deployment said that time alone would bring it, once it has. A scheduled deployment is there
+for that; in the review of a pull request it is a change that nobody has to approve.
+"""
 
 from __future__ import annotations
 

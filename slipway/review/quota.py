@@ -1,4 +1,5 @@
-"""Quota: what does not fit now, at most, or while both generations are there; and how strictly that is checked."""
+"""Quota: what does not fit now, at most, or while both generations are there; how strictly that is checked,
+and which requests for more there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The fate of each resource: all that the engine does to it taken together, whatever it calls that."""
+"""The fate of each resource: all that the engine does to it taken together, whatever it calls that; and where its
+inputs differ, with as much of them as a sentence may repeat."""
 
 from __future__ import annotations
 
