@@ -17,6 +17,7 @@ from slipway.generations.action import What
 from slipway.generations.published_clusters import departures
 from slipway.labels import NAME_LABEL
 from slipway.machines.spec import MachineGroup
+from slipway.machines.table import regions
 from slipway.prices import Price, dollars, hourly, per_hour
 from slipway.review.change import Change
 from slipway.review.touched import CLUSTER_TYPE, Fate, Touched, said
@@ -31,10 +32,24 @@ def deletions(change: Change) -> Iterator[Finding]:
             yield _cancelled(id_, gone.get(id_), there, change)
         if change.living is None or there:
             yield from _destruction(id_, gone.get(id_), there, change)
+        elif id_ in gone and (where := _unread_place(gone[id_], change)):
+            words = f"`{id_}` in {where}, where nobody looked for jobs, goes with this deployment"
+            yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words)
 
 
 def destroyed(change: Change) -> Mapping[str, Touched]:
     return {one.physical: one for one in change.touched if one.type.startswith(CLUSTER_TYPE) and one.destroyed}
+
+
+def _unread_place(gone: Touched, change: Change) -> str:
+    """Name the cluster's project and region where reviews don't read clusters there; empty where they do."""
+    catalog = change.old or change.new
+    if catalog is None:
+        return ""
+    project = str(gone.was.get("project") or catalog.project)
+    region = str(gone.was.get("location") or catalog.region)
+    read = project == catalog.project and region in (catalog.region, *regions())
+    return "" if read else f"{region} of project {project}"
 
 
 def before_creates(id_: str, change: Change) -> str:

@@ -80,17 +80,27 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
     edited = [each for each in differences(one.was, one.becomes) if top(each.path) in one.edited]
     unshown = (path for path in unseen(one.diffs, edited) if path not in one.put_back)
     hidden = {path: _secret(one, path) for path in unshown if _secret(one, path) or not _BY_ITSELF.fullmatch(path)}
-    whys = (f"`{path}`, which {'is secret' if secret else 'the cloud computes'}" for path, secret in hidden.items())
+    code, source = _PROVIDER in hidden, {_PROVIDER: "the deployment runs"}
+    whys = (
+        f"`{path}`, which {'is secret' if secret else source.get(path, 'the cloud computes')}"
+        for path, secret in hidden.items()
+    )
     lines = (*map(str, edited), *whys)
     words, grade = f"{what} changes in place: {named(lines)}", None
     if why := unguarded(one):
         words, grade = f"{what} may be deleted from now on: {why}", Grade.BLOCKING
-    elif not (edited or any(hidden.values())) or all(map(_LABELS.match, (*(each.path for each in edited), *hidden))):
+    elif not (edited or code or any(hidden.values())) or all(
+        map(_LABELS.match, (*(each.path for each in edited), *hidden))
+    ):
         grade = Grade.NOTE
     elif any(HURTS.search(each.path) for each in edited):
         grade = Grade.BLOCKING
     if why or lines:
         yield KINDS["resource-changed"].of(subject, words, details=several(lines), grade=grade)
+
+
+_PROVIDER = "__provider"
+"""The code of a resource that the program itself makes, changes and deletes (a dynamic provider's)."""
 
 
 def _secret(one: Touched, path: str) -> bool:

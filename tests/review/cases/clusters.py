@@ -1,7 +1,7 @@
 """Clusters and pools: jobs that run on them, and machines that are given back, found anew or there twice."""
 
 from tests.review.case import Case, Edit, Job, World, hurts, stack, stops, tells, template
-from tests.review.engine import deletes_cluster
+from tests.review.engine import CLUSTER, deletes, deletes_cluster
 
 LARGE = Job("tune-27b-x1", parameters={"model": "27b", "rank": 64})
 SEARCH = Job("digits-night", "digits", user="nightly")
@@ -263,5 +263,15 @@ CASES = (
         steps=deletes_cluster("cpu"),
         world=BUSY,
         accident="a cluster destroyed by a stale plan",
+    ),
+    Case(
+        "A cluster of another project goes, whose jobs nobody looked at",
+        names=(stops("cluster-deleted", "cluster h100-prod", "acme-prod"),),
+        steps=deletes(CLUSTER, "h100-prod", {"name": "h100-prod", "project": "acme-prod", "location": "us-central1"}),
+    ),
+    Case(
+        "A cluster goes in a region that no table has, so that nobody looked there",
+        names=(stops("cluster-deleted", "cluster h100-far", "mars-east1"),),
+        steps=deletes(CLUSTER, "h100-far", {"name": "h100-far", "location": "mars-east1"}),
     ),
 )

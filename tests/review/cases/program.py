@@ -234,4 +234,18 @@ CASES = (
         ),
         world=BUSY,
     ),
+    Case(
+        "The code that makes and deletes a resource of the program's own is edited, which no file of the stack shows",
+        names=(hurts("resource-changed", "", "__provider"),),
+        steps=does(
+            step(
+                "update",
+                "pulumi-python:dynamic:Resource",
+                "seat",
+                old={"seat": "1"},
+                new={"seat": "1"},
+                diffs=("__provider",),
+            )
+        ),
+    ),
 )
