@@ -17,7 +17,7 @@ from slipway.catalog.model import NAME
 from slipway.cloud.answers import Json
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.connection import Connection
-from slipway.cloud.failures import Call, CloudError, Denied, NotFound
+from slipway.cloud.failures import Call, CloudError, Denied, NotFound, Unauthenticated
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import SERVICE, QuotaInfo, QuotaPreference, ReadQuota
 from slipway.cloud.storage import Location
@@ -206,7 +206,8 @@ class Reader:
 
 def unanswered(error: CloudError, api: str, role: str, identity: str) -> Unknown:
     """`role` helps only where something was refused."""
-    needs = role if isinstance(error, Denied) else "the API to answer"
+    login = "a fresh login: gcloud auth application-default login"
+    needs = role if isinstance(error, Denied) else login if isinstance(error, Unauthenticated) else "the API to answer"
     return Unknown(error.message or str(error), api, needs, identity, error.call.on, error.switched_off)
 
 

@@ -100,7 +100,7 @@ def readiness(
 
 
 def findings(found: Mapping[str, Readiness]) -> Iterator[Finding]:
-    for name, one in found.items():
+    for name, one in sorted(found.items(), key=lambda pair: pair[1].begins):
         if one.lacking:
             begins = moment_in_words(one.begins)
             yield KINDS[AWAITS].of(
@@ -114,9 +114,11 @@ def findings(found: Mapping[str, Readiness]) -> Iterator[Finding]:
 def with_coming(report: QuotaReport, found: Mapping[str, Readiness]) -> QuotaReport:
     """The report of what is there, with what clusters to come draw and lack."""
     lines = {line.key: line for line in report.lines}
-    for one in found.values():
+    for one in sorted(found.values(), key=lambda one: one.begins):
         for line in one.lines:
-            known = lines.get(line.key) or replace(line, now=0, short=0, state="ok", verdict="ok")
+            alone = replace(line, now=0, short=0)
+            alone = alone if line.state == "unknown" else replace(alone, state="ok", verdict="ok")
+            known = lines.get(line.key) or alone
             short = f"short by {line.short:,} from {moment_in_words(one.begins)} on" if line.short else ""
             if short and short not in known.verdict:
                 known = replace(known, verdict="ok now", state="tight") if known.state == "ok" else known

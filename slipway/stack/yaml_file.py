@@ -146,8 +146,10 @@ class _Reader:
         try:
             value = self.loader.construct_object(node)
         except (ValueError, LookupError, AttributeError):  # whatever the library's parsers of scalars stumble over
-            what = f"looks like {node.tag.rpartition(':')[2]}, but is not a valid one"
-            fix = "put it in quotes if it is text"
+            kind = node.tag.rpartition(":")[2]
+            what, fix = f"looks like {kind}, but is not a valid one", "put it in quotes if it is text"
+            if kind == "timestamp":
+                what, fix = "looks like a date, and there is no such day", f"2027-01-10, for example; {fix}"
         else:
             if isinstance(value, str) and _SURROGATE.search(value):
                 what, fix = "has half a surrogate pair, which is no character", "write the character itself"

@@ -230,7 +230,10 @@ def test_a_catalog_that_was_cut_off_on_its_way_is_not_damaged(connection: Connec
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
-@pytest.mark.parametrize(("status", "role"), [(403, "roles/"), (500, "the API to answer"), (429, "the API to answer")])
+@pytest.mark.parametrize(
+    ("status", "role"),
+    [(401, "a fresh login"), (403, "roles/"), (500, "the API to answer"), (429, "the API to answer")],
+)
 def test_what_can_not_be_read_is_unknown(
     connection: Connection, service: Service, what: str, status: int, role: str
 ) -> None:

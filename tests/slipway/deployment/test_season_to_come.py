@@ -87,6 +87,18 @@ def test_two_that_take_turns_are_ready() -> None:
     assert "season until 2026-11-26; ready" in previewed(made)
 
 
+def test_each_season_is_told_in_the_order_of_their_dates() -> None:
+    made = story(
+        "enforce",
+        TWO.replace("two", "later", 1).replace("2026-11-26", "2026-12-26").replace("replicas: 2", "replicas: 3"),
+    )
+    made.up()
+    report = judge(made.whole, made.seen(), made.now)
+    assert [one.subject for one in report.findings] == ["cluster two", "cluster later"]
+    (line,) = (one for one in report.lines if one.metric == GPUS)
+    assert line.verdict.index("2026-11-26") < line.verdict.index("2026-12-26")
+
+
 def test_quota_has_it_and_asks_for_what_it_takes() -> None:
     made = story()
     made.up()
@@ -131,6 +143,8 @@ def test_who_may_read_no_limits_is_told_that() -> None:
     unread = replace(made.seen(), limits=Unknown("denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer"))
     (due,) = upcoming(made.whole, unread, made.now)
     assert due.readiness and due.readiness.ready is None and "roles/cloudquotas.viewer" in due.why
+    (line,) = (one for one in judge(made.whole, unread, made.now).lines if one.metric == GPUS)
+    assert (line.state, line.verdict) == ("unknown", "cannot tell"), "`slipway quota` said that it suffices"
 
 
 def test_doctor_warns_and_where_the_answer_is_still_to_come_only_notes_it() -> None:
