@@ -1,0 +1,243 @@
+"""Pools: their sizes, machines and disks. An hour of a3-highgpu-8g with 500 GB costs $101.14, one of n1-standard-8 with
+100 GB $0.46 and one of n1-standard-4 $0.25; a month has 730 hours."""
+
+from __future__ import annotations
+
+from tests.review.case import Job, World, stack, template
+from tests.review.outside.truth import OutsideCase, Source, halts, harms, tells
+
+PROVIDER = "https://github.com/hashicorp/terraform-provider-google"
+LABELS = "labels: { team: platform, cost-center: research }"
+H100 = "replicas: { min: 2, max: 4 } }"
+CPU = "workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 } }"
+TUNE = Job("tune-27b-x1", parameters={"model": "27b"})
+SEARCH = Job("digits-k7", "digits", "grace", hours=0.5)
+
+CASES = (
+    OutsideCase(
+        "A label of the H100 cluster is renamed while a job runs on it",
+        "clusters",
+        (stack(LABELS, "labels: { team: ml, cost-center: research }"),),
+        Source("A new taint replaces a node pool", f"{PROVIDER}/issues/16054", "2023-09-29"),
+        (
+            halts(
+                "A second H100 cluster is made and both are paid for until ada's tune-27b-x1 has ended; the job is "
+                "not cancelled.",
+                "who pays for h100",
+                "two more a3-highgpu-8g at $101 an hour each, for a label",
+            ),
+        ),
+        World(jobs=(TUNE,)),
+    ),
+    OutsideCase(
+        "The H100 machines get a larger disk, and no template follows",
+        "clusters",
+        (stack("disk: { type: pd-ssd, sizeGb: 500 }", "disk: { type: pd-ssd, sizeGb: 1000 }"),),
+        Source("Disks of a node pool grow", "https://github.com/interuss/dss/pull/1569", "2026-06-25"),
+        (
+            halts(
+                "lora with model 27b asks for 500 GB, which no pool has any more: such jobs can't go to h100.",
+                "everyone who submits lora with model 27b",
+                "the pool, their first choice",
+            ),
+            halts(
+                "The H100 machines are made anew, two more a3-highgpu-8g beside the old ones until those are idle.",
+                "who pays for h100",
+                "$202 more an hour while both live",
+            ),
+        ),
+        World(jobs=(TUNE,)),
+    ),
+    OutsideCase(
+        "One H100 machine is kept warm instead of two",
+        "clusters",
+        (stack(H100, "replicas: { min: 1, max: 4 } }"),),
+        Source("A pool's floor shrinks", "https://github.com/cal-itp/data-infra/pull/5562", "2026-07-22"),
+        (
+            tells(
+                "Idle, the cluster costs $101 an hour less, about $73,800 a month.",
+                "who pays for h100",
+                "about $73,800 a month saved",
+                "once the old cluster has retired",
+            ),
+            harms(
+                "The size can't be changed in place: a new cluster is made, and the old one stays until both of ada's "
+                "jobs have ended.",
+                "who pays for h100",
+                "three machines and more for some hours, $202 an hour of them for the old cluster",
+            ),
+        ),
+        World(jobs=(TUNE, Job("tune-27b-x2", parameters={"model": "27b"}, hours=11))),
+    ),
+    OutsideCase(
+        "The H100 pool may grow to sixteen machines with quota for four",
+        "clusters",
+        (stack(H100, "replicas: { min: 2, max: 16 } }"),),
+        Source("A limit of nodes is raised", "https://github.com/googlecloudrobotics/core/pull/311", "2024-01-23"),
+        (
+            harms(
+                "Sixteen machines need 128 H100 GPUs and the quota is 32: the pool stops growing at four.",
+                "everyone who counts on more than four machines",
+                "the new maximum can't be reached",
+            ),
+            harms(
+                "At its maximum the pool costs $1,618 an hour instead of $405.",
+                "who pays for h100",
+                "the bill at full load, four times as high",
+            ),
+        ),
+        World(limits={"nvidia_h100_gpus": 32}),
+    ),
+    OutsideCase(
+        "The H100 pool no longer shrinks",
+        "clusters",
+        (stack(H100, "replicas: 4 }"),),
+        Source("A GPU pool is pinned to its maximum", "https://github.com/NVIDIA/aicr/pull/1592", "2026-07-02"),
+        (
+            halts(
+                "Four machines are paid for all the time instead of two: $202 an hour more with nothing running, about "
+                "$147,700 a month.",
+                "who pays for h100",
+                "about $147,700 a month",
+            ),
+        ),
+    ),
+    OutsideCase(
+        "The CPU workers get twice the cores, and the templates stay behind",
+        "clusters",
+        (stack("machine: n1-standard-8,", "machine: n1-standard-16,"),),
+        Source("Another machine type replaces a pool", "https://github.com/pulumi/pulumi-gcp/issues/255", "2019-11-20"),
+        (
+            halts(
+                "digits and tune ask for n1-standard-8, which no pool has then: none of their jobs can go to cpu.",
+                "everyone who submits digits or tune",
+                "the pool",
+            ),
+            tells(
+                "grace's digits-k7 ends on the old cluster, which stays until then.",
+                "grace",
+                "nothing, but both clusters are paid for meanwhile",
+            ),
+        ),
+        World(jobs=(SEARCH,)),
+    ),
+    OutsideCase(
+        "Cheaper disks for the CPU workers, and digits shares the constant with its scheduler",
+        "clusters",
+        (
+            stack(CPU, CPU.replace("pd-ssd", "pd-standard")),
+            template("digits", 'DISK = Disk("pd-ssd", 100)', 'DISK = Disk("pd-standard", 100)'),
+        ),
+        Source("Cheaper disks", "https://github.com/jupyterhub/mybinder.org-deploy/pull/2102", "2022-01-18"),
+        (
+            halts(
+                "The scheduler of digits asks for pd-standard too, but the pool head keeps pd-ssd: digits can't go to "
+                "cpu.",
+                "everyone who submits digits",
+                "the pool",
+            ),
+            halts(
+                "tune still asks for pd-ssd on n1-standard-8, which no pool has.",
+                "everyone who submits tune",
+                "the pool",
+            ),
+        ),
+    ),
+    OutsideCase(
+        "One CPU worker is kept warm instead of four",
+        "clusters",
+        (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 1, max: 16 }"),),
+        Source(
+            "A warm minimum for a growing GPU pool",
+            "https://github.com/GoogleCloudPlatform/ml-auto-solutions/pull/176",
+            "2024-03-04",
+        ),
+        (
+            tells(
+                "Idle, the cluster costs $1.39 an hour less, about $1,016 a month.",
+                "who pays for cpu",
+                "about $1,016 a month saved",
+                "once the old cluster has retired",
+            ),
+            harms(
+                "A digits job with its usual four workers finds one: it waits until three more have been made.",
+                "everyone who submits digits to the pool",
+                "the quick start",
+            ),
+        ),
+        World(jobs=(SEARCH,)),
+    ),
+    OutsideCase(
+        "The CPU pool may grow to eight instead of sixteen",
+        "clusters",
+        (stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 8 }"),),
+        Source(
+            "Node pools and their limits are resized", "https://github.com/MinaProtocol/mina/issues/11812", "2022-09-13"
+        ),
+        (
+            harms(
+                "digits allows up to sixteen workers, and a job with more than eight never fits into the pool, as "
+                "grace's digits-16 did.",
+                "everyone who submits digits with more than eight workers",
+                "the pool",
+            ),
+        ),
+        World(jobs=(Job("digits-16", "digits", "grace", parameters={"workers": 16}, state="SUCCEEDED", hours=50),)),
+    ),
+    OutsideCase(
+        "A cluster of L4 machines that no template asks for",
+        "clusters",
+        (
+            stack(
+                "      labels: { team: platform }\n",
+                "      labels: { team: platform }\n"
+                "    l4:\n"
+                "      pools:\n"
+                "        workers: { machine: g2-standard-12, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n",
+            ),
+        ),
+        Source(
+            "A guide that starts tuning on an L4 without quota",
+            "https://github.com/GoogleCloudPlatform/stable-diffusion-on-gcp/issues/12",
+            "2023-12-03",
+        ),
+        (
+            harms(
+                "Two g2-standard-12 cost $2.35 an hour, about $1,720 a month, busy or not.",
+                "who pays for the stack",
+                "about $1,720 a month",
+            ),
+            harms(
+                "No template asks for g2-standard-12 with such a disk, so no job can run on l4.",
+                "who pays for the stack",
+                "machines that nobody can use",
+            ),
+        ),
+    ),
+    OutsideCase(
+        "A cluster of L4 machines without quota for them",
+        "quota",
+        (
+            stack(
+                "      labels: { team: platform }\n",
+                "      labels: { team: platform }\n"
+                "    l4:\n"
+                "      pools:\n"
+                "        workers: { machine: g2-standard-48, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 3 }\n",
+            ),
+        ),
+        Source(
+            "A custom job without quota for its GPU",
+            "https://github.com/GoogleCloudPlatform/vertex-ai-samples/issues/700",
+            "2022-06-30",
+        ),
+        (
+            halts(
+                "Three g2-standard-48 need 12 L4 GPUs and the quota is 8: the cluster can't be made.",
+                "who deploys",
+                "a deployment that fails",
+            ),
+        ),
+        World(limits={"nvidia_l4_gpus": 8}),
+    ),
+)
