@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.review.outside import clusters, lives, people
+from tests.review.outside import clusters, lives, people, templates
 
-CASES = (*clusters.CASES, *lives.CASES, *people.CASES)
+CASES = (*clusters.CASES, *lives.CASES, *people.CASES, *templates.CASES)
