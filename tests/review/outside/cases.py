@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.review.outside import clusters, lives, people, templates
+from tests.review.outside import clusters, harmless, lives, people, templates
 
-CASES = (*clusters.CASES, *lives.CASES, *people.CASES, *templates.CASES)
+CASES = (*clusters.CASES, *lives.CASES, *people.CASES, *templates.CASES, *harmless.CASES)
