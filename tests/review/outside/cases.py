@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from tests.review.outside import clusters, harmless, lives, people, templates
+from tests.review.outside import clusters, data, harmless, lives, offers, people, quota, templates
 
-CASES = (*clusters.CASES, *lives.CASES, *people.CASES, *templates.CASES, *harmless.CASES)
+CASES = (
+    *clusters.CASES,
+    *lives.CASES,
+    *people.CASES,
+    *templates.CASES,
+    *offers.CASES,
+    *data.CASES,
+    *quota.CASES,
+    *harmless.CASES,
+)

@@ -197,9 +197,9 @@ CASES = (
             ),
         ),
         Source(
-            "A guide that starts tuning on an L4 without quota",
-            "https://github.com/GoogleCloudPlatform/stable-diffusion-on-gcp/issues/12",
-            "2023-12-03",
+            "What GPU pools cost with nothing running",
+            "https://github.com/modelplaneai/modelplane/issues/54",
+            "2026-05-04",
         ),
         (
             harms(
@@ -227,9 +227,9 @@ CASES = (
             ),
         ),
         Source(
-            "A custom job without quota for its GPU",
-            "https://github.com/GoogleCloudPlatform/vertex-ai-samples/issues/700",
-            "2022-06-30",
+            "Tuning on an L4 without quota for it",
+            "https://github.com/GoogleCloudPlatform/stable-diffusion-on-gcp/issues/12",
+            "2023-12-03",
         ),
         (
             halts(

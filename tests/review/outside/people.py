@@ -258,11 +258,7 @@ CASES = (
         "Anybody may run a working tree on the trainer's account",
         "policy",
         (stack(TRAINER, TRAINER + "    code: true\n"),),
-        Source(
-            "Rules for public access audited",
-            "https://github.com/forseti-security/forseti-security/pull/1983",
-            "2018-09-04",
-        ),
+        Source("A policy advisor becomes a gate", "https://github.com/Azure/git-ape/issues/22", "2026-04-21"),
         (
             halts(
                 "The mandatory rule reviewedCodeOnly forbids it: the deployment is refused.",

@@ -169,7 +169,7 @@ CASES = (
         "The search is no longer offered",
         "templates",
         (stack("    - digits\n", ""),),
-        Source("Script no longer supported", "https://github.com/neuralmagic/sparseml/pull/1162", "2022-11-16"),
+        Source("A script is deprecated", "https://github.com/neuralmagic/sparseml/pull/1162", "2022-11-16"),
         (
             halts(
                 "digits can't be submitted any more; grace did so half an hour ago.",
@@ -184,7 +184,7 @@ CASES = (
         "More trials at once than the pool has machines",
         "templates",
         (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=32"),),
-        Source("Nodes and trials resized", "https://github.com/MinaProtocol/mina/issues/11506", "2022-07-18"),
+        Source("Limits of a node pool are set anew", "https://github.com/MinaProtocol/mina/issues/11506", "2022-07-18"),
         (
             harms(
                 "A study of more than sixteen trials at once never fits into cpu, which grows to sixteen workers.",
@@ -260,9 +260,9 @@ CASES = (
             template("digits", SPOT, SPOT + "    scheduling=Scheduling(disable_retries=True),\n"),
         ),
         Source(
-            "A job that starts again from scratch",
-            "https://github.com/EveryVoiceTTS/EveryVoice/issues/183",
-            "2023-11-29",
+            "Resumption after a preemption",
+            "https://github.com/modal-projects/training-gym/pull/69",
+            "2026-05-26",
         ),
         (
             harms(
@@ -279,7 +279,11 @@ CASES = (
             template("digits", DIGITS, WITH_SCHEDULING),
             template("digits", SPOT, SPOT + "    scheduling=Scheduling(restart_job_on_worker_restart=True),\n"),
         ),
-        Source("Resumption after a preemption", "https://github.com/modal-projects/training-gym/pull/69", "2026-05-26"),
+        Source(
+            "A job that starts again from scratch",
+            "https://github.com/EveryVoiceTTS/EveryVoice/issues/183",
+            "2023-11-29",
+        ),
         (
             harms(
                 "When one worker is lost all machines of a digits job start again, its scheduler too.",
