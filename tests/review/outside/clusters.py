@@ -36,14 +36,10 @@ CASES = (
         Source("Disks of a node pool grow", "https://github.com/interuss/dss/pull/1569", "2026-06-25"),
         (
             halts(
-                "lora with model 27b asks for 500 GB, which no pool has any more: such jobs can't go to h100.",
-                "everyone who submits lora with model 27b",
-                "the pool, their first choice",
-            ),
-            halts(
-                "The H100 machines are made anew, two more a3-highgpu-8g beside the old ones until those are idle.",
-                "who pays for h100",
-                "$202 more an hour while both live",
+                "lora with model 27b asks for 500 GB, which no pool has any more: such jobs can't go to h100, and the "
+                "deployment is refused until the template follows.",
+                "everyone who submits lora with model 27b, and who deploys",
+                "the pool, their first choice, or the deployment",
             ),
         ),
         World(jobs=(TUNE,)),
@@ -109,17 +105,123 @@ CASES = (
         Source("Another machine type replaces a pool", "https://github.com/pulumi/pulumi-gcp/issues/255", "2019-11-20"),
         (
             halts(
-                "digits and tune ask for n1-standard-8, which no pool has then: none of their jobs can go to cpu.",
-                "everyone who submits digits or tune",
-                "the pool",
+                "digits and tune ask for n1-standard-8, which no pool has then: none of their jobs can go to cpu, and "
+                "the deployment is refused until they follow.",
+                "everyone who submits digits or tune, and who deploys",
+                "the pool, or the deployment",
+            ),
+        ),
+        World(jobs=(SEARCH,)),
+    ),
+    OutsideCase(
+        "The H100 machines get a larger disk, and the template follows",
+        "clusters",
+        (
+            stack("disk: { type: pd-ssd, sizeGb: 500 }", "disk: { type: pd-ssd, sizeGb: 1000 }"),
+            template("lora", 'Disk("pd-ssd", 500)', 'Disk("pd-ssd", 1000)'),
+        ),
+        Source(
+            "Disks that force new node pools", "https://github.com/2i2c-org/infrastructure/issues/4374", "2024-07-08"
+        ),
+        (
+            harms(
+                "A disk can't grow in place: a second H100 cluster is made, and the old one stays until ada's "
+                "tune-27b-x1 has ended.",
+                "who pays for h100",
+                "$202 more an hour while both live",
             ),
             tells(
-                "grace's digits-k7 ends on the old cluster, which stays until then.",
+                "Each machine then costs 13 cents an hour more, for its disk.",
+                "who pays for h100",
+                "about $196 a month for two machines",
+            ),
+        ),
+        World(jobs=(TUNE,)),
+    ),
+    OutsideCase(
+        "The CPU workers get twice the cores, and the templates follow",
+        "clusters",
+        (
+            stack("machine: n1-standard-8,", "machine: n1-standard-16,"),
+            template("digits", '"workers", "n1-standard-8"', '"workers", "n1-standard-16"'),
+            template("tune", '"trial", "n1-standard-8"', '"trial", "n1-standard-16"'),
+        ),
+        Source(
+            "What a change of the machine type does",
+            "https://github.com/kyma-project/control-plane/issues/2446",
+            "2023-02-09",
+        ),
+        (
+            harms(
+                "Idle, the cluster costs $1.75 an hour more, about $1,280 a month.",
+                "who pays for cpu",
+                "about $1,280 a month",
+            ),
+            tells(
+                "A new cluster is made; grace's digits-k7 ends on the old one, which stays until then.",
                 "grace",
                 "nothing, but both clusters are paid for meanwhile",
             ),
         ),
         World(jobs=(SEARCH,)),
+    ),
+    OutsideCase(
+        "Another label while the last edit's predecessor still works",
+        "clusters",
+        (stack(LABELS, "labels: { team: platform, cost-center: vision }"),),
+        Source("A label of a disk replaces the machine", f"{PROVIDER}/issues/17044", "2024-01-18"),
+        (
+            halts(
+                "Three H100 clusters live side by side: grace's tune-27b-old holds the oldest, ada's tune-27b-x1 the "
+                "next, and a third is made.",
+                "who pays for h100",
+                "$607 an hour instead of $405, until the jobs have ended",
+            ),
+        ),
+        World(
+            jobs=(TUNE, Job("tune-27b-old", user="grace", parameters={"model": "27b"}, hours=21, earlier=True)),
+            earlier=(stack(LABELS, "labels: { team: infra, cost-center: research }"),),
+        ),
+    ),
+    OutsideCase(
+        "A label of a cluster that somebody deleted by hand",
+        "clusters",
+        (stack(LABELS, "labels: { team: platform, cost-center: vision }"),),
+        Source(
+            "Labels for all resources", "https://github.com/runatlantis/terraform-gce-atlantis/pull/97", "2023-02-09"
+        ),
+        (
+            harms(
+                "h100 is not there any more; the edit makes it anew, and two a3-highgpu-8g are paid for again.",
+                "who pays for h100",
+                "$202 an hour that nobody pays today",
+            ),
+        ),
+        World(gone=("h100",)),
+    ),
+    OutsideCase(
+        "A cluster of another team may be used",
+        "clusters",
+        (
+            stack(
+                "      labels: { team: platform }\n",
+                "      labels: { team: platform }\n"
+                "    shared:\n"
+                "      id: team-a\n"
+                "      pools:\n"
+                "        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 1, "
+                "max: 4 } }\n",
+            ),
+        ),
+        Source("Steps on a persistent resource", "https://github.com/zenml-io/zenml/pull/3304", "2025-01-22"),
+        (
+            tells(
+                "Nothing is made, changed or paid for: team-a stays its owners', and jobs may be sent to it.",
+                "who submits tune, and the owners of team-a",
+                "four more machines to share",
+            ),
+        ),
+        World(theirs=("team-a",)),
     ),
     OutsideCase(
         "Cheaper disks for the CPU workers, and digits shares the constant with its scheduler",

@@ -114,7 +114,11 @@ CASES = (
                 "      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n      - group:ml@acme.example\n",
             ),
         ),
-        Source("Members, sorted", "https://github.com/hashicorp/terraform/issues/26010", "2020-08-26"),
+        Source(
+            "Functions that sort what they are given",
+            "https://github.com/hashicorp/terraform/issues/26010",
+            "2020-08-26",
+        ),
         BUSY,
     ),
     harmless(
@@ -172,7 +176,7 @@ CASES = (
         "The workspace says that code is not taken from working trees, as by default",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    code: false\n"),),
         Source(
-            "Settings of the default made visible",
+            "An import sets what is the default",
             "https://github.com/hashicorp/terraform-provider-google/pull/1223",
             "2018-03-19",
         ),

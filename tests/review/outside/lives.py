@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.review.case import Job, World, stack
+from tests.review.case import Job, World, stack, template
 from tests.review.outside.truth import OutsideCase, Source, halts, harms, tells
 
 ROLLOVER = "      replacement: rollover\n"
@@ -35,19 +35,24 @@ CASES = (
         World(jobs=(SEARCH,)),
     ),
     OutsideCase(
-        "The CPU cluster is taken out of the file while a search runs on it",
+        "The CPU cluster is given up while a search runs on it",
         "clusters",
-        (stack(CPU, ""),),
+        (
+            stack(CPU, ""),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+            template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("spot", "on-demand"),'),
+        ),
         Source(
             "GPU nodes go after a hackathon",
             "https://github.com/ministryofjustice/analytical-platform/issues/5307",
             "2024-09-10",
         ),
         (
-            halts(
-                "No pool has the machines of digits and tune any more: their new jobs can't go to a pool.",
+            harms(
+                "digits and tune take machines of their own, on Spot first: a digits job with four workers costs $0.99 "
+                "an hour and no longer starts in seconds.",
                 "everyone who submits digits or tune",
-                "the pool, their first choice",
+                "the pool",
             ),
             tells(
                 "grace's digits-k7 is not cancelled; the cluster is deleted once it is idle.",

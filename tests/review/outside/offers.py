@@ -195,9 +195,9 @@ CASES = (
         ),
         (
             halts(
-                "No pool has e2-standard-8: digits can't go to cpu and takes machines of its own.",
+                "No pool has e2-standard-8: digits can't go to cpu.",
                 "everyone who submits digits",
-                "the pool, and the quick start",
+                "the pool, or the deployment",
             ),
         ),
     ),

@@ -9,7 +9,6 @@ GROUP = "      - group:ml@acme.example\n"
 ADA = "      - user:ada@acme.example\n"
 NIGHTLY = "      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n"
 EVALS = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
-TRAINER = "    trainer: trainer\n"
 NIGHT = World(
     jobs=(
         Job("evals-n1", "evals", "nightly", "spot", state="SUCCEEDED", hours=32),
@@ -68,7 +67,7 @@ CASES = (
         "The account that submits every night is dropped",
         "people",
         (stack(NIGHTLY, ""),),
-        Source("A name in the code that nobody remembers", "https://github.com/kortix-ai/suna/pull/6257", "2026-08-08"),
+        Source("A user named in code is removed", "https://github.com/kortix-ai/suna/pull/6257", "2026-08-08"),
         (
             halts(
                 "nightly can no longer submit: it sent evals-n1 and evals-n2 on the last two nights, and the next one "
@@ -85,7 +84,7 @@ CASES = (
         "people",
         (stack("group:ml@acme.example", "group:ml@acme.exmaple"),),
         Source(
-            "Members and roles get mixed up",
+            "Members of a role are edited",
             "https://github.com/GoogleCloudPlatform/solution-acceleration-toolkit/pull/257",
             "2020-06-05",
         ),
@@ -213,14 +212,9 @@ CASES = (
         Source("Permissions of the agent for custom code", "https://github.com/zenml-io/zenml/pull/750", "2022-07-05"),
         (
             halts(
-                "Jobs on h100 run as Vertex AI's agent instead of the trainer, and can't read hf-token with it.",
+                "lora's jobs can't run on h100 as the trainer any more, with which they read hf-token.",
                 "everyone who submits lora with model 27b to the pool",
-                "the secret, and so their jobs",
-            ),
-            harms(
-                "The setting is part of the cluster: a new one is made beside the old one until ada's job has ended.",
-                "who pays for h100",
-                "$202 more an hour while both live",
+                "the pool or the secret, or the deployment",
             ),
         ),
         World(jobs=(Job("tune-27b-x1", parameters={"model": "27b"}),)),
@@ -253,18 +247,5 @@ CASES = (
             ),
         ),
         World(jobs=(Job("tune-27b-x1", parameters={"model": "27b"}),)),
-    ),
-    OutsideCase(
-        "Anybody may run a working tree on the trainer's account",
-        "policy",
-        (stack(TRAINER, TRAINER + "    code: true\n"),),
-        Source("A policy advisor becomes a gate", "https://github.com/Azure/git-ape/issues/22", "2026-04-21"),
-        (
-            halts(
-                "The mandatory rule reviewedCodeOnly forbids it: the deployment is refused.",
-                "who deploys",
-                "a deployment that stops",
-            ),
-        ),
     ),
 )

@@ -63,11 +63,6 @@ CASES = (
                 "everyone who submits lora with model 9b",
                 "flex-start, or a deployment that is refused",
             ),
-            harms(
-                "The advisory rule longestTimeout wants jobs to end after 48 hours; lora may run for 336.",
-                "who watches over the rules",
-                "a rule that is broken",
-            ),
         ),
     ),
     OutsideCase(
