@@ -177,7 +177,7 @@ CASES = (
         ),
         (
             halts(
-                "9b has 18.5 GB of weights in bf16 and 37 in fp32, an L4 has 24 GB: training runs out of memory.",
+                "9b has some 18 GB of weights in bf16 and 36 in fp32, an L4 has 24 GB: training runs out of memory.",
                 "everyone who submits lora with model 9b",
                 "their jobs fail",
             ),

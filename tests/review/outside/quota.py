@@ -80,7 +80,7 @@ CASES = (
             "2026-08-25",
         ),
         (
-            harms(
+            halts(
                 "Clusters and jobs may be in any region from then on; nothing moves by this change.",
                 "who answers for where data are",
                 "a rule that stopped deployments",
@@ -100,7 +100,7 @@ CASES = (
             "2021-05-30",
         ),
         (
-            harms(
+            halts(
                 "A cluster or job in another region is told and no longer refused.",
                 "who answers for where data are",
                 "a rule that stopped deployments",

@@ -76,8 +76,8 @@ CASES = (
         ),
         (
             halts(
-                "Whoever names no model gets 27b on a machine of eight H100: on h100 while that has room, at $63.92 an "
-                "hour on Spot, instead of 9b at $2.53 on Spot.",
+                "Whoever names no model gets 27b on a machine of eight H100: on h100 while that has room, then on the "
+                "reservation, then on Spot at $63.92 an hour, instead of 9b at $2.53 on Spot.",
                 "everyone who submits lora and names no model, as grace did",
                 "another model than they meant, and other machines",
             ),
