@@ -16,7 +16,7 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 PYTEST_ARGS ?=
 # Tests wait more than they compute: two workers for each processor, at most eight.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(12, 4 * (os.cpu_count() or 2)))')
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
 STACK ?= local
 
