@@ -81,8 +81,9 @@ _GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda on
 class Finding:
     """`kind` is one of `slipway/findings/kinds.py:KINDS`.
 
-    `sentence` tells a person: no full stop, before → after. `clause` is its beginning that a headline has of it, empty
-    for all of it. `details` are who and what is concerned, a line each.
+    `sentence` tells a person who is hit and how: at most 30 words, no full stop. `clause` is the part of it that a
+    headline has, or another finding's line where this one follows from that: at most 70 characters, empty for all of
+    the sentence. `details` are who and what is concerned, a line each.
     `field` is the key of the stack file or the template that did it. `fix` is a command to paste as it stands, or says
     what to change or find out; `means` what that does. `cost`: USD an hour. `facts`: what other code has to know, by
     name.
@@ -132,11 +133,12 @@ class FindingKind:
         field: str = "",
         cost: float = 0.0,
         more: str = "",
+        clause: str = "",
         **facts: Any,
     ) -> Finding:
         """`more` ends the sentence with what a headline leaves out: why, or what follows."""
         told = (subject, grade or self.usual, sentence + more, tuple(details), field, float(cost))
-        return Finding(self.section, self.word, *told, sentence if more else "", fix, means, facts)
+        return Finding(self.section, self.word, *told, clause or (sentence if more else ""), fix, means, facts)
 
 
 def gravest_first(findings: Iterable[Finding]) -> Iterable[tuple[Section, list[Finding]]]:
