@@ -141,13 +141,6 @@ class FindingKind:
         return Finding(self.section, self.word, *told, clause or (sentence if more else ""), fix, means, facts)
 
 
-def gravest_first(findings: Iterable[Finding]) -> Iterable[tuple[Section, list[Finding]]]:
-    """Sort findings by section, the worst grade first; no section is empty."""
-    listed = list(findings)
-    found = [(section, [one for one in listed if one.section is section]) for section in Section]
-    return sorted((pair for pair in found if pair[1]), key=lambda pair: -max(one.grade for one in pair[1]))
-
-
 def shape(parts: Iterable[tuple[str, ...]]) -> str:
     """Twelve hexadecimal digits that change only when something comes, goes or becomes something else: not with time,
     order or an amount."""

@@ -219,8 +219,12 @@ _ALL = (
     ),
 )
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
-FOLLOWING = frozenset({"generations-overlap", "capacity-found-anew", "image-cache-empty", "reservation-paid"})
-"""What follows from another consequence, which is told first."""
+FOLLOWING = frozenset(
+    {"generations-overlap", "capacity-found-anew", "image-cache-empty", "jobs-finish-on-old", "run-cost"}
+)
+"""What follows from another consequence for the same cluster or template, and is told with that."""
+FIRST = frozenset({"preview-failed", "policy-added", "policy-weaker"})
+"""What is told before all else, however it is graded."""
 
 
 DOCUMENT = "findings"

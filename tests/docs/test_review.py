@@ -1,4 +1,7 @@
-"""The guide to reviews shows comments as the product makes them, and so does the README. # N5"""
+"""The guide to reviews shows comments as the product makes them, and so does the README. # N5
+
+`python -m tests.docs.test_review` writes them.
+"""
 
 import re
 from pathlib import Path
@@ -6,30 +9,37 @@ from pathlib import Path
 import pytest
 
 from slipway.findings.finding import Grade
-from slipway.review.rendering.headline import SIGNS
+from slipway.review.rendering.lines import SIGNS
 
 from . import goldens
 
 ROOT = Path(__file__).parents[2]
-GUIDE = ROOT / "docs" / "review.md"
+GUIDE, README = ROOT / "docs" / "review.md", ROOT / "README.md"
+PLACES = (
+    (GUIDE, "rolls", goldens.framed(goldens.rolls())),
+    (GUIDE, "goes", goldens.framed(goldens.goes())),
+    (README, "rolls", goldens.seen(goldens.rolls())),
+)
 
 
-def between(text: str, name: str) -> str:
-    found = re.search(rf"<!-- comment: {name} -->\n(.*?)\n<!-- /comment -->", text, re.S)
+def place(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<=<!-- comment: {name} -->\n).*?(?=\n<!-- /comment -->)", re.DOTALL)
+
+
+@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "readme"))
+def test_a_page_s_comments(page: Path, name: str, made: str) -> None:
+    found = place(name).search(page.read_text(encoding="utf-8"))
     assert found, f"no comment {name}"
-    return found[1].strip()
-
-
-@pytest.mark.parametrize(("name", "made"), [("rolls", goldens.rolls), ("goes", goldens.goes)])
-def test_the_guide_s_comments(name: str, made: object) -> None:
-    assert callable(made)
-    assert between(GUIDE.read_text(encoding="utf-8"), name) == goldens.framed(made())
-
-
-def test_the_readme_s_comment() -> None:
-    assert between((ROOT / "README.md").read_text(encoding="utf-8"), "rolls") == goldens.seen(goldens.rolls())
+    assert found[0].strip() == made.strip(), "python -m tests.docs.test_review writes it"
 
 
 def test_grades_and_their_signs() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
     assert all(f"| {SIGNS[grade]} | {grade.review_word} |" in guide for grade in Grade)
+
+
+if __name__ == "__main__":
+    for page, name, made in PLACES:
+        text = page.read_text(encoding="utf-8")
+        found = place(name).search(text)
+        page.write_text(text.replace(found[0], made) if found else text, encoding="utf-8")

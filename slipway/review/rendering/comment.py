@@ -6,21 +6,18 @@ import base64
 import binascii
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
-from slipway.findings.finding import Finding, Grade, Section, gravest_first
+from slipway.findings.finding import Grade, Section
+from slipway.findings.kinds import FOLLOWING
 from slipway.findings.markdown import block, code, folded, text
 from slipway.formatting import counted, short
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.review.money import Amount
-from slipway.review.rendering.headline import (
-    NOTHING,
-    ON_MAIN,
-    SIGNS,
-    first_of,
-    headline,
-)
+from slipway.review.rendering.headline import NOTHING, first_of, headline, monthly_rise
+from slipway.review.rendering.lines import Line, lines
 from slipway.review.review import Review, read_all, write
 
 MARKER = "<!-- slipway-review -->"
@@ -29,23 +26,20 @@ LIMIT = 65_000
 """Characters: GitHub takes 65,536."""
 _DATA = "<!-- slipway-review-data "
 _LARGEST_DATA = 40_000
-_VISIBLE, _DETAILS = 12, 4
 _LONGEST = 900
 _LONGEST_NAME = 200
-_HEADS = ("stack", "clusters", "templates", "idle $/h", "max $/h", "quota", "policy")
+_HEADS = ("stack", "what changes", "$ a month", "quota", "policy")
 _OF_CLUSTERS = {
-    "cluster-deleted": ("deleted", True),
-    "cluster-retires": ("retires", True),
-    "cluster-new-generation": ("new generation", True),
-    "cluster-in-place": ("replaced in place", True),
-    "cluster-created": ("new", False),
-    "cluster-returns": ("returns", False),
-    "cluster-falls-back": ("returns", False),
-    "cluster-cleared": ("cleared", False),
-    "cluster-overdue": ("overdue", True),
-    "cluster-unsaid": ("not as said", True),
-    "cluster-protection": ("protection", True),
-    "season-changed": ("season", False),
+    "cluster-deleted": ("is deleted", True),
+    "cluster-retires": ("goes", True),
+    "cluster-new-generation": ("is made anew", True),
+    "cluster-in-place": ("is deleted, then made anew", True),
+    "cluster-created": ("is made", False),
+    "cluster-returns": ("comes back", False),
+    "cluster-falls-back": ("comes back", False),
+    "cluster-cleared": ("failed, is cleared", False),
+    "cluster-overdue": ("should be gone", True),
+    "cluster-unsaid": ("not as the program says", True),
 }
 """What becomes of a cluster, and whether that should catch the eye."""
 
@@ -58,8 +52,8 @@ class Place:
     base: str = ""
 
 
-_SIZES = ((True, True, 1000), (False, True, 1000), (False, True, _DETAILS), (False, True, 0), (False, False, 0))
-"""From the longest form to the shortest: with plans, with consequences behind a fold, with so many details of each."""
+_SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
+"""From the longest form to the shortest: with plans, with what is only for knowing, with so many details of each."""
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
@@ -96,18 +90,23 @@ def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
 
 
 def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool, folds: bool) -> str:
-    shown, rest = _chosen(reviews)
-    parts = [f"{MARKER}\n### {text(headline(reviews))}"]
-    parts += [
-        f"> **incomplete**: {_named(one.stack, reviews)}{_shown(line)}" for one in reviews for line in one.incomplete
-    ]
-    parts += [_table(reviews), *_sections(shown, min(details, _DETAILS), reviews)]
-    more = counted(len(rest), "more consequence")
-    if rest and folds:
-        parts.append(folded(more, "\n\n".join(_sections(rest, details, reviews))))
-    elif rest:
+    opened, rest = lines(reviews)
+    unread: dict[str, list[str]] = {}
+    for one in reviews:
+        for line in one.incomplete:
+            unread.setdefault(line, []).append(one.stack)
+    parts = [f"{MARKER}\n### {text(headline(reviews))}", _table(reviews), "\n".join(map(_item, opened))]
+    parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(line)}" for line, stacks in unread.items()]
+    behind = [f"**{_title(one)}**\n{_listed(one.behind, details)}" for one in opened if one.behind and details]
+    more = f"{len(rest)} more for knowing" if rest else ""
+    if rest and not folds:
         parts.append(f"{more}: too long for a comment, `slipway review` prints them.")
-    standing = [f"- {_named(one.stack, reviews)}{_shown(line)}" for one in reviews for line in one.standing]
+    elif rest:
+        behind.append("\n".join(_item(one, details) for one in rest))
+    if behind:
+        who = "who and what is concerned" if len(behind) > bool(rest) else ""
+        parts.append(folded(" · ".join(filter(None, (who, more if folds else ""))), "\n\n".join(behind)))
+    standing = [f"- {_whose([one.stack], reviews)}{_shown(line)}" for one in reviews for line in one.standing]
     if standing and folds:
         remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
         parts.append(folded(remarks, "\n".join(standing)))
@@ -119,61 +118,47 @@ def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool
     return "\n\n".join(parts) + f"\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
 
 
-Chosen = tuple[tuple[Review, Finding], ...]
+def _item(line: Line, details: int = 0) -> str:
+    field = line.lead.field
+    where = f" ({code(short(field, _LONGEST_NAME))})" if field else ""
+    told = f"- {line.sign} {_shown(line.told)}{where}"
+    return f"{told}\n{_listed(line.behind, details, '  ')}" if line.behind and details else told
 
 
-def _chosen(reviews: Sequence[Review]) -> tuple[Chosen, Chosen]:
-    """Choose what is seen at once, the gravest first, and what is folded: what is only for knowing, where it is not
-    alone."""
-    every = [(review, one) for review in reviews for one in review.consequences]
-    few = len(every) <= _VISIBLE // 2
-    grave = [pair for pair in every if few or pair[1].grade > Grade.NOTE]
-    chosen = {id(one) for _, one in sorted(grave, key=lambda pair: -pair[1].grade)[:_VISIBLE]}
-    shown = tuple(pair for pair in every if id(pair[1]) in chosen)
-    return shown, tuple(pair for pair in every if id(pair[1]) not in chosen)
+def _listed(some: Sequence[str], most: int, indent: str = "") -> str:
+    return "\n".join(f"{indent}- {_shown(one)}" for one in first_of(some, most))
 
 
-def _sections(chosen: Chosen, details: int, reviews: Sequence[Review]) -> Iterator[str]:
-    """A field that did several things is named with the first of them."""
-    for section, _ in gravest_first(one for _, one in chosen):
-        told: set[tuple[str, str]] = set()
-        lines = [f"**{section.value}**"]
-        for review, one in (pair for pair in chosen if pair[1].section is section):
-            known = not one.field or (review.stack, one.field) in told
-            where = "" if known else f" ({code(short(one.field, _LONGEST_NAME))})"
-            already = f" *({ON_MAIN})*" if one.key in review.on_main else ""
-            told.add((review.stack, one.field))
-            lines.append(f"- {SIGNS[one.grade]} {_named(review.stack, reviews)}{_shown(one.sentence)}{where}{already}")
-            lines += [f"  - {_shown(line)}" for line in first_of(one.details, details)]
-        yield "\n".join(lines)
+def _title(line: Line) -> str:
+    if len(line.names) > 1:
+        return text(short(f"{line.sign} {line.lead.subject.what}s", _LONGEST_NAME))
+    return text(short(f"{line.sign} {line.lead.subject}", _LONGEST_NAME))
 
 
-def _named(stack: str, reviews: Sequence[Review]) -> str:
-    return f"{code(stack)}: " if len(reviews) > 1 else ""
+def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
+    return f"{', '.join(map(code, stacks))}: " if len(stacks) < len(reviews) else ""
 
 
 def _table(reviews: Sequence[Review]) -> str:
-    lines = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
-    lines += [f"| {' | '.join(_row(one))} |" for one in reviews]
-    return "\n".join(lines)
+    rows = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
+    rows += [f"| {' | '.join(_row(one))} |" for one in reviews]
+    return "\n".join(rows)
 
 
 def _row(review: Review) -> tuple[str, ...]:
-    clusters: dict[str, str] = {}
-    templates: dict[str, Grade] = {}
-    for one in review.consequences:
-        name = one.subject.name or one.subject
-        if one.section is Section.CLUSTERS and one.kind in _OF_CLUSTERS:
-            words, strong = _OF_CLUSTERS[one.kind]
-            clusters.setdefault(name, _cell(f"{name} {words}", strong=strong))
-        elif one.section is Section.TEMPLATES:
-            templates[name] = max(one.grade, templates.get(name, Grade.NOTE))
+    changed: dict[str, str] = {}
+    for one in sorted(review.yours, key=lambda one: -one.grade):
+        if one.section is Section.MONEY:
+            continue
+        what = one.subject.cluster or (one.subject.name if one.section is Section.TEMPLATES else one.section.value)
+        words, strong = _OF_CLUSTERS.get(one.kind, ("", False))
+        if words or one.kind not in FOLLOWING:
+            changed.setdefault(what, _cell(f"{what} {words}".strip(), strong=strong or one.grade is Grade.BLOCKING))
     money = review.money
     return (
         text(review.stack),
-        _few(clusters.values()),
-        _few(_cell(name, strong=grade is Grade.BLOCKING) for name, grade in templates.items()),
-        *(_amount(one) for one in ((money.idle, money.most) if money else (None, None))),
+        _few(changed.values()),
+        f"{_monthly(money.idle)}, at most {_monthly(money.most)}" if money else "?",
         _cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", "")),
         _cell(review.policy or "?", strong=review.policy not in ("ok", "none", "")),
     )
@@ -184,15 +169,14 @@ def _few(cells: Iterable[str]) -> str:
     return ", ".join([*listed[:6], f"{len(listed) - 6} more"] if len(listed) > 6 else listed) or "–"
 
 
-def _amount(amount: Amount | None) -> str:
-    if amount is None:
-        return "?"
+def _monthly(amount: Amount) -> str:
     before, after = (
-        "?" if one.unknown else f"{one.known:,.2f}{'' if one.complete else '+'}"
+        "?" if one.unknown else f"{one.known * HOURS_OF_A_MONTH:,.0f}{'' if one.complete else '+'}"
         for one in (amount.before, amount.after)
     )
-    same = amount.before == amount.after
-    return after if same else _cell(f"{before} → {after}", strong=amount.difference > 0)
+    if before == after:
+        return after
+    return _cell(f"{before} → {after}", strong=amount.difference > 0 and monthly_rise(amount))
 
 
 def _cell(words: str, *, strong: bool) -> str:

@@ -24,16 +24,17 @@ def review(tmp_path: Path) -> Review:
     return call
 
 
-def test_what_nobody_read_is_said_first(review: Review) -> None:
+def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> None:
     done = review(EDIT)
     assert done.code == 0
-    assert done.out.splitlines()[0].startswith("⛔ incomplete: ")
+    assert done.out.splitlines()[1].startswith("incomplete: ")
     assert "live clusters, jobs and quota" in done.out
 
 
 def test_a_failed_preview_is_said_first(review: Review) -> None:
-    first = review(REFUSED).out.splitlines()[0]
-    assert first.startswith("⛔ incomplete: the preview failed")
+    first, second = review(REFUSED).out.splitlines()[:2]
+    assert first.startswith("⛔")
+    assert second.startswith("incomplete: the preview failed")
 
 
 def test_markdown_is_a_comment(review: Review) -> None:

@@ -39,7 +39,7 @@ def consequence(sentence: str = "`x` goes", grade: Grade = Grade.BLOCKING, **fie
 def test_the_headline_has_the_worst_the_jobs_and_the_money(snapshot: SnapshotAssertion) -> None:
     first = comment([QUIET, ROLLS]).splitlines()[1]
     assert first == snapshot
-    assert "+&#36;202.28/h at most" in first
+    assert "+&#36;148k a month at most" in first
     assert first == snapshot
 
 
@@ -71,7 +71,7 @@ def test_the_headline_is_of_this_change_and_else_says_whose_it_is(snapshot: Snap
 
 
 def test_what_the_headline_leaves_out_is_counted_by_its_grade(snapshot: SnapshotAssertion) -> None:
-    goes = [consequence(f"`x{n}` goes", subject=f"cluster x{n}") for n in range(3)]
+    goes = [consequence(f"`x{n}` goes", subject=f"cluster x{n}") for n in range(4)]
     costs = [replace(one, sentence=f"{one.sentence} too", grade=Grade.WARNING, kind="x") for one in goes]
     of_goes, of_costs = (
         comment([replace(QUIET, consequences=tuple(some))]).splitlines()[1] for some in (goes + costs, costs)
@@ -80,12 +80,12 @@ def test_what_the_headline_leaves_out_is_counted_by_its_grade(snapshot: Snapshot
     assert of_costs == snapshot
 
 
-def test_the_section_of_the_worst_is_first_on_a_terminal_too(snapshot: SnapshotAssertion) -> None:
+def test_the_worst_is_first_on_a_terminal_too(snapshot: SnapshotAssertion) -> None:
     people = consequence("`bob` can't submit any more", section=Section.PEOPLE)
     grows = consequence("`x` grows", Grade.NOTE, subject="cluster y")
     found = replace(QUIET, consequences=(grows, people))
     assert plain_text(found).splitlines()[1:] == snapshot
-    assert comment([found]).index("**people and access**") < comment([found]).index("**clusters**")
+    assert "`x` grows" not in seen(comment([found]))
 
 
 def test_a_row_for_each_stack_and_only_changes_below(snapshot: SnapshotAssertion) -> None:
@@ -96,11 +96,11 @@ def test_a_row_for_each_stack_and_only_changes_below(snapshot: SnapshotAssertion
     assert "`dev`:" not in told
 
 
-def test_what_is_only_for_knowing_is_folded_and_who_is_concerned_is_named() -> None:
+def test_what_is_only_for_knowing_is_folded() -> None:
     told = comment([ROLLS])
     assert "load their image anew" not in seen(told)
     assert "load their image anew" in told
-    assert "`gemma2-lora-9d` (ci, running 8 min)" in seen(told)
+    assert "`gemma2-lora-9d` (ci, running 8 min)" in told
 
 
 def test_nothing_changes() -> None:
@@ -109,11 +109,12 @@ def test_nothing_changes() -> None:
     assert "|" not in told
 
 
-def test_what_could_not_be_compared_is_in_the_first_line(snapshot: SnapshotAssertion) -> None:
-    first = comment([replace(QUIET, incomplete=("deletions were not computed: the preview failed",))]).splitlines()[1]
-    assert first == snapshot
-    both = comment([replace(ROLLS, incomplete=("deletions were not computed: the preview failed",))]).splitlines()[1]
-    assert both == snapshot
+def test_what_could_not_be_compared_is_below_what_could(snapshot: SnapshotAssertion) -> None:
+    why = "deletions were not computed: the preview failed"
+    for one in (QUIET, ROLLS):
+        told = seen(comment([replace(one, incomplete=(why,))]))
+        assert told.splitlines()[1] == snapshot
+        assert f"> **Incomplete:** {why}" in told
 
 
 def test_the_gravest_fit_one_screen() -> None:
@@ -127,10 +128,13 @@ def test_the_gravest_fit_one_screen() -> None:
 def test_never_longer_than_a_comment_may_be(count: int) -> None:
     details = tuple(f"`job-{n}` (somebody, running 3 h)" for n in range(count))
     steps = tuple(f"create gcp:storage/bucketObject:BucketObject package-{n}" for n in range(count))
-    some = tuple(consequence("`x` goes", subject=f"cluster x{n}", details=details) for n in range(8))
+    some = tuple(
+        consequence(f"`x{n}` goes", subject=f"cluster x{n}", details=tuple(f"{n} {one}" for one in details))
+        for n in range(8)
+    )
     told = comment([replace(QUIET, consequences=some, plan=steps)])
     assert len(told) <= LIMIT
-    assert ("too long" in told) is (count > 1000 or len(steps) * 60 > LIMIT)
+    assert ("too long" in told) is (count > 10)
 
 
 def test_more_than_a_comment_holds_can_t_be_approved(snapshot: SnapshotAssertion) -> None:
@@ -240,7 +244,7 @@ def test_for_a_terminal(snapshot: SnapshotAssertion) -> None:
     told = plain_text(ROLLS)
     assert told.splitlines()[0] == snapshot
     assert "`" not in told
-    assert "  • 2 jobs finish on" in told
+    assert "tune-27b-x1" in told
 
 
 def test_a_template_without_offers() -> None:

@@ -1,0 +1,151 @@
+"""Lines of a review: one for each change, with what follows from it, and one for all that are hit alike. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from slipway.findings.finding import Finding, Grade, Section
+from slipway.findings.kinds import FIRST, FOLLOWING
+from slipway.formatting import join
+from slipway.review.review import Review
+from slipway.review.words import MOST_NAMED, named
+
+LONGEST = 30
+"""Words of a line."""
+MOST_OPEN = 7
+SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
+ON_MAIN = "on main already, not deployed yet"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One or several findings in one sentence of at most `LONGEST` words, where the names in it are short enough.
+
+    `stacks` say so, empty where there is one alone or where all do. `behind`: who and what is concerned, and what
+    follows, a line each. `names` of all that are hit alike.
+    """
+
+    lead: Finding
+    grade: Grade
+    sentence: str
+    stacks: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+    on_main: bool = False
+
+    @property
+    def clause(self) -> str:
+        """Its beginning, for a headline."""
+        short = self.lead.clause or self.lead.sentence
+        return short if len(self.names) == 1 else _of_all(short, self.lead.subject.name, self.names)
+
+    @property
+    def sign(self) -> str:
+        return SIGNS[self.grade]
+
+    @property
+    def told(self) -> str:
+        """The sentence, with the stacks that say so."""
+        whose = f"{join(f'`{stack}`' for stack in self.stacks)}: " if self.stacks else ""
+        return f"{whose}{self.sentence}{f' ({ON_MAIN})' if self.on_main else ''}"
+
+    @property
+    def opens(self) -> bool:
+        """Tell whether it is more than for knowing, and of this change."""
+        return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST)
+
+
+def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """Return what stands open, and what is folded; the worst first. What is only for knowing, or on main already,
+    stands open where it is alone."""
+    every = sorted(_of_many(_of_stacks(reviews)), key=_order)
+    grave = [one for one in every if one.opens]
+    opened = (grave or [one for one in every if not one.on_main] or every)[:MOST_OPEN]
+    return tuple(opened), tuple(one for one in every if one not in opened)
+
+
+def _order(line: Line) -> tuple[bool, bool, int, bool]:
+    return line.on_main, line.lead.kind not in FIRST, -line.grade, line.lead.section is Section.MONEY
+
+
+def _alone(review: Review) -> Iterator[Line]:
+    """Lines of one review, each of one finding with those that follow from it."""
+    following: dict[int, list[Finding]] = {}
+    leads = [one for one in review.consequences if one.kind not in FOLLOWING]
+    for one in review.consequences:
+        if one.kind in FOLLOWING:
+            causes = [lead for lead in leads if _causes(lead, one, review)]
+            if causes:
+                following.setdefault(id(max(causes, key=lambda lead: lead.grade)), []).append(one)
+            else:
+                yield _line(one, (), review)
+    for lead in leads:
+        yield _line(lead, following.get(id(lead), ()), review)
+
+
+def _causes(lead: Finding, one: Finding, review: Review) -> bool:
+    return _thing(lead) == _thing(one) and (lead.key in review.on_main) == (one.key in review.on_main)
+
+
+def _thing(one: Finding) -> tuple[str, str]:
+    return ("cluster", one.subject.cluster) if one.subject.cluster else (one.subject.what, one.subject.name)
+
+
+def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
+    behind = list(lead.details)
+    for one in following:
+        behind += [one.sentence, *one.details]
+    grade = max(one.grade for one in (lead, *following))
+    sentence = lead.sentence
+    for one in following:
+        longer = f"{sentence}; {one.clause}"
+        sentence = longer if one.clause and len(longer.split()) <= LONGEST else sentence
+    return Line(
+        lead, grade, sentence, names=(lead.subject.name,), behind=tuple(behind), on_main=lead.key in review.on_main
+    )
+
+
+def _of_stacks(reviews: Sequence[Review]) -> Iterator[Line]:
+    """Lines that say the same of several stacks are one."""
+    found: dict[tuple[object, ...], list[tuple[str, Line]]] = {}
+    for review in reviews:
+        for line in _alone(review):
+            alike = (*line.lead.key, line.grade, line.on_main, line.sentence)
+            found.setdefault(alike, []).append((review.stack, line))
+    for some in found.values():
+        stacks = tuple(stack for stack, _ in some) if len(some) < len(reviews) else ()
+        behind = dict.fromkeys(each for _, line in some for each in line.behind)
+        yield replace(some[0][1], stacks=stacks, behind=tuple(behind))
+
+
+def _of_many(some: Iterable[Line]) -> Iterator[Line]:
+    """Lines of subjects that are hit alike are one."""
+    found: dict[tuple[object, ...], list[Line]] = {}
+    for line in some:
+        one, (name,) = line.lead, line.names
+        sentence = line.sentence if _begins(one) else _of_all(one.sentence, name, ("",))
+        found.setdefault((one.kind, one.subject.what, line.grade, line.on_main, line.stacks, sentence), []).append(line)
+    for alike in found.values():
+        first, names = alike[0], tuple(dict.fromkeys(name for line in alike for name in line.names))
+        if len(names) == 1:
+            yield first
+            continue
+        behind = tuple(each for line in alike if line.behind or len(names) > MOST_NAMED + 1 for each in _behind(line))
+        sentence = _of_all(first.lead.sentence, first.names[0], names)
+        yield replace(first, names=names, sentence=sentence, behind=behind)
+
+
+def _behind(line: Line) -> Iterable[str]:
+    name = f"`{line.lead.subject.name}`"
+    return [f"{name}: {each}" for each in line.behind] or [name]
+
+
+def _begins(one: Finding) -> bool:
+    """Tell whether its sentence begins with its name, so that the verb after that is of one alone."""
+    return one.sentence.startswith(f"`{one.subject.name}`")
+
+
+def _of_all(sentence: str, name: str, names: Sequence[str]) -> str:
+    """Put all names where the sentence has one."""
+    return sentence.replace(f"`{name}`", named(f"`{one}`" for one in names)) if name else sentence

@@ -1,0 +1,104 @@
+"""Lines of a review: one change is one line, and so is one thing that happens to many. # N5"""
+
+from dataclasses import replace
+
+import pytest
+
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
+from slipway.review.rendering.headline import LONGEST, brief, headline
+from slipway.review.rendering.lines import MOST_OPEN, lines
+from slipway.review.review import Review
+
+GONE, SLOWER = KINDS["template-gone"], KINDS["timeout-changed"]
+
+
+def gone(name: str) -> Finding:
+    return GONE.of(Subject("template", name), f"Nobody can submit `{name}` any more", details=(f"ada did with {name}",))
+
+
+def told(*findings: Finding, **fields: object) -> Review:
+    return Review("prod", findings, **fields)  # type: ignore[arg-type]
+
+
+def test_what_follows_is_told_with_what_it_follows_from() -> None:
+    made = KINDS["cluster-new-generation"].of(Subject("cluster", "h100"), "`h100` is made anew")
+    paid = KINDS["generations-overlap"].of(Subject("cluster", "h100"), "Both are paid", clause="both are paid")
+    slow = KINDS["image-cache-empty"].of(Subject("cluster", "h100"), "The first jobs start slower")
+    other = replace(slow, subject=Subject("cluster", "cpu"))
+    opened, folded = lines([told(slow, paid, made, other)])
+    assert [(one.sentence, one.behind) for one in opened] == [
+        ("`h100` is made anew; both are paid", (slow.sentence, paid.sentence))
+    ]
+    assert [one.lead for one in folded] == [other]
+
+
+def test_a_line_is_as_grave_as_what_follows() -> None:
+    made = KINDS["cluster-returns"].of(Subject("cluster", "h100"), "`h100` comes back")
+    paid = KINDS["generations-overlap"].of(Subject("cluster", "h100"), "Both are paid")
+    (line,), _ = lines([told(made, paid)])
+    assert line.grade is Grade.WARNING
+
+
+def test_a_clause_that_makes_the_line_too_long_is_folded() -> None:
+    made = KINDS["cluster-new-generation"].of(Subject("cluster", "h100"), "word " * 29)
+    paid = KINDS["generations-overlap"].of(Subject("cluster", "h100"), "Both are paid", clause="both are paid")
+    (line,), _ = lines([told(made, paid)])
+    assert (line.sentence, line.behind) == (made.sentence, (paid.sentence,))
+
+
+def test_many_that_are_hit_alike_are_one_line() -> None:
+    (line,), folded = lines([told(*map(gone, ("a", "b", "c", "d", "e")))])
+    assert line.sentence == "Nobody can submit `a`, `b`, `c` and 2 more any more"
+    assert line.behind[0] == "`a`: ada did with a" and len(line.behind) == 5
+    assert folded == ()
+
+
+def test_a_verb_of_one_is_not_said_of_two() -> None:
+    some = [KINDS["cluster-cleared"].of(Subject("cluster", one), f"`{one}` is cleared") for one in ("a", "b")]
+    opened, _ = lines([told(*some)])
+    assert len(opened) == 2
+
+
+def test_what_is_the_same_in_all_stacks_is_told_once() -> None:
+    dev, prod, test = Review("dev", (gone("a"),)), told(gone("a"), gone("b")), Review("test", (gone("c"),))
+    assert [one.told for one in lines([dev, prod, replace(test, consequences=(gone("a"),))])[0]] == [
+        "Nobody can submit `a` any more",
+        "`prod`: Nobody can submit `b` any more",
+    ]
+    assert [one.stacks for one in lines([dev, Review("test")])[0]] == [("dev",)]
+
+
+def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
+    grave = [replace(gone(f"t{n}"), sentence=f"word{n}") for n in range(9)]
+    slower = SLOWER.of(Subject("template", "x"), "Jobs of `x` are ended sooner")
+    rule = KINDS["policy-weaker"].of(Subject("policy", "regions"), "A rule only warns", grade=Grade.NOTE)
+    opened, folded = lines([told(slower, *grave, rule)])
+    assert len(opened) == MOST_OPEN
+    assert [one.lead for one in opened] == [rule, *grave[:6]]
+    assert [one.lead for one in folded] == [*grave[6:], slower]
+
+
+def test_what_main_has_is_folded() -> None:
+    mine, main = gone("a"), replace(gone("b"), sentence="Nobody can submit it")
+    opened, folded = lines([told(mine, main, on_main=frozenset({main.key}))])
+    assert [one.lead for one in opened] == [mine]
+    assert [(one.lead, one.on_main) for one in folded] == [(main, True)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+@pytest.mark.parametrize("length", [10, 63, 200])
+def test_a_headline_is_short_and_whole(count: int, length: int) -> None:
+    found = [replace(gone("x" * length + str(n)), kind=f"kind-{n}") for n in range(count)]
+    words = headline([told(*found)]).replace("`", "")
+    assert len(words) <= LONGEST
+    assert "…" not in words
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"), [(12, "+$12"), (-1_712.43, "−$1.7k"), (885_996, "+$886k"), (1_250_000, "+$1.2M")]
+)
+def test_amounts_are_short(amount: float, words: str) -> None:
+    from decimal import Decimal
+
+    assert brief(Decimal(str(amount))) == words
