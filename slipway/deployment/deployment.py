@@ -28,7 +28,6 @@ from slipway.generations.action import Action
 from slipway.labels import Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage, build
-from slipway.policy.rule import LEVELS
 from slipway.policy.rules import refuse as refuse_violations
 from slipway.policy.rules import sentence, violations
 from slipway.quota.assessment import assess
@@ -223,9 +222,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             requests={one.metric: one.value for one in report.requests} or None,
         ),
         policy={
-            level: rules
-            for level in LEVELS
-            if (rules := getattr(stack.policy, level).model_dump(by_alias=True, exclude_none=True))
+            key: rules for key, rules in stack.policy.model_dump(by_alias=True, exclude_none=True).items() if rules
         },
         kept={one.id: one for one in kept},
         trainers={

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.findings.finding import Finding, Grade
+from slipway.findings.grades import is_announced
 from slipway.formatting import join
 from slipway.prices import Price, dollars
 from slipway.review.rendering.redaction import hidden
@@ -48,42 +49,6 @@ def unapproved(reviews: Iterable[Review]) -> Iterator[Obstacle]:
         yield from (_consequence(review, one) for one in review.yours if one.grade is Grade.BLOCKING)
 
 
-ANNOUNCED = frozenset(
-    {
-        ("cluster-deleted", Grade.NOTE),
-        ("cluster-cleared", Grade.NOTE),
-        ("cluster-retires", Grade.NOTE),
-        ("cluster-created", Grade.NOTE),
-        ("cluster-falls-back", Grade.NOTE),
-        ("cluster-may-still-become", Grade.NOTE),
-        ("cluster-overdue", Grade.WARNING),
-        ("jobs-finish-on-old", Grade.NOTE),
-        ("image-cache-empty", Grade.NOTE),
-        ("account-deleted", Grade.NOTE),
-        ("bucket-deleted", Grade.NOTE),
-        ("bucket-left", Grade.NOTE),
-        ("resource-forgotten", Grade.NOTE),
-        ("access-lapsed", Grade.NOTE),
-        ("offer-available", Grade.NOTE),
-        ("offer-unavailable", Grade.WARNING),
-        ("no-offer-left", Grade.WARNING),
-        ("capacity-found-anew", Grade.NOTE),
-        ("season-quota-requested", Grade.NOTE),
-        ("deployed-quota-requested", Grade.NOTE),
-        ("season-awaits-quota", Grade.WARNING),
-        ("quota-eased", Grade.NOTE),
-        ("quota-short-at-most", Grade.WARNING),
-        ("price-unknown", Grade.NOTE),
-        *((kind, grade) for kind in ("idle-cost", "most-cost", "run-cost") for grade in (Grade.NOTE, Grade.WARNING)),
-    }
-)
-"""Kinds, with their grades, of what a deployment by itself may do: retire what is idle, let go of what was kept for
-jobs (nothing else makes a mere change of an account's or a bucket's deletion), clear what failed, make what a season
-begins with or what there were no machines for, and what follows from that, in money too. That a generation is overdue
-is an alarm, which ends no job, and only a deployment keeps that it was told. An edit that nobody deployed has a kind of
-its own beside those that follow from it; a cluster that it adds is known by its name."""
-
-
 def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
     """Yield what a scheduled deployment has no business to do: another commit than the deployed one, what somebody
     changed by hand, and all that can't be told. What somebody began to deploy, of the same commit, it may go on with.
@@ -94,7 +59,7 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[Obstacle]:
         yield from _unknown(review)
         for one in review.consequences:
             is_edit = one.kind == "cluster-created" and one.subject.name in review.added
-            announced = (one.kind, one.grade) in ANNOUNCED and not is_edit
+            announced = is_announced(one) and not is_edit
             if not (announced or _begun(one, review)):
                 yield _consequence(review, one)
 

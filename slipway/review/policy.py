@@ -8,8 +8,9 @@ from typing import Any
 
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.grades import GRADES, lowered
 from slipway.findings.kinds import KINDS
-from slipway.policy.rule import ADVISORY, MANDATORY
+from slipway.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.policy.rules import sentence, violations
 from slipway.review.change import Change
 
@@ -26,13 +27,14 @@ def policy(change: Change) -> Iterator[Finding]:
     yield from (one for key, one in _violations(change.after).items() if key not in before)
     if change.before is not None:
         yield from _weaker(change.before.policy, change.after.policy)
+        yield from _lowered(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
 
 
 def policy_in_words(after: Facts | None) -> str:
     """`ok`, `2 broken` of the mandatory rules, `2 advised` where only advisory ones are; `none` without rules."""
     if after is None:
         return "unknown"
-    if not any(after.policy.values()):
+    if not any(after.policy.get(level) for level in LEVELS):
         return "none"
     broken = [one.grade for one in _violations(after).values()]
     mandatory = broken.count(Grade.BLOCKING)
@@ -65,6 +67,14 @@ def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping
             grade = Grade.NOTE if level == ADVISORY else None
             words = f"{level} rule `{key}`{words}"
             yield KINDS["policy-weaker"].of(Subject("policy", key), words, grade=grade, field=_FILE)
+
+
+def _lowered(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Finding]:
+    for kind, was, becomes in lowered(before, after):
+        opens = "needs no approval" if was is Grade.BLOCKING else f"is only a {becomes.review_word}"
+        words = f"From then on `{kind}` {opens} in reviews of this stack"
+        grade = Grade.BLOCKING if was is Grade.BLOCKING else Grade.WARNING
+        yield KINDS["policy-weaker"].of(Subject("policy", GRADES, kind), words, grade=grade, field=_FILE)
 
 
 def _asks_less(key: str, before: Any, after: Any) -> bool:

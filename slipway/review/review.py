@@ -12,6 +12,7 @@ from slipway.codec import NOT_WRITTEN, As
 from slipway.deployment.checkout import UNKNOWN
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, Section
+from slipway.findings.grades import GRADES, regraded
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import join, short
 from slipway.labels import Revision
@@ -121,7 +122,9 @@ def review(change: Change) -> Review:
             unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
             return ()
 
-    found = {(one.section, *one.key): one for compare in COMPARISONS for one in told(compare)}
+    deployed, declared = (one.policy.get(GRADES, {}) if one else {} for one in (change.before, change.after))
+    graded = regraded((one for compare in COMPARISONS for one in told(compare)), deployed, declared)
+    found = {(one.section, *one.key): one for one in graded}
     order = list(Section)
     consequences = sorted(
         found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)

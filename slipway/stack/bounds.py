@@ -11,6 +11,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from slipway.findings.grades import BY_WORD, REVIEWED, wrong
 from slipway.fingerprint import LONGEST_NAME
 from slipway.formatting import nearest, quoted, short
 from slipway.machines.table import regions
@@ -134,6 +135,9 @@ def _trainer(value: str) -> tuple[str, str] | None:
     )
 
 
+KIND = _choice(tuple(REVIEWED), "no review tells of {named}", "one of the kinds in docs/review.md")
+GRADE = _choice(tuple(BY_WORD), "{named} is no grade", "blocking, warning or change")
+GRADES = Bound(wrong, {})
 DISK_TYPE = _choice(DISK_TYPES, "unknown disk type {named}", f"one of {', '.join(DISK_TYPES)}")
 DISK_SIZE = _number(SMALLEST_DISK, LARGEST_DISK, "a disk can't have {} GB", f"{SMALLEST_DISK} to {LARGEST_DISK:,}")
 AT_LEAST_ONE = _number(1, None, "a pool can't have {} machines", "1 or more; to have none, remove the pool")

@@ -108,6 +108,11 @@ class PolicyEntry(Entry):
 
     mandatory: PolicyRulesEntry = PolicyRulesEntry()
     advisory: PolicyRulesEntry = PolicyRulesEntry()
+    grades: Annotated[dict[Annotated[str, bounds.KIND], Annotated[str, bounds.GRADE]], bounds.GRADES] = Field(
+        default={},
+        description="Grades of a review's consequences in place of the usual ones (docs/review.md), by kind.",
+        examples=["{submitter-gone: warning}"],
+    )
 
 
 class ConfigEntry(BaseModel):

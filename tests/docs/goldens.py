@@ -6,7 +6,9 @@ import html
 from dataclasses import replace
 
 from slipway.facts import QuotaLine
+from slipway.findings.grades import REVIEWED
 from slipway.review.rendering.comment import Place, comment
+from slipway.review.rendering.lines import SIGNS
 from slipway.review.review import Review, review
 from tests.slipway.review.builders import (
     H100,
@@ -58,6 +60,18 @@ def goes() -> str:
     left = template("gemma2-lora", offer("spot", available=False, why="no pool of this stack fits"))
     after = facts(SMALL, kept(OLD, *JOBS), left, quota=quota(CPUS))
     return comment([review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
+
+
+def grades() -> str:
+    """Tables of the usual grade of each kind, by section."""
+    parts = []
+    for section in dict.fromkeys(kind.section for kind in REVIEWED.values()):
+        rows = [kind for kind in REVIEWED.values() if kind.section is section]
+        rows.sort(key=lambda kind: -kind.usual)
+        lines = [f"| {section.value} | | |", "|---|---|---|"]
+        lines += [f"| {SIGNS[kind.usual]} | `{kind.word}` | {kind.means} |" for kind in rows]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def shown(markdown: str) -> str:

@@ -16,20 +16,21 @@ from . import goldens
 ROOT = Path(__file__).parents[2]
 GUIDE, README = ROOT / "docs" / "review.md", ROOT / "README.md"
 PLACES = (
-    (GUIDE, "rolls", goldens.framed(goldens.rolls())),
-    (GUIDE, "goes", goldens.framed(goldens.goes())),
-    (README, "rolls", goldens.seen(goldens.rolls())),
+    (GUIDE, "comment: rolls", goldens.framed(goldens.rolls())),
+    (GUIDE, "comment: goes", goldens.framed(goldens.goes())),
+    (GUIDE, "grades", goldens.grades()),
+    (README, "comment: rolls", goldens.seen(goldens.rolls())),
 )
 
 
 def place(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<=<!-- comment: {name} -->\n).*?(?=\n<!-- /comment -->)", re.DOTALL)
+    return re.compile(rf"(?<=<!-- {name} -->\n).*?(?=\n<!-- /{name.partition(':')[0]} -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "readme"))
-def test_a_page_s_comments(page: Path, name: str, made: str) -> None:
+@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "grades", "readme"))
+def test_what_the_product_makes_stands_on_the_page(page: Path, name: str, made: str) -> None:
     found = place(name).search(page.read_text(encoding="utf-8"))
-    assert found, f"no comment {name}"
+    assert found, f"no {name}"
     assert found[0].strip() == made.strip(), "python -m tests.docs.test_review writes it"
 
 
@@ -42,4 +43,5 @@ if __name__ == "__main__":
     for page, name, made in PLACES:
         text = page.read_text(encoding="utf-8")
         found = place(name).search(text)
-        page.write_text(text.replace(found[0], made) if found else text, encoding="utf-8")
+        assert found, name
+        page.write_text(text[: found.start()] + made + text[found.end() :], encoding="utf-8")

@@ -169,6 +169,7 @@ def facts(
     members: Iterable[str] = (TEAM,),
     code: bool = False,
     quota: QuotaFacts | None = None,
+    grades: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> Facts:
     """`fields` are the catalog's."""
@@ -180,6 +181,7 @@ def facts(
         code=code,
         quota=quota or QuotaFacts(REGION, "enforce", strict=False),
         kept=kept,
+        policy={"grades": grades} if grades else {},
     )
 
 

@@ -43,6 +43,14 @@ from .files import HEAD, wrong
             "not an e-mail",
             "@acme.example",
         ),
+        *(
+            (HEAD + f"  slipway:policy: {{grades: {{{grades}}}}}\n", 5, f"slipway:policy.grades{key}", what, fix)
+            for grades, key, what, fix in (
+                ("submiter-gone: warning", ".submiter-gone", "'submiter-gone'", "did you mean `submitter-gone`?"),
+                ("submitter-gone: fatal", ".submitter-gone", "'fatal'", "blocking"),
+                ("cluster-deleted: change", "", "scheduled deployment", "warning or blocking"),
+            )
+        ),
         (HEAD + "  slipway:templates: dask-digits\n", 5, "slipway:templates", "should be a list", "[dask-digits]"),
         (HEAD + "  slipway:templates: [Dask]\n", 5, "slipway:templates[0]", "template's name", "dask-digits"),
         (HEAD + f"  slipway:templates: [{'a' * 51}]\n", 5, "slipway:templates[0]", "template's name", "1–50"),

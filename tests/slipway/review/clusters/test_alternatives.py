@@ -9,12 +9,12 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.cloud.clusters import PersistentResource
 from slipway.findings.finding import Finding, Grade
+from slipway.findings.grades import is_announced
 from slipway.prices import hourly
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.engine import deletions, unsaid_clusters
 from slipway.review.clusters.options import alternatives, standing_alternatives
-from slipway.review.gate import ANNOUNCED
 from slipway.review.preview import Preview
 from slipway.review.reading import _elsewhere
 from tests.slipway.review.builders import (
@@ -71,7 +71,7 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself(snapshot: Snapsh
     again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
     for told in (one, *alternatives(again)):
         assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.NOTE)
-        assert (told.kind, told.grade) in ANNOUNCED
+        assert is_announced(told)
     (edited,) = alternatives(change(before, facts(replace(LISTED, alternative_regions=("us-west1",))), clusters=[]))
     assert (edited.kind, edited.grade) == ("cluster-may-become", Grade.WARNING)
 
