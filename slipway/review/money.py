@@ -18,10 +18,9 @@ from slipway.kinds import KINDS as JOBS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN, Price, dollars, signed
 from slipway.review.change import Change
-from slipway.review.clusters.capacity import held_price
 from slipway.review.clusters.clusters import price
 from slipway.review.clusters.jobs import reservations
-from slipway.review.clusters.succession import successions
+from slipway.review.clusters.succession import held_price, successions
 from slipway.review.usual import job_spec, whole
 
 _NOTABLE = Decimal(10)

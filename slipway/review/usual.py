@@ -25,6 +25,18 @@ def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
     return found
 
 
+def largest(template: Template, cluster: str, pool: str) -> int:
+    """Return how many of a pool's machines a submission may ask for."""
+    most = {**_values(template), **{one.name: one.max for one in template.parameters if one.max is not None}}
+    asked = [0]
+    for one in template.offers:
+        if one.cluster == cluster:
+            bodies = zip(one.pools, fill(job_spec(one).get("workerPoolSpecs", []), most), strict=False)
+            counts = [str(body.get("replicaCount", "")) for name, body in bodies if name == pool]
+            asked.append(sum(int(one) for one in counts if one.isdigit()))
+    return max(asked)
+
+
 def worker_pools(offer: Offer, template: Template) -> list[Mapping[str, Any]]:
     spec = job_spec(offer)
     filled = fill(spec.get("workerPoolSpecs", []), _values(template))

@@ -49,17 +49,25 @@ def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
     return tuple(job(one, now) for one in oldest_first(some))
 
 
+def owned(some: Iterable[VertexJob]) -> str:
+    """`tune-27b-x1` (ada); its 5 jobs"""
+    listed = oldest_first(some)
+    if len(listed) > MOST_NAMED - 1:
+        return f"its {len(listed)} jobs"
+    users = (one.labels.get(USER_LABEL, "") for one in listed)
+    return join(f"`{one.display_name}`{f' ({user})' if user else ''}" for one, user in zip(listed, users, strict=True))
+
+
 def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
     """Name all of them while they are few, with owner and age; then say how many they are."""
     lines = jobs(some, now)
     return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
 
 
-def have_ended(some: Iterable[VertexJob], now: datetime) -> str:
-    """`x` (user-a, running 3 h) has ended; its 5 jobs have ended"""
+def have_ended(some: Iterable[VertexJob]) -> str:
+    """`x` (ada) has ended; its 5 jobs have ended"""
     listed = distinct(some)
-    named = told_jobs(listed, now)
-    return f"{named} has ended" if len(listed) == 1 else f"{named} have ended"
+    return f"{owned(listed)} {'has' if len(listed) == 1 else 'have'} ended"
 
 
 def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
-from slipway.prices import Price, dollars
+from slipway.labels import TEMPLATE_LABEL
+from slipway.live import Unknown
+from slipway.prices import dollars
 from slipway.review.change import Change, come_by_time, gone_by_time
 from slipway.review.clusters.clusters import key_of, scarce, told
-from slipway.review.clusters.succession import Succession, always, renames, successions
-from slipway.review.usual import taken
-from slipway.review.words import machines, summed
+from slipway.review.clusters.succession import Succession, always, held_price, renames, successions
+from slipway.review.usual import largest, taken
+from slipway.review.words import machines, named, summed
 
 _ANEW = "capacity-found-anew"
 
@@ -25,7 +27,7 @@ def capacity(change: Change) -> Iterator[Finding]:
             renamed = renames(one.old, one.new)
             for name, pool in one.old.pools.items():
                 after = one.new.pools.get(renamed.get(name, name))
-                yield from _resized(one.name, pool, after) if after else (_gone(one.name, pool),)
+                yield from _resized(one.name, pool, after, change) if after else (_gone(one.name, pool),)
             if one.is_made:
                 yield from _anew(one, one.old, one.new)
         yield from _overlap(one)
@@ -33,25 +35,20 @@ def capacity(change: Change) -> Iterator[Finding]:
     yield from _minimum_below_default(change)
 
 
-def held_price(one: Succession) -> Price:
-    """USD an hour of the old generation's machines as long as they are there, at the pools' prices."""
-    prices = {pool.machine: pool.price_per_hour for pool in (one.old.pools.values() if one.old else ())}
-    return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
-
-
 def _gone(cluster: str, pool: Pool) -> Finding:
     gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
-    kept = f"; {held} given back{', and may not come again' if gpus else ''}" if held else ""
+    kept = f"; its {held} {'may not come again' if gpus else 'are given back'}" if held else ""
     return KINDS["pool-gone"].of(
         Subject("pool", f"{cluster}/{pool.name}"),
-        f"Pool `{cluster}/{pool.name}` ({machines_in_words(pool)}) is not there any more{kept}",
+        f"Nobody can submit to pool `{cluster}/{pool.name}` any more",
+        more=f" ({machines_in_words(pool)}){kept}",
         grade=None if gpus else Grade.WARNING,
         field=key_of(cluster, f"pools.{pool.name}"),
         cost=float((pool.price_per_hour * pool.min).known),
     )
 
 
-def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
+def _resized(cluster: str, old: Pool, new: Pool, change: Change) -> Iterator[Finding]:
     subject, where = Subject("pool", f"{cluster}/{new.name}"), f"`{cluster}/{new.name}`"
     other, gpus = _kind_of(old) != _kind_of(new), bool(old.machine.accelerator)
     if old.min and (other or new.min < old.min):
@@ -68,8 +65,14 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
     if other:
         return
     if new.max < old.max and (new.autoscaled or old.min == new.min):
+        templates = change.new.templates if change.new else {}
+        asking = {name: largest(one, cluster, new.name) for name, one in templates.items()}
+        hit = [name for name, most in asking.items() if most > new.max]
+        never = f": larger jobs of {named(f'`{name}`' for name in hit)} never start there" if hit else ""
+        details = [f"`{name}` may ask for {asking[name]}" for name in hit] + list(_larger(hit, new, change))
         words = f"{where} can't grow beyond {new.max} `{new.machine}`, {old.max} before"
-        yield KINDS["capacity-lower-maximum"].of(subject, words, field=_key(cluster, new, _high(new)))
+        key = _key(cluster, new, _high(new))
+        yield KINDS["capacity-lower-maximum"].of(subject, words, more=never, details=details, field=key)
     raised = [f"at least {old.min} → {new.min}"] if new.min > old.min else []
     raised += [f"at most {old.max} → {new.max}"] if new.max > old.max else []
     if raised:
@@ -78,19 +81,28 @@ def _resized(cluster: str, old: Pool, new: Pool) -> Iterator[Finding]:
         yield KINDS["capacity-raised"].of(subject, words, field=_key(cluster, new, key))
 
 
+def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[str]:
+    """Tell of recent jobs that would not fit any more."""
+    for job in change.recent if not isinstance(change.recent, Unknown) else ():
+        count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
+        if job.labels.get(TEMPLATE_LABEL, "") in templates and count > pool.max:
+            yield f"`{job.display_name}` took {count}"
+
+
 def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
     found, up = machines(summed(always(new))), machines(summed(one.held))
-    words = f"`{new.id}` begins with no machines and finds its own: the {up} of `{old.id}` are not handed on"
+    words = f"The new cluster begins with no machines and finds its own: the {up} of the old one are not handed on"
     if found:
         tries = "its alternatives are tried, and then " if new.instead else ""
-        when, meanwhile = "", f"`{old.id}` stays"
+        when, meanwhile = "", "the old cluster stays"
         if one.in_place:
-            when, meanwhile = f" when `{old.id}` is gone", f"there is no `{one.name}` meanwhile"
-        words = f"{found} to be found for `{new.id}`{when}: "
+            when, meanwhile = " when the old ones are gone", f"there is no `{one.name}` meanwhile"
+        words = f"{found} must be found{when}: "
         words += f"if there are none, {tries}the deployment waits, and {meanwhile}"
     if found or up:
-        yield told(_ANEW, one.name, words, grade=None if scarce(new) else Grade.NOTE, key=one.key)
-    words = f"The first jobs on `{new.id}` load their image anew: its image cache is empty"
+        clause = f"{found} must be found for it" if found and scarce(new) else ""
+        yield told(_ANEW, one.name, words, clause=clause, grade=None if scarce(new) else Grade.NOTE, key=one.key)
+    words = "The first jobs on the new cluster start slower: their images are not there yet"
     yield told("image-cache-empty", one.name, words)
 
 
@@ -99,8 +111,8 @@ def _overlap(one: Succession) -> Iterator[Finding]:
         return
     more, price = machines(summed(always(one.new))), held_price(one)
     beside = f"{more} more at once" if more else "machines of both as they grow"
-    until = f"until `{one.old.id}` is gone{'' if one.retires else ', at the end of this deployment'}"
-    words = f"Both generations of `{one.name}` are there {until}: {beside}, and {dollars(price)} for the old one's"
+    until = f"until the old one is gone{'' if one.retires else ', at the end of this deployment'}"
+    words = f"Both are there {until}: {beside}, and {dollars(price)} for the old one's"
     grade = None if one.retires or scarce(one.new) or scarce(one.old) else Grade.NOTE
     words = f"{words} {machines(summed(one.held))}"
     yield told("generations-overlap", one.name, words, grade=grade, key=one.key, cost=price)
@@ -119,11 +131,11 @@ def _under_another_name(change: Change) -> Iterator[Finding]:
             if not {group.machine for group in asked} & {group.machine for group in other.held}:
                 continue
             turn = one.name in come and other.name in gone
-            when = f", whose season begins as `{other.name}` goes, as was announced" if turn else ""
+            when = f", as its season begins and that of `{other.name}` ends" if turn else ""
             first = turn or old.id in change.ids(What.DELETE_FIRST)
             beside = "" if first else f", and cost {dollars(held_price(other))} beside them until they are gone"
-            words = f"{machines(summed(asked))} to be found for `{one.new.id if one.new else ''}`{when}: the "
-            words += f"{machines(summed(other.held))} of `{old.id}` are not handed on{beside}"
+            words = f"{machines(summed(asked))} must be found for `{one.name}`{when}: the "
+            words += f"{machines(summed(other.held))} of `{other.name}` are not handed on{beside}"
             yield told(_ANEW, one.name, words, grade=Grade.NOTE if turn else None, key="", cost=held_price(other))
 
 
@@ -143,8 +155,9 @@ def _minimum_below_default(change: Change) -> Iterator[Finding]:
                 by = offer.label(template.kind, with_cluster=True)
                 yield KINDS["minimum-below-default"].of(
                     Subject("pool", where, f"for template {name}"),
-                    f"A usual submission of `{name}` by `{by}` takes {needs} `{pool.machine}` of `{where}`, "
-                    f"which keeps {kept}: it waits for the pool to grow",
+                    f"Usual jobs of `{name}` wait until pool `{where}` has grown",
+                    more=f": they take {needs} `{pool.machine}`, and it keeps {kept}",
+                    details=() if by == where else (f"as `{by}`",),
                     field=_key(place[0], pool, _low(pool)),
                 )
 

@@ -10,11 +10,24 @@ from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
-from slipway.prices import Price, dollars
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import Price, dollars, per_hour
 from slipway.review.change import Change
 from slipway.review.clusters.engine import before_creates
-from slipway.review.clusters.succession import Succession, always, ends, fate, staying, successions
+from slipway.review.clusters.succession import (
+    Succession,
+    always,
+    ends,
+    fate,
+    held_price,
+    staying,
+    successions,
+)
 from slipway.review.words import have_ended, jobs, machines, named, several, summed
+
+NOTABLE = 10
+"""USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
+_LONGEST_EDIT = 60
 
 
 def clusters(change: Change) -> Iterator[Finding]:
@@ -29,8 +42,8 @@ def clusters(change: Change) -> Iterator[Finding]:
             yield _followed(one, one.old, one.new, change)
         if one.old and one.jobs and one.retires and not (one.stays or one.doomed or one.in_place):
             listed = jobs(one.jobs, change.now)
-            words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on `{one.old.id}`"
-            yield told("jobs-finish-on-old", one.name, words, more=", which takes no others", details=listed)
+            words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on the old cluster"
+            yield told("jobs-finish-on-old", one.name, f"{words}, which takes no others", details=listed)
     yield from _retiring(change)
     for action in change.of(What.CLEAR):
         error = f" ({action.living.error})" if action.living and action.living.error else ""
@@ -43,6 +56,7 @@ def told(
     words: str,
     *,
     more: str = "",
+    clause: str = "",
     details: Iterable[str] = (),
     grade: Grade | None = None,
     key: str | None = None,
@@ -51,7 +65,9 @@ def told(
     """A finding of a cluster. `key`, below its entry, did it; empty for the entry as a whole. `cost`: USD an hour."""
     amount, field = float(cost.known) if cost else 0.0, "" if key is None else key_of(name, key)
     subject = Subject("cluster", name)
-    return KINDS[kind].of(subject, words, more=more, details=details, grade=grade, field=field, cost=amount)
+    return KINDS[kind].of(
+        subject, words, more=more, clause=clause, details=details, grade=grade, field=field, cost=amount
+    )
 
 
 def key_of(name: str, key: str) -> str:
@@ -75,28 +91,51 @@ def pools_of(cluster: Cluster) -> tuple[str, ...]:
 def still_retiring(change: Change) -> Iterator[str]:
     for one in staying(change).values():
         if change.before and one.id in change.before.kept:
-            yield f"`{one.id}`, an old generation of `{one.cluster}`, {ends(one, change)}"
+            yield f"`{one.id}`, an older `{one.cluster}`, {ends(one)}"
 
 
 def _created(one: Succession, new: Cluster, change: Change) -> Finding:
     dormant = change.old.dormant.get(one.name) if change.old else None
     again = ""
     if dormant is not None and dormant.awaited:
-        again = "; an earlier deployment could not make it"
+        again = ", which an earlier deployment could not make"
     elif dormant is not None:
-        again = "; it was given up" if dormant.why == "idle" else "; its season has begun"
-    does = f"is offered, on `{new.id}`, which is there already" if one.there else f"is made: `{new.id}`"
-    words = f"`{one.name}` {does}, {dollars(price(new))} idle{again}"
-    return told("cluster-created", one.name, words, details=pools_of(new), key="", cost=price(new))
+        again = ", which was given up" if dormant.why == "idle" else ", as its season has begun"
+    does = f"is offered{again}; it is there already" if one.there else f"is made{again}"
+    return told(
+        "cluster-created",
+        one.name,
+        f"`{one.name}` {does}",
+        more=f"; {costs(new)}",
+        details=(f"its id is `{new.id}`", *pools_of(new), *_key_of_company(new)),
+        key="",
+        cost=price(new),
+    )
+
+
+def costs(cluster: Cluster) -> str:
+    """`with nothing running it costs $2.35/h, $1,719 a month`"""
+    hourly = price(cluster)
+    monthly = f"${hourly.known * HOURS_OF_A_MONTH:,.0f} a month"
+    return f"with nothing running it costs {dollars(hourly)}, {monthly}" if hourly.known else "idle it costs nothing"
+
+
+def _key_of_company(new: Cluster) -> tuple[str, ...]:
+    if not new.kms_key:
+        return ()
+    return (f"nobody looked whether Vertex AI's service agent may use `{new.kms_key}`: else it can't be made",)
 
 
 def _made_again(one: Succession, new: Cluster, change: Change) -> Iterator[Finding]:
     steps = change.preview.steps if change.preview else None
     unseen = steps is not None and not any(step.op == "create" and step.name == new.id for step in steps)
     if one.gone and not unseen:
-        who = "a deployment that did not come to its end" if one.name in _withdrawn(change) else "somebody"
-        words = f"`{one.name}` is made again: {who} deleted `{new.id}`"
-        yield told("cluster-created", one.name, words, cost=price(new))
+        yield told("cluster-created", one.name, _again(one, change), more=f"; {costs(new)}", cost=price(new))
+
+
+def _again(one: Succession, change: Change) -> str:
+    who = "a deployment that did not come to its end" if one.name in _withdrawn(change) else "somebody"
+    return f"`{one.name}` is made again: {who} deleted it"
 
 
 def _withdrawn(change: Change) -> frozenset[str]:
@@ -104,34 +143,60 @@ def _withdrawn(change: Change) -> frozenset[str]:
 
 
 def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Finding:
-    ending = "" if one.gone else f", and `{old.id}` {fate(one, change)}"
-    why = "failed" if one.failed else "is not there any more" if one.gone else "can't be used any more"
+    ending = "" if one.gone else f", and the newer one {fate(one)}"
     lost = one.gone or one.failed
+    edited = several(map(str, one.edits))
     if one.returns:
         # Else somebody reverts an edit, and the machines of the newer one go.
         fell = lost and (not one.edits or old.alternative != new.alternative)
-        kind, words = "cluster-falls-back" if fell else "cluster-returns", f"`{one.name}` goes back to `{new.id}`"
-        more = f", which still lives: submissions switch to it{ending}"
-        return told(kind, one.name, words, more=more, key=one.key)
-    if not one.edits:
-        return told("cluster-created", one.name, f"`{one.name}` is made again as `{new.id}`: `{old.id}` {why}")
-    if lost and old.alternative and not new.alternative:
-        words = f"`{one.name}` is made again, as asked for first, as `{new.id}`: `{old.id}`, an alternative, {why}"
-        return told("cluster-new-generation", one.name, words, key=one.key, cost=price(new))
-    if one.in_place:
-        return _replaced(one, old, new, change)
-    takes = f"a second cluster is made, submissions switch to it{ending}"
-    if one.there:
-        takes = f"submissions switch to `{new.id}`, which is there already{ending}"
-    elif one.gone:
-        goes_on = f"`{old.id}` went already to make room for it; " if one.name in _withdrawn(change) else ""
-        takes = f"{goes_on}`{new.id}` is made and gets its submissions"
+        kind, words = "cluster-falls-back" if fell else "cluster-returns", f"`{one.name}` goes back to an older cluster"
+        more = f" that still lives: new jobs go there{ending}"
+        return told(kind, one.name, words, more=more, details=(f"its id is `{new.id}`",), key=one.key)
+    if one.failed or not one.edits:
+        why = "failed" if one.failed else "can't be used any more"
+        words = _again(one, change) if one.gone else f"`{one.name}` is made again: the one that is there {why}"
+        kind = "cluster-new-generation" if one.edits else "cluster-created"
+        return told(kind, one.name, words, more=f"; {costs(new)}", details=edited, key=one.key, cost=price(new))
+    if one.gone:
+        again = ", as asked for first" if old.alternative and not new.alternative else ""
+        words = f"{_again(one, change)}{again}"
+        return told(
+            "cluster-new-generation",
+            one.name,
+            words,
+            more=f"; {costs(new)}",
+            details=edited,
+            key=one.key,
+            cost=price(new),
+        )
+    return _replaced(one, old, new, change) if one.in_place else _beside(one, new, change)
+
+
+def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
+    """A second cluster is made for an edit: a living one can't change."""
+    edit = str(one.edits[0]) if len(one.edits) == 1 else f"{len(one.edits)} fields"
+    edit = edit if len(edit) <= _LONGEST_EDIT else f"`{one.edits[0].key}`"
+    older = [each for each in staying(change).values() if each.cluster == one.name and each.living]
+    count, both = {2: ("third", "all three"), 3: ("fourth", "all four")}.get(len(older), ("second", "both"))
+    takes = "is there already, and takes the new jobs" if one.there else f"must be made for {edit}"
+    held = held_price(one)
+    for each in (each.living for each in older if each.living and each.id != one.old_id):
+        held += per_hour(each.machines, each.region)
+    paid = f"; the old one {fate(one)}"
+    if one.retires:
+        on_them = {job.name: job for each in older for job in each.jobs} | {job.name: job for job in one.jobs}
+        until = have_ended(on_them.values()) if on_them else "a later deployment"
+        paid = f"; {both} are paid, {dollars(held)} more, until {until}"
+    wasteful = one.retires and one.jobs and held.known >= NOTABLE and not one.of_machines
+    instead = ("The edit changes no machine: it costs nothing once those jobs have ended",) if wasteful else ()
     return told(
         "cluster-new-generation",
         one.name,
-        f"`{one.name}` becomes a new generation",
-        more=f": {named(map(str, one.edits))} can't change in place; {takes}",
-        details=several(map(str, one.edits)),
+        f"A {count} `{one.name}` {takes}",
+        more=f", as a living cluster can't change{paid}",
+        clause=f"a {count} `{one.name}` {'takes over' if one.there else 'is made beside the old one'}",
+        details=(*instead, *several(map(str, one.edits)), *_key_of_company(new)),
+        grade=Grade.BLOCKING if wasteful and not any(e.key == "generation" for e in one.edits) else None,
         key=one.key,
         cost=price(new),
     )
@@ -139,16 +204,15 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
 
 def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Finding:
     listed = jobs(one.jobs, change.now)
-    back = f"; its {machines(summed(one.held))} may not come again" if one.held and scarce(old) else ""
-    waits = f"; `pulumi up` refuses that until {have_ended(one.jobs, change.now)}" if listed else ""
-    runs = f"`{new.id}`{' or an alternative of it' if new.instead else ''} runs"
+    held = machines(summed(one.held))
+    back = f", and its {held} may not come again" if held and scarce(old) else ""
+    waits = f"; `up` refuses that until {have_ended(one.jobs)}" if listed else ""
     return told(
         "cluster-in-place",
         one.name,
-        f"`{one.name}` is replaced in place",
-        more=f", because {named(map(str, one.edits))} can't be changed on a living cluster: `{old.id}` is deleted "
-        f"first, and nobody can submit to `{one.name}` until {runs}{back}{waits}",
-        details=(*several(map(str, one.edits)), *listed),
+        f"`{one.name}` is deleted first, then made anew",
+        more=f": nobody can submit to it in between{back}{waits}",
+        details=(*map(str, one.edits), *listed, *_key_of_company(new)),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         key=one.key,
         cost=price(old),
@@ -157,28 +221,39 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
 
 def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]:
     dormant = change.new.dormant.get(one.name) if change.new else None
-    why = f"`{one.name}` is not asked for any more"
+    why = ""
     if dormant is not None and dormant.why == "idle":
-        why = f"`{one.name}` is given up, as it had no job for its `idleLimit`"
+        why = ", as it had no job for its `idleLimit`"
     elif dormant is not None:
-        why = dormant.words.replace(f"cluster {one.name}", f"`{one.name}`", 1)
+        why = f": {dormant.words.replace(f'cluster {one.name}', 'it', 1)}"
     if one.gone:
-        yield told("cluster-deleted", one.name, f"{why}; `{old.id}` is gone already", grade=Grade.NOTE, key="")
+        words = f"`{one.name}` is given up{why}; it is gone already"
+        yield told("cluster-deleted", one.name, words, grade=Grade.NOTE, key="")
         return
     given = machines(summed(one.held or always(old)))
-    back = f"; its {given} may not come again" if given and scarce(old) else f"; it gives {given} back" if given else ""
+    back = f"; its {given} may not come again" if given and scarce(old) else ""
+    same = next((other for other in successions(change) if other.old is None and _alike(old, other.new)), None)
+    renamed = f"; `{same.name}` is made in its place: a second cluster for another name" if same else ""
     mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
-    idle, first = not (one.jobs or one.retires), before_creates(old.id, change) if dormant else ""
+    first = before_creates(old.id, change) if dormant else ""
     yield told(
         "cluster-cleared" if one.failed else "cluster-retires" if one.retires else "cluster-deleted",
         one.name,
-        why,
-        more=f": `{old.id}` {fate(one, change)}{first}{'' if one.failed else back}",
-        details=pools_of(old),
-        grade=Grade.NOTE if mild else Grade.WARNING if idle and not scarce(old) else None,
+        f"`{one.name}` {fate(one)}{why}",
+        more=f"{first}: nobody can submit to it any more{'' if one.failed else renamed or back}",
+        clause=f"`{one.name}` {'takes no new jobs' if one.retires else 'is deleted'}",
+        details=(f"its id is `{old.id}`", *pools_of(old), *jobs(one.jobs, change.now)),
+        grade=Grade.NOTE if mild else None if scarce(old) or same or (one.jobs and not one.retires) else Grade.WARNING,
         key="",
         cost=price(old),
     )
+
+
+def _alike(old: Cluster, new: Cluster | None) -> bool:
+    def made_of(cluster: Cluster) -> list[tuple[str, int, int]]:
+        return sorted((str(one.machine), one.min, one.max) for one in cluster.pools.values())
+
+    return new is not None and made_of(old) == made_of(new)
 
 
 def _retiring(change: Change) -> Iterator[Finding]:
@@ -190,9 +265,9 @@ def _retiring(change: Change) -> Iterator[Finding]:
     for one in staying(change).values():
         subject, on = Subject("cluster", one.id), [f"`{job.display_name}`" for job in one.jobs]
         if one.id not in known:
-            words = f"`{one.id}`, {of}, is taken over and {ends(one, change)}"
+            words = f"`{one.id}`, {of}, is taken over and {ends(one)}"
             yield KINDS["cluster-retires"].of(subject, words, details=on, grade=Grade.NOTE)
         if one.overdue and not (one.id in before and before[one.id].overdue):
             still = f": {named(on)} still on it" if on else ""
-            words = f"`{one.id}`, an old generation of `{one.cluster}`, should have retired by now{still}"
+            words = f"`{one.id}`, an older `{one.cluster}`, should be gone by now{still}"
             yield KINDS["cluster-overdue"].of(subject, words, field=key_of(one.cluster, "retireWithin"))

@@ -14,6 +14,7 @@ from slipway.generations.action import Action, What, Why
 from slipway.generations.published_clusters import declared, differences
 from slipway.live import Unknown
 from slipway.machines.spec import MachineGroup
+from slipway.prices import Price
 from slipway.review.change import Change
 from slipway.review.clusters.engine import destroyed, undeclared
 from slipway.review.words import Edit, have_ended
@@ -50,6 +51,10 @@ class Succession:
         return "alternatives" if key == _REGION else key
 
     @property
+    def old_id(self) -> str:
+        return self.old.id if self.old else ""
+
+    @property
     def stays(self) -> bool:
         return self.old is not None and self.new is not None and self.old.id == self.new.id
 
@@ -72,6 +77,11 @@ class Succession:
     @property
     def in_place(self) -> bool:
         return self.is_made and self.new is not None and self.new.replacement == IN_PLACE
+
+    @property
+    def of_machines(self) -> bool:
+        """Tell whether some edit asks for other machines, or another number of them."""
+        return any(edit.key.startswith("pools") for edit in self.edits)
 
     @property
     def held(self) -> tuple[MachineGroup, ...]:
@@ -135,21 +145,27 @@ def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
     return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools.values() if pool.min)
 
 
-def fate(one: Succession, change: Change) -> str:
-    """Say what becomes of the old generation, after its name: `retires when … has ended`."""
+def held_price(one: Succession) -> Price:
+    """USD an hour of the old cluster's machines as long as they are there, at the pools' prices."""
+    prices = {pool.machine: pool.price_per_hour for pool in (one.old.pools.values() if one.old else ())}
+    return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
+
+
+def fate(one: Succession) -> str:
+    """Say what becomes of the old cluster, after its name: `is deleted when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
     if one.jobs and (one.doomed or one.retires is None):
-        return "is deleted by this deployment, with what runs on it"
+        return "is deleted at once, with what runs on it"
     if one.retires is None:
-        return "is idle and goes with this deployment" if one.read else "goes if nothing runs on it"
-    return ends(one.retires, change)
+        return "is idle and is deleted at once" if one.read else "is deleted if nothing runs on it"
+    return ends(one.retires)
 
 
-def ends(one: Action, change: Change) -> str:
+def ends(one: Action) -> str:
     if one.jobs:
-        return f"retires when {have_ended(one.jobs, change.now)}"
-    return f"retires with a later deployment ({one.why.words})"
+        return f"is deleted when {have_ended(one.jobs)}"
+    return f"is deleted by a later deployment ({one.why.words})"
 
 
 def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:

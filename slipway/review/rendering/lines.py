@@ -61,7 +61,9 @@ def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]
     stands open where it is alone."""
     every = sorted(_of_many(_of_stacks(reviews)), key=_order)
     grave = [one for one in every if one.opens]
-    opened = (grave or [one for one in every if not one.on_main] or every)[:MOST_OPEN]
+    mine = [one for one in every if not one.on_main]
+    told = [one for one in mine if one.lead.section is not Section.MONEY]
+    opened = (grave or told or mine or every)[:MOST_OPEN]
     return tuple(opened), tuple(one for one in every if one not in opened)
 
 

@@ -70,7 +70,7 @@ def test_consequences_in_place_of_the_state_after(snapshot: SnapshotAssertion) -
     assert told == snapshot
 
 
-FIRST = f"h100 is offered, on {OLD.id}, which is there already"
+FIRST = "h100 is offered; it is there already"
 
 
 def test_a_first_deployment_is_compared_with_nothing() -> None:

@@ -151,7 +151,7 @@ def test_a_season_that_begins_makes_the_cluster(snapshot: SnapshotAssertion) -> 
     found = told(change(facts(clusters={}, dormant=asleep(begun)), facts(begun), clusters=[]))
     assert found["cluster-created"].sentence == snapshot
     again = told(change(facts(clusters={}, dormant=asleep(dated(hours=4), "idle", NOW)), facts(PLAIN), clusters=[]))
-    assert again["cluster-created"].sentence.endswith("; it was given up")
+    assert again["cluster-created"].clause.endswith(", which was given up")
     assert "`idleLimit` `4 h` → none" in again["season-changed"].sentence
 
 
