@@ -163,7 +163,8 @@ _ALL = (
         Section.POLICY,
         ("policy-violated", _BLOCKING, "a mandatory rule is broken"),
         ("policy-advice", _WARNING, "an advisory rule is broken"),
-        ("policy-weaker", _WARNING, "a rule is dropped, or advisory now"),
+        ("policy-weaker", _BLOCKING, "a rule that stopped deployments is dropped, only warns, or allows more"),
+        ("policy-added", _NOTE, "a rule is new, or asks for more"),
     ),
     *_rows(
         Section.PROGRAM,
@@ -223,7 +224,9 @@ FOLLOWING = frozenset(
     {"generations-overlap", "capacity-found-anew", "image-cache-empty", "jobs-finish-on-old", "run-cost"}
 )
 """What follows from another consequence for the same cluster or template, and is told with that."""
-FIRST = frozenset({"preview-failed", "policy-added", "policy-weaker"})
+REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
+"""What a deployment is refused for: it says why, so that the refusal need not."""
+FIRST = frozenset({"preview-failed", "policy-added", "policy-weaker"}) | REFUSING
 """What is told before all else, however it is graded."""
 
 

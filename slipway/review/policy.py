@@ -10,8 +10,8 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.grades import GRADES, lowered
 from slipway.findings.kinds import KINDS
-from slipway.policy.rule import ADVISORY, LEVELS, MANDATORY
-from slipway.policy.rules import sentence, violations
+from slipway.policy.rule import LEVELS, MANDATORY
+from slipway.policy.rules import BY_KEY, violations
 from slipway.review.change import Change
 
 _FILE = "slipway:policy"
@@ -24,10 +24,15 @@ def policy(change: Change) -> Iterator[Finding]:
     if change.after is None:
         return
     before = _violations(change.before)
-    yield from (one for key, one in _violations(change.after).items() if key not in before)
+    yield from (_in_words(one) for key, one in _violations(change.after).items() if key not in before)
     if change.before is not None:
-        yield from _weaker(change.before.policy, change.after.policy)
+        yield from _changed(change.before.policy, change.after.policy)
         yield from _lowered(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
+
+
+def _in_words(one: Finding) -> Finding:
+    rule = f"Rule `{one.subject.name}` {'refuses the deployment' if one.grade is Grade.BLOCKING else 'is not followed'}"
+    return replace(one, sentence=f"{rule}: {one.sentence}", clause=rule)
 
 
 def policy_in_words(after: Facts | None) -> str:
@@ -49,24 +54,41 @@ def standing_violations(change: Change) -> Iterator[str]:
 def _violations(facts: Facts | None) -> Mapping[tuple[str, str], Finding]:
     found: dict[tuple[str, str], Finding] = {}
     for one in violations(facts) if facts else ():
-        said = (found[one.key].sentence, sentence(one)) if one.key in found else (sentence(one),)
+        said = (found[one.key].sentence, one.sentence) if one.key in found else (one.sentence,)
         found[one.key] = replace(one, sentence="; ".join(said))
     return found
 
 
-def _weaker(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    kept, told = after.get(MANDATORY, {}), after.get(ADVISORY, {})
-    for level, rules in ((MANDATORY, before.get(MANDATORY, {})), (ADVISORY, before.get(ADVISORY, {}))):
-        for key, setting in rules.items():
-            now = kept.get(key, told.get(key) if level == ADVISORY else None)
-            words = f": `{_shown(setting)}` → `{_shown(now)}`"
-            if now is None:
-                words = " is advisory now" if key in told else " is dropped"
-            elif (level == ADVISORY and key in kept) or not _asks_less(key, setting, now):
-                continue
-            grade = Grade.NOTE if level == ADVISORY else None
-            words = f"{level} rule `{key}`{words}"
-            yield KINDS["policy-weaker"].of(Subject("policy", key), words, grade=grade, field=_FILE)
+def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    """Rules that ask for more or less than before."""
+    for key in dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {})):
+        was, level = _setting(before, key)
+        now, becomes = _setting(after, key)
+        stopped, stops = level == MANDATORY, becomes == MANDATORY
+        rule, amounts = f"Rule `{key}`", f": {_shown(was)} → {_shown(now)}"
+        if now is None:
+            kind, words = "policy-weaker", f"{rule} is dropped{': what it refused is deployed' if stopped else ''}"
+        elif was is None:
+            kind, words = "policy-added", f"{rule} is new{': what breaks it is refused' if stops else ''}"
+        elif stopped and not stops:
+            kind, words = "policy-weaker", f"{rule} only warns from now on: what it refused is deployed"
+        elif stops and not stopped:
+            kind, words = "policy-added", f"{rule} refuses from now on what it only warned of"
+        elif was == now:
+            continue
+        elif _asks_less(key, was, now):
+            kind, words = "policy-weaker", f"{rule} allows more{amounts}"
+        else:
+            kind, words = "policy-added", f"{rule} asks for more{amounts}"
+        less = kind == "policy-weaker"
+        text = (BY_KEY[key].text,) if key in BY_KEY else ()
+        grade = Grade.NOTE if less and not stopped else None
+        yield KINDS[kind].of(Subject("policy", key), words, details=text, grade=grade, field=_FILE)
+
+
+def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, str]:
+    """What a rule is given, and its level; None and no level where it is not set."""
+    return next(((policy[level][key], level) for level in LEVELS if key in policy.get(level, {})), (None, ""))
 
 
 def _lowered(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Finding]:

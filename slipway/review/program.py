@@ -10,7 +10,7 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import short
 from slipway.review.change import Change
-from slipway.review.words import MOST_NAMED, named
+from slipway.review.words import LONGEST, MOST_NAMED, named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
@@ -28,7 +28,9 @@ _NOT_IMPORTED = ("bench/", "docs/", "jobs/", "journey/", "local/", "templates/",
 _PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 _STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
-_LONGEST = 300
+_LONGEST, _HEADLINE = 300, 100
+_FIX = "fix:"
+"""How an error of ours begins the line that says what to do."""
 
 
 def program(change: Change) -> Iterator[Finding]:
@@ -107,10 +109,16 @@ def _failed(change: Change) -> Iterator[Finding]:
         return
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
     said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
-    details = [*rest, *(line.strip() for other in others for line in other.splitlines() if line.strip())]
-    cause = short(said, _LONGEST).rstrip(".")
-    more, details = f", and so would the deployment: {cause}", [short(line, _LONGEST) for line in details]
-    yield KINDS["preview-failed"].of(Subject("preview"), "The preview fails", more=more, details=details)
+    rest += [line.strip() for other in others for line in other.splitlines() if line.strip()]
+    cause, fix = short(said, _LONGEST).rstrip("."), next((one for one in rest if one.startswith(_FIX)), "")
+    words = f"The deployment is refused: {cause}"
+    mended = f"{words}; {fix.removeprefix(_FIX).strip()}"
+    yield KINDS["preview-failed"].of(
+        Subject("preview"),
+        mended if fix and len(mended.split()) <= LONGEST else words,
+        clause=words if len(words) <= _HEADLINE else "the deployment is refused",
+        details=[short(line, _LONGEST) for line in rest],
+    )
 
 
 def _listed(files: Iterable[str]) -> str:

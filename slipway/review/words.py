@@ -11,6 +11,8 @@ from slipway.formatting import join, short, span
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineGroup, MachineSpec
 
+LONGEST = 30
+"""Words of a sentence that stands open."""
 MOST_NAMED = 3
 """Of things that are alike, so many are named in a sentence; the details have all of them."""
 

@@ -45,8 +45,8 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
 
     def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
         self.mistakes = mistakes
-        count = "1 error" if len(mistakes) == 1 else f"{len(mistakes)} errors"
-        super().__init__(f"{count} in the stack configuration\n" + "\n".join(in_words(mistakes)))
+        count = f"{len(mistakes)} errors in the stack configuration\n" if len(mistakes) > 1 else ""
+        super().__init__(count + "\n".join(in_words(mistakes)))
 
 
 def in_words(mistakes: Sequence[Mistake]) -> list[str]:

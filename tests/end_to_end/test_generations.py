@@ -96,7 +96,7 @@ def edited_while_the_lists_lag_by_minutes(busy: Busy, faults: Faults) -> None:
     checkout = busy.checkout
     faults({"kind": "lagging-list", "match": "GET .*/customJobs$", "seconds": 600})
     said = up(checkout, B)
-    assert f"{busy.old} retires with a later deployment" in said
+    assert f"{busy.old} is deleted by a later deployment" in said
     assert busy.current != busy.old
     assert busy.retiring == [busy.old]
     clusters = {busy.old: "RUNNING", busy.current: "RUNNING"}
@@ -114,7 +114,7 @@ def taken_up_again_when_the_state_is_lost(busy: Busy) -> None:
     checkout.keep_resources([])
     before = checkout.clusters()
     said = up(checkout, B)
-    assert re.search(rf"{busy.old}.* retires when {busy.job['displayName']} \(submitter, running", said)
+    assert re.search(rf"{busy.old}.* is deleted when {busy.job['displayName']} \(submitter\)", said)
     assert checkout.clusters() == before
     assert busy.retiring == [busy.old]
     busy.goes_on()
@@ -132,7 +132,7 @@ def reverted_in_all_but_what_changes_no_cluster(busy: Busy) -> None:
     """The old generation is current again. With how many machines it begins and by when it retires make no other."""
     new = busy.current
     said = up(busy.checkout, A_OTHERWISE)
-    assert f"{new} is idle and goes" in said
+    assert "is idle and is deleted" in said and new in said
     assert busy.current == busy.old
     assert busy.retiring == []
     assert busy.checkout.clusters() == {busy.old: "RUNNING"}
@@ -163,7 +163,7 @@ def deleted_without_waiting_by_a_later_deployment(busy: Busy) -> None:
     made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
     wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
     said = up(checkout, {}, SLIPWAY_GRACE="1s")
-    assert re.search(rf"{busy.old}.* is idle and goes", said)
+    assert re.search(rf"{busy.old}.* is idle and is deleted", said)
     assert "may not be listed yet" not in said
     assert checkout.clusters() == {}
 
@@ -209,7 +209,7 @@ def test_a_job_that_nothing_shows_yet_saves_its_cluster_when_it_shows_up(
     assert checkout.job_state(job["name"]) in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING")
 
     said = up(checkout, B)
-    assert re.search(rf"{old}.* retires when accepted \(queued", said)
+    assert re.search(rf"{old}.* is deleted when accepted", said)
     checkout.cloud.cancel(job["name"])
     settings(scale_up_seconds=0.0)
     replaced_in_place_and_gone_on_with_after_a_refusal(checkout, faults)
@@ -222,7 +222,7 @@ def replaced_in_place_and_gone_on_with_after_a_refusal(checkout: Checkout, fault
     faults({"kind": "unavailable", "match": "POST .*/persistentResources$", "times": 1000})
     failed = checkout.pulumi("up", SLIPWAY_GRACE="1s", SLIPWAY_CREATE_PATIENCE="1s")
     assert failed.code != 0
-    assert "cpu is replaced in place" in failed.said
+    assert "cpu is deleted first" in failed.said
     assert checkout.clusters() == {}, "all went before the new one was asked for"
     refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")
     assert refused.code != 0

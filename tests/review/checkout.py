@@ -25,7 +25,7 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
         for edit in edits:
             _apply(edit, folder)
         try:
-            found = prove_stack(parse(load(folder / STACK)), folder / "templates")
+            found = prove_stack(parse(load(folder / STACK, shown_as=STACK)), folder / "templates")
             return found, build_packages(found, folder)
         except SlipwayError as error:
             return error

@@ -195,7 +195,12 @@ def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
         f"A {count} `{one.name}` {takes}",
         more=f", as a living cluster can't change{paid}",
         clause=f"a {count} `{one.name}` {'takes over' if one.there else 'is made beside the old one'}",
-        details=(*instead, *several(map(str, one.edits)), *_key_of_company(new)),
+        details=(
+            *instead,
+            *several(map(str, one.edits)),
+            *_key_of_company(new),
+            f"`{new.id}` {'is there' if one.there else 'is made'}, and `{one.old_id}` {fate(one)}",
+        ),
         grade=Grade.BLOCKING if wasteful and not any(e.key == "generation" for e in one.edits) else None,
         key=one.key,
         cost=price(new),
@@ -223,7 +228,7 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
     dormant = change.new.dormant.get(one.name) if change.new else None
     why = ""
     if dormant is not None and dormant.why == "idle":
-        why = ", as it had no job for its `idleLimit`"
+        why = ", given up as it had no job for its `idleLimit`"
     elif dormant is not None:
         why = f": {dormant.words.replace(f'cluster {one.name}', 'it', 1)}"
     if one.gone:

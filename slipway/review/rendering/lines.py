@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import FIRST, FOLLOWING
+from slipway.findings.kinds import FIRST, FOLLOWING, REFUSING
 from slipway.formatting import join
 from slipway.review.review import Review
-from slipway.review.words import MOST_NAMED, named
+from slipway.review.words import LONGEST, MOST_NAMED, named
 
-LONGEST = 30
-"""Words of a line."""
 MOST_OPEN = 7
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
@@ -59,8 +57,9 @@ class Line:
 def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """Return what stands open, and what is folded; the worst first. What is only for knowing, or on main already,
     stands open where it is alone."""
-    every = sorted(_of_many(_of_stacks(reviews)), key=_order)
-    grave = [one for one in every if one.opens]
+    every = sorted(_of_one(_of_many(_of_stacks(reviews))), key=_order)
+    refused = any(one.lead.kind in REFUSING and one.grade is Grade.BLOCKING for one in every)
+    grave = [one for one in every if one.opens and not (refused and one.lead.kind == "preview-failed")]
     mine = [one for one in every if not one.on_main]
     told = [one for one in mine if one.lead.section is not Section.MONEY]
     opened = (grave or told or mine or every)[:MOST_OPEN]
@@ -125,9 +124,9 @@ def _of_many(some: Iterable[Line]) -> Iterator[Line]:
     """Lines of subjects that are hit alike are one."""
     found: dict[tuple[object, ...], list[Line]] = {}
     for line in some:
-        one, (name,) = line.lead, line.names
-        sentence = line.sentence if _begins(one) else _of_all(one.sentence, name, ("",))
-        found.setdefault((one.kind, one.subject.what, line.grade, line.on_main, line.stacks, sentence), []).append(line)
+        one = line.lead
+        sentence = line.sentence if _begins(one) else _of_all(one.sentence, one.subject.name, ("",))
+        found.setdefault((*_sort(line), sentence), []).append(line)
     for alike in found.values():
         first, names = alike[0], tuple(dict.fromkeys(name for line in alike for name in line.names))
         if len(names) == 1:
@@ -136,6 +135,22 @@ def _of_many(some: Iterable[Line]) -> Iterator[Line]:
         behind = tuple(each for line in alike if line.behind or len(names) > MOST_NAMED + 1 for each in _behind(line))
         sentence = _of_all(first.lead.sentence, first.names[0], names)
         yield replace(first, names=names, sentence=sentence, behind=behind)
+
+
+def _of_one(some: Iterable[Line]) -> Iterator[Line]:
+    """Lines that say the same of one subject, but for what a headline leaves out, are one."""
+    found: dict[tuple[object, ...], list[Line]] = {}
+    for line in some:
+        alike = (line.names, line.lead.clause or line.sentence)
+        found.setdefault((*_sort(line), *alike), []).append(line)
+    for first, *others in found.values():
+        behind = tuple(each for line in others for each in (line.sentence, *line.behind))
+        more = f"; {len(others)} more such" if others else ""
+        yield replace(first, sentence=f"{first.sentence}{more}", behind=(*first.behind, *behind))
+
+
+def _sort(line: Line) -> tuple[object, ...]:
+    return line.lead.kind, line.lead.subject.what, line.grade, line.on_main, line.stacks
 
 
 def _behind(line: Line) -> Iterable[str]:

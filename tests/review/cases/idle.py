@@ -111,14 +111,14 @@ CASES = (
     Case(
         "A rule asks for more, and nothing breaks it",
         (stack("      longestTimeout: 48\n", "      longestTimeout: 36\n"),),
+        (tells("policy-added", "policy longestTimeout"),),
         world=BUSY,
-        silent=True,
     ),
     Case(
         "A rule more, which nothing breaks",
         (stack("    advisory:\n", "    advisory:\n      labels: [team]\n"),),
+        (tells("policy-added", "policy labels"),),
         world=BUSY,
-        silent=True,
     ),
     Case(
         "An idle preview of the engine",

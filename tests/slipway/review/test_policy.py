@@ -56,8 +56,9 @@ def test_a_rule_that_is_dropped_advisory_now_or_another_is_told(snapshot: Snapsh
     assert [(kind, sentence) for kind, sentence, _ in said(before, after)] == snapshot
 
 
-def test_a_new_rule_that_holds_and_a_program_that_refused_say_nothing() -> None:
-    assert said(STACK, held({MANDATORY: {"reviewedCodeOnly": True}})) == []
+def test_a_new_rule_that_holds_is_for_knowing_and_a_program_that_refused_says_nothing() -> None:
+    ((kind, _, grade),) = said(STACK, held({MANDATORY: {"reviewedCodeOnly": True}}))
+    assert (kind, grade) == ("policy-added", Grade.NOTE)
     assert said(STACK, None) == []
 
 
