@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from slipway.review.change import Files
     from slipway.review.gate import MergeResult
     from slipway.review.review import Review
+    from slipway.review.templates.job_code import CodeEdit
 
 EXIT_SHUT = 5
 _FIX = {
@@ -204,8 +205,9 @@ def _files(file: str | None, head: str | None) -> Files:
         touched |= {path for path in paths if path}
         if status.startswith(("D", "R")) and paths:
             removed.add(paths[0])
-    code = dict(_template_code(Path(head), sorted(touched - removed))) if head else {}
-    return Files(frozenset(touched), frozenset(removed), code)
+    there = sorted(touched - removed) if head else []
+    code = dict(_template_code(Path(head or ""), there))
+    return Files(frozenset(touched), frozenset(removed), code, dict(_job_code(Path(head or ""), there)))
 
 
 def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -215,3 +217,15 @@ def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, 
         there = file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()
         if there and (does := beyond_declaring(text_of(str(checkout / file)))):
             yield file, does
+
+
+def _job_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, CodeEdit]]:
+    """Compare files of jobs with those of the base branch, whose checkout this command runs in, unless that is the
+    change's own."""
+    from slipway.review.templates.job_code import edit
+
+    if checkout.resolve() == Path.cwd():
+        return
+    for file in files:
+        if file.startswith("jobs/") and Path(file).is_file() and (checkout / file).is_file():
+            yield file, edit(file, text_of(file), text_of(str(checkout / file)))

@@ -22,6 +22,7 @@ from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.preview import Preview
+from slipway.review.templates.job_code import CodeEdit
 from slipway.review.touched import Touched, touched
 from slipway.review.usual import job_spec
 
@@ -29,11 +30,13 @@ from slipway.review.usual import job_spec
 @dataclass(frozen=True)
 class Files:
     """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
-    `template_code`: by file, what those of templates do beside declaring one, in words."""
+    `template_code`: by file, what those of templates do beside declaring one, in words. `job_code`: of files of jobs
+    that could be read on both sides, how they differ."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    job_code: Mapping[str, CodeEdit] = field(default_factory=dict)
 
 
 NO_FILES = Files()

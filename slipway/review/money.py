@@ -1,27 +1,24 @@
-"""Costs of a change: idle and at most, the overlap of generations, and templates' runs."""
+"""Costs of a change: idle and at most, the overlap of generations, and reservations that stay paid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
-from slipway.capacity import CAPACITY_TYPES, POOL, RESERVATION
-from slipway.catalog.lookup import usual_offers
-from slipway.catalog.model import Catalog, Offer, Template
+from slipway.capacity import RESERVATION
+from slipway.catalog.model import Catalog
 from slipway.codec import As
-from slipway.facts import offers_by_label
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.kinds import KINDS as JOBS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN, Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import price
 from slipway.review.clusters.jobs import reservations
 from slipway.review.clusters.succession import held_price, successions
-from slipway.review.usual import job_spec, whole
+from slipway.review.templates.run_cost import run_costs
 
 _NOTABLE = Decimal(10)
 """USD an hour, some $7,300 a month: a rise of what is paid with nothing running that somebody should have meant."""
@@ -90,7 +87,7 @@ def costs(change: Change) -> Iterator[Finding]:
     yield from _confirmation(change)
     if change.old is not None:
         yield from _unpriced(change.old, change.new)
-        yield from _runs(change.old, change.new)
+        yield from run_costs(change.old, change.new)
         yield from _still_paid(change.old, change.new)
 
 
@@ -140,87 +137,20 @@ def _unpriced(old: Catalog, new: Catalog) -> Iterator[Finding]:
                 yield KINDS["price-unknown"].of(Subject("pool", f"{cluster.name}/{pool.name}"), words)
 
 
-def _runs(old: Catalog, new: Catalog) -> Iterator[Finding]:
-    for name, template in new.templates.items():
-        before = old.templates.get(name)
-        lines = tuple(_offers(before, template)) if before else ()
-        first = _first_choice(before, template) if before else None
-        if before is None or not (lines or first):
-            continue
-        was, now = first or max(((one, other) for _, one, other in lines), key=lambda pair: abs(_by(*pair)))
-        if (was.capacity_type == POOL) != (now.capacity_type == POOL):
-            # A run beside the pool is paid for in addition, and the pool anyway.
-            was, now = (
-                replace(one, price_per_hour=Price()) if one.capacity_type == POOL else one for one in (was, now)
-            )
-        dearer = _by(was, now) > 0 or _whole(now, template) > _whole(was, before)
-        yield KINDS["run-cost"].of(
-            Subject("template", name),
-            f"A usual run of `{name}` costs {_run(was, before)} → {_run(now, template)}",
-            details=(line for line, _, _ in lines),
-            grade=None if dearer else Grade.NOTE,
-            cost=float(_by(was, now)),
-        )
-
-
-def _offers(old: Template, new: Template) -> Iterator[tuple[str, Offer, Offer]]:
-    before, after = offers_by_label(old, new.kind), offers_by_label(new)
-    for label in (one for one in after if one in before):
-        was, now = before[label], after[label]
-        learnt = (
-            was.price_per_hour.unknown and now.price_per_hour.at_most
-        )  # The book tells more, and no offer has changed.
-        dearer = was.price_per_hour != now.price_per_hour and not learnt
-        if dearer or _whole(was, old) != _whole(now, new) or _trials(was, old) != _trials(now, new):
-            yield f"{label}: {_run(was, old)} → {_run(now, new)}", was, now
-
-
-def _first_choice(old: Template, new: Template) -> tuple[Offer, Offer] | None:
-    for taken in (CAPACITY_TYPES.keys(), CAPACITY_TYPES.keys() - {POOL}):
-        offers = ([one for one in usual_offers(each) if one.available] for each in (old, new))
-        was, now = (next((one for one in some if one.capacity_type in taken), None) for some in offers)
-        if not was or not now or was.capacity_type == now.capacity_type:
-            continue
-        if POOL in (was.capacity_type, now.capacity_type) or was.price_per_hour != now.price_per_hour:
-            return was, now
-    return None
-
-
-def _run(offer: Offer, template: Template) -> str:
-    """`$101.01/h by spot, at most $2,424.24 in all`; what a pool has costs nothing more where its price is 0."""
-    if offer.capacity_type == POOL and offer.price_per_hour == Price():
-        return "nothing more on the pool"
-    most = Price(_whole(offer, template), offer.price_per_hour.complete)
-    in_all = f", at most {dollars(most, per='')} in all" if most.known else ""
-    return f"{dollars(offer.price_per_hour)} by {offer.capacity_type}{in_all}"
-
-
-def _by(was: Offer, now: Offer) -> Decimal:
-    return now.price_per_hour.known - was.price_per_hour.known
-
-
-def _whole(offer: Offer, template: Template) -> Decimal:
-    """USD of a run that takes as long as it may, in as many rounds as its trials need; 0 where nothing limits it."""
-    seconds = str(job_spec(offer).get("scheduling", {}).get("timeout", "")).removesuffix("s")
-    hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
-    total, at_once = _trials(offer, template)
-    return offer.price_per_hour.known * hours * -(-total // max(at_once, 1))
-
-
-def _trials(offer: Offer, template: Template) -> tuple[int, int]:
-    """Return the trials in all and at once; 1 of a job without trials."""
-    study, kind = template.study, JOBS.get(offer.kind)
-    if study is None or kind is None or not kind.has_trials:
-        return 1, 1
-    return whole(study.max_trials, template) or 1, whole(study.parallel_trials, template) or 1
-
-
 def _still_paid(old: Catalog, new: Catalog) -> Iterator[Finding]:
+    known = {one.path: one for one in (*old.reservations.values(), *new.reservations.values())}
     for path in sorted(reservations(old) - reservations(new)):
-        words = f"Reservation `{path}` stays paid, and no template uses it any more"
+        one = known.get(path)
+        holds = f"its {one.machines} `{one.machine}` stay" if one and one.machines else "it stays"
         users = (
             f"template `{name}` used it"
             for name, template in old.templates.items()
             if any(one.capacity_type == RESERVATION and path in str(one.request) for one in template.offers)
         )
-        yield KINDS["reservation-paid"].of(Subject("reservation", path), words, details=users)
+        yield KINDS["reservation-paid"].of(
+            Subject("reservation", path),
+            f"Nothing uses reservation `{path.rpartition('/')[2]}` any more",
+            more=f": {holds} paid until somebody gives the reservation up",
+            details=(f"`{path}`", *users),
+            grade=Grade.BLOCKING,
+        )

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Offer, Parameter, Template
 from slipway.catalog.placeholders import fill
 from slipway.kinds import KINDS
+from slipway.prices import dollars
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
@@ -49,9 +51,46 @@ def job_spec(offer: Offer) -> Mapping[str, Any]:
     return kind.spec_of(offer.request) if kind else {}
 
 
+def machine_types(offer: Offer) -> tuple[str, ...]:
+    pools = job_spec(offer).get("workerPoolSpecs") or ()
+    return tuple(dict.fromkeys(str((pool.get("machineSpec") or {}).get("machineType", "")) for pool in pools if pool))
+
+
+_NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
+
+
+def way(offer: Offer) -> str:
+    """The way to run, as a noun: `Spot`, ``pool `h100` ``."""
+    if offer.capacity_type == POOL:
+        return f"pool `{offer.cluster or offer.dormant}`"
+    return _NOUNS.get(offer.capacity_type, offer.capacity_type)
+
+
+def by_hour(offer: Offer) -> str:
+    """``$2.53/h on Spot``, ``nothing more on pool `h100` ``: what a pool has is paid, used or not."""
+    if offer.capacity_type == POOL:
+        return f"nothing more on {way(offer)}"
+    return f"{dollars(offer.price_per_hour).replace('at most', 'up to')} {by(offer)}"
+
+
+def by(offer: Offer) -> str:
+    """The way to run, as what says how: `on Spot`, `by flex-start`."""
+    words = {ON_DEMAND: "on demand", FLEX_START: "by flex-start"}
+    return words.get(offer.capacity_type, f"on {way(offer)}")
+
+
 def secret_in(reference: str) -> str:
     """The name in `projects/P/secrets/NAME/versions/1`; empty for what refers to no secret."""
     return reference.partition("/secrets/")[2].partition("/")[0]
+
+
+def rounds(template: Template, kind: str = "") -> int:
+    """Return how often a submission takes its machines, one time after another; 1 of a job without trials."""
+    study, known = template.study, KINDS.get(kind or template.kind)
+    if study is None or known is None or not known.has_trials:
+        return 1
+    total, at_once = (whole(count, template) or 1 for count in (study.max_trials, study.parallel_trials))
+    return -(-total // at_once)
 
 
 def whole(value: object, template: Template) -> int | None:

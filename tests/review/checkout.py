@@ -31,6 +31,15 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
             return error
 
 
+def text(file: str, edits: tuple[Edit, ...]) -> str:
+    """A file of the base with these edits; empty where it is not there."""
+    found = (BASE / file).read_text(encoding="utf-8") if (BASE / file).is_file() else ""
+    for one in edits:
+        if one.file == file:
+            found = "" if one.new is None else found.replace(one.old, one.new) if found else one.new
+    return found
+
+
 def _apply(edit: Edit, folder: Path) -> None:
     path = folder / edit.file
     if edit.new is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,9 +20,10 @@ from slipway.review.change import Change, Files
 from slipway.review.preview import Preview
 from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
+from slipway.review.templates.job_code import CodeEdit, edit
 from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World
-from tests.review.checkout import proven
+from tests.review.checkout import proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
 from tests.slipway.review.recordings import recorded
 
@@ -62,8 +63,19 @@ def change_of(case: Case) -> Change:
         now=NOW,
         preview=failed or preview,
         recent=deployed.ended,
-        files=Files(edited | frozenset(case.files), frozenset(edit.file for edit in case.edits if edit.new is None)),
+        files=Files(
+            edited | frozenset(case.files),
+            frozenset(edit.file for edit in case.edits if edit.new is None),
+            job_code=dict(_job_code(case)),
+        ),
     )
+
+
+def _job_code(case: Case) -> Iterator[tuple[str, CodeEdit]]:
+    for file in {one.file for one in case.edits if one.file.startswith("jobs/")}:
+        before, after = text(file, case.given), text(file, (*case.given, *case.edits))
+        if before and after:
+            yield file, edit(file, before, after)
 
 
 @cache

@@ -1,10 +1,11 @@
-"""A template's offers before and after: which capacity types it can have, in which order, and what each asks for."""
+"""A template's offers before and after: its ways to run, in which order, and what a job costs instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from slipway.capacity import FLEX_START, POOL, RESERVATION
 from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.cloud.jobs import VertexJob
@@ -13,46 +14,108 @@ from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import join, span
-from slipway.review.templates.parameters import renames
-from slipway.review.templates.requests import Difference, differences, plain_secrets
-from slipway.review.templates.usage import Usage, finding
+from slipway.prices import dollars
+from slipway.review.clusters.clusters import price
+from slipway.review.templates.requests import plain_secrets
+from slipway.review.templates.secret_values import KEEP
+from slipway.review.templates.usage import Usage, finding, whose
+from slipway.review.usual import by_hour, machine_types, way
+from slipway.review.words import capital
 
 _FIELD = "capacity_types"
+Offers = Mapping[str, Offer]
 
 
 def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: Usage) -> Iterator[Finding]:
-    before, after = _of_kinds(old, new.kinds, new.kind), _of_kinds(new, old.kinds, new.kind)
+    before, after = _of_kinds(old, new, new.kind), _of_kinds(new, old, new.kind)
+    moved = dict(_moved(before, after))
     for label, one in before.items():
         if label not in after:
             lost = used.having(lambda job, one=one: _sent_for(job, one, was))  # type: ignore[misc]
             did = f"asked for {' '.join(filter(None, (one.capacity_type, one.cluster or one.dormant)))}"
-            grade = KINDS["offer-gone"].usual if one.available else Grade.NOTE
-            words = f": `{label}` is not offered any more"
-            yield finding("offer-gone", new, words, label, used=lost, did=did, grade=grade, field=_FIELD)
+            grade, words, more = _gone(label, before, after, becomes, moved.get(label, ""))
+            words = f"{_jobs(new, one)} {words}"
+            yield finding("offer-gone", new, words, label, more, used=lost, did=did, grade=grade, field=_FIELD)
     for label, one in after.items():
-        if label not in before:
-            yield _added(new, label, one, next(_overtaken(label, before, after), ""), becomes)
+        if label not in before and label not in moved.values():
+            yield _added(new, label, one, next(_overtaken(label, before, after), ""), after, becomes)
     both = [label for label in after if label in before]
     yield from _order(new, [label for label in before if label in after], both, after)
     for label in both:
         was_, is_ = before[label], after[label]
+        jobs = _jobs(new, is_)
         if was_.available and not is_.available:
-            words = f": `{label}` can't be taken any more: {_why(is_, becomes)}"
-            yield finding("offer-unavailable", new, words, label, field=_FIELD)
+            lacking = is_.lacks_quota or is_.dormant
+            words = f"{jobs} can't use {way(is_)} any more"
+            why = _why(is_, becomes)
+            yield finding(
+                "offer-unavailable", new, words, label, why, grade=None if lacking else Grade.BLOCKING, field=_FIELD
+            )
         elif is_.available and not was_.available:
-            yield finding("offer-available", new, f": `{label}` can be taken now", label)
+            yield finding("offer-available", new, f"{jobs} can use {way(is_)} now", label)
         if was_.wait != is_.wait:
-            waits = " → ".join("for ever" if one is None else span(one) for one in (was_.wait, is_.wait))
-            words = f": a submission waits for `{label}` {waits} before it falls back"
-            yield finding("fallback-wait", new, words, label, field="waits")
+            yield _waits(new, label, was_, after)
 
 
-def _added(template: Template, label: str, one: Offer, overtaken: str, becomes: Catalog) -> Finding:
-    what = f", and is tried before `{overtaken}`" if overtaken else ""
+def _jobs(template: Template, one: Offer) -> str:
+    return f"Jobs of `{template.name}`{whose([one], template)}"
+
+
+def _moved(before: Offers, after: Offers) -> Iterator[tuple[str, str]]:
+    """Labels of offers on a cluster, each with that on another cluster which took its place."""
+    fresh = {label: one for label, one in after.items() if label not in before and one.capacity_type == POOL}
+    for label, one in before.items():
+        if label not in after and one.capacity_type == POOL:
+            yield from islice(((label, new) for new, other in fresh.items() if one.when == other.when), 1)
+
+
+def _gone(label: str, before: Offers, after: Offers, becomes: Catalog, instead: str) -> tuple[Grade, str, str]:
+    """Return how grave it is, what follows, and what they get instead."""
+    one = before[label]
+    words = f"can't use {way(one)} any more"
+    former, latter = (
+        [each for each in some.values() if _compete(each, one) and each.available] for some in (before, after)
+    )
+    if instead:
+        return Grade.NOTE, f"go to {way(after[instead])} instead of `{one.cluster or one.dormant}`", ""
+    cluster, usual = becomes.clusters.get(one.cluster), KINDS["offer-gone"].usual
+    users = (each.cluster for template in becomes.templates.values() for each in template.offers)
+    if cluster and not cluster.adopted and cluster.name not in users:
+        unused = f"nothing else does, and it costs {dollars(price(cluster, most=False))} all the same"
+        return Grade.BLOCKING, words, unused
     if not one.available:
-        what = f", and can't be taken yet: {_why(one, becomes)}"
-    grade = Grade.WARNING if overtaken and one.available else None
-    return finding("offer-added", template, f": `{label}` is offered now{what}", label, grade=grade, field=_FIELD)
+        return Grade.NOTE, words, ""
+    tried = [each.label("") for each in former[: former.index(one)]]
+    following = next((each for each in latter if each.label("") not in tried), None)
+    if not following:
+        return usual, words, ""
+    full = f"when {way(former[former.index(one) - 1])} is full, they cost " if tried else ""
+    queue = f", after up to {span(following.wait)}" if following.wait and following.capacity_type == FLEX_START else ""
+    return usual, words, f"{full}{by_hour(following)}{queue}{'' if full else f' instead of {by_hour(one)}'}"
+
+
+def _added(template: Template, label: str, one: Offer, overtaken: str, after: Offers, becomes: Catalog) -> Finding:
+    jobs = _jobs(template, one)
+    if not one.available:
+        words = f"{capital(way(one))} is new for {jobs[:1].lower()}{jobs[1:]}, and none can start there"
+        more = _why(one, becomes)
+        grade = Grade.WARNING if one.lacks_quota else None
+    else:
+        first = f" before {way(after[overtaken])}" if overtaken else ""
+        words, more = f"{jobs} {'try' if first else 'can use'} {way(one)}{first}", by_hour(one) if first else ""
+        grade = Grade.WARNING if first else None
+    return finding("offer-added", template, words, label, more, grade=grade, field=_FIELD)
+
+
+def _waits(template: Template, label: str, was: Offer, after: Offers) -> Finding:
+    one = after[label]
+    before, now = ("for ever" if wait is None else span(wait) for wait in (was.wait, one.wait))
+    labels = list(after)
+    later = (after[each] for each in labels[labels.index(label) + 1 :])
+    following = next((each for each in later if _compete(each, one) and each.available), None)
+    words = f"{_jobs(template, one)} wait {now} for {way(one)} instead of {before}"
+    more = f"then they cost {by_hour(following)}" if following else ""
+    return finding("fallback-wait", template, words, label, more, field="waits")
 
 
 def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: Usage) -> Iterator[Finding]:
@@ -62,41 +125,38 @@ def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: U
         return
     lost = usual if at_all else new.offers
     why = [f"`{label}`: {_why(one, becomes)}" for label, one in offers_by_label(new).items() if one in lost]
+    reasons = dict.fromkeys(_why(one, becomes) for one in lost)
     rests = any(one.dormant for one in lost)
     yield finding(
         "no-offer-left",
         new,
-        f" can't run{' with its defaults' if at_all else ''} by any of its capacity types{' for now' if rests else ''}",
+        f"Jobs of `{new.name}`{' with its defaults' if at_all else ''} can't run {'for now' if rests else 'at all'}",
+        more=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         details=[*why, *([] if old is None else [used.words()])],
         grade=Grade.WARNING if rests or at_all else None,
         field=_FIELD,
     )
 
 
-def requests(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[Finding]:
-    """Tell what is posted: the same difference of several offers and worker pools once."""
-    before, after, renamed = offers_by_label(old, new.kind), offers_by_label(new), renames(old, new)
-    both = [label for label in after if label in before]
-    found: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
-    for label in both:
-        sides = before[label], after[label]
-        for one in (*differences(*sides, was, becomes, renamed), *_pools(*sides)):
-            roles = found.setdefault((one.kind, one.what, one.before, one.after), {})
-            roles.setdefault(label, []).append(one.role)
-    for (kind, what, a, b), at in found.items():
-        yield _told(new, Difference(kind, what, "", a, b), at, both, len({*old.roles, *new.roles}))
-
-
 def secrets(old: Template | None, new: Template, was: Catalog | None, becomes: Catalog) -> Iterator[Finding]:
     known = {one for offer in old.offers for one in plain_secrets(offer, was)} if old and was else set()
     for where in dict.fromkeys(one for offer in new.offers for one in plain_secrets(offer, becomes)):
         if where not in known:
-            words = f": {where} looks like a secret in plain text, which belongs in Secret Manager (secrets=…)"
-            yield finding("plain-secret", new, words, where, field="env")
+            words = f"Whoever sees jobs of `{new.name}` reads what looks like a secret, {where}"
+            yield finding("plain-secret", new, words, where, KEEP, field="env")
 
 
-def _of_kinds(template: Template, kinds: Iterable[str], usual: str) -> Mapping[str, Offer]:
-    return {label: one for label, one in offers_by_label(template, usual).items() if one.kind in kinds}
+def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
+    """Offers of kinds that both have, by label; what another kind than the usual one has as well is there once."""
+    found: dict[tuple[object, ...], tuple[str, Offer]] = {}
+    listed = offers_by_label(template, usual).items()
+    for label, one in sorted(listed, key=lambda pair: pair[1].kind != usual):
+        if one.kind in other.kinds:
+            found.setdefault(
+                (one.capacity_type, one.cluster, one.dormant, tuple(sorted(one.when.items()))), (label, one)
+            )
+    kept = dict(found.values())
+    return {label: one for label, one in listed if label in kept}
 
 
 def _sent_for(job: VertexJob, one: Offer, was: Catalog) -> bool:
@@ -114,7 +174,7 @@ def _compete(one: Offer, other: Offer) -> bool:
     return one.kind == other.kind and all(cases)
 
 
-def _overtaken(label: str, before: Mapping[str, Offer], after: Mapping[str, Offer]) -> Iterator[str]:
+def _overtaken(label: str, before: Mapping[str, Offer], after: Offers) -> Iterator[str]:
     """Labels that were tried before this one was offered, and are tried only after it now; none where it took the place
     of another of its capacity type, as one on a cluster of another name does."""
     one, labels, ranks = after[label], list(after), list(before)
@@ -128,7 +188,7 @@ def _overtaken(label: str, before: Mapping[str, Offer], after: Mapping[str, Offe
             yield other
 
 
-def _order(template: Template, before: list[str], after: list[str], offers: Mapping[str, Offer]) -> Iterator[Finding]:
+def _order(template: Template, before: list[str], after: list[str], offers: Offers) -> Iterator[Finding]:
     pairs = (
         (first, then)
         for place, first in enumerate(after)
@@ -138,26 +198,21 @@ def _order(template: Template, before: list[str], after: list[str], offers: Mapp
     for first, then in islice(pairs, 1):
         before, after = ([one for one in side if _compete(offers[one], offers[first])] for side in (before, after))
         details = [f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"]
-        words = f": `{first}` is tried before `{then}` now"
-        yield finding("offer-order", template, words, "order", details=details, field=_FIELD)
+        sides = offers[first], offers[then]
+        words = f"{_jobs(template, sides[0])} try {way(sides[0])} before {way(sides[1])}"
+        more = f"{by_hour(sides[0])} instead of {by_hour(sides[1])}"
+        yield finding("offer-order", template, words, "order", more, details=details, field=_FIELD)
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
         return offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
-    return offer.why or ("there is no quota for it" if offer.lacks_quota else "not available")
-
-
-def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
-    if old.pools != new.pools and old.cluster == new.cluster:
-        before, after = (join(f"`{pool}`" for pool in one.pools if pool) or "none" for one in (old, new))
-        yield Difference("machines-changed", "pools", "", before, after)
-
-
-def _told(template: Template, one: Difference, at: Mapping[str, list[str]], both: list[str], all_roles: int) -> Finding:
-    roles = list(dict.fromkeys(role for some in at.values() for role in some if role))
-    whose = f" of {join(f'`{role}`' for role in roles)}" if roles and all_roles > len(roles) else ""
-    where = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
-    words = f"{one.what}{whose}{where}"
-    return finding(one.kind, template, f": {words}: {one.before} → {one.after}", words.replace("`", ""))
+    if offer.lacks_quota or offer.why:
+        return offer.why or "there is no quota for it"
+    asked = set(machine_types(offer))
+    holds = {one.machine for one in catalog.reservations.values() if one.path in str(offer.request)} - {""}
+    if offer.capacity_type == RESERVATION and holds and not holds & asked:
+        there, needed = (join(f"`{one}`" for one in sorted(some)) for some in (holds, asked))
+        return f"it holds {there}, and they need {needed}"
+    return "it is not available"

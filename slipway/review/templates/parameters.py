@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
+from slipway.capacity import POOL, RESERVATION
+from slipway.catalog.lookup import usual_offers
 from slipway.catalog.model import Parameter, Template
 from slipway.catalog.placeholders import render
 from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.review.templates.secret_values import looks_secret, shown
+from slipway.review.templates.secret_values import KEEP, looks_secret, shown
 from slipway.review.templates.usage import Usage, finding
+from slipway.review.usual import by_hour, machine_types, rounds
 
 _MOST_VALUES = 5
 
@@ -21,16 +25,18 @@ def parameters(old: Template, new: Template, used: Usage) -> Iterator[Finding]:
     renamed = renames(old, new)
     for name, one in before.items():
         if name in renamed:
-            yield _lost("parameter-renamed", new, one, used, f"is called `{renamed[name]}` now")
+            yield _lost("parameter-renamed", new, one, used, f"it is called `{renamed[name]}` from now on")
         elif name not in after:
-            yield _lost("parameter-gone", new, one, used, "is gone")
+            yield _lost("parameter-gone", new, one, used, "there is no such parameter any more")
     for name, one in after.items():
         if name in before:
-            yield from _changed(new, before[name], one, used)
+            yield from _changed(old, new, before[name], one, used)
         elif name not in renamed.values() and one.required:
-            yield _required(new, one, used, "is new and has no default")
+            yield _required(new, one, used, "it is new and has no default")
         elif name not in renamed.values():
-            yield _told("parameter-added", new, one, f" is new, default {shown(one.default, one.name)}")
+            yield _told(
+                "parameter-added", new, one, f"may set `{name}`, which is {shown(one.default, one.name)} otherwise"
+            )
 
 
 def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
@@ -38,7 +44,11 @@ def plain_defaults(old: Template | None, new: Template) -> Iterator[Finding]:
     for one in new.parameters:
         text = one.default if isinstance(one.default, str) else ""
         if looks_secret(text, one.name) and (one.name, text) not in known:
-            yield _told("plain-secret", new, one, ": its default looks like a secret in plain text")
+            words = (
+                f"Whoever reads the catalog reads what looks like a secret, the default of `{one.name}` in `{new.name}`"
+            )
+            part, field = f"parameter {one.name}", f"parameters.{one.name}"
+            yield finding("plain-secret", new, words, part, KEEP, field=field)
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
@@ -60,6 +70,7 @@ def _told(
     template: Template,
     one: Parameter,
     words: str,
+    more: str = "",
     used: Usage | None = None,
     did: str = "used it",
     *,
@@ -67,33 +78,51 @@ def _told(
     grade: Grade | None = None,
 ) -> Finding:
     part, field = f"parameter {one.name}", f"parameters.{one.name}"
-    said = f": parameter `{one.name}`{words}"
-    return finding(kind, template, said, part, used=used, did=did, details=details, grade=grade, field=field)
+    said = f"Submissions of `{template.name}` {words}"
+    return finding(kind, template, said, part, more, used=used, did=did, details=details, grade=grade, field=field)
 
 
-def _lost(kind: str, template: Template, one: Parameter, used: Usage, what: str) -> Finding:
+def _lost(kind: str, template: Template, one: Parameter, used: Usage, why: str) -> Finding:
     setting = used.giving(one.name, lambda value: value is not None and value != one.default)
-    return _told(kind, template, one, f" {what}, so a submission that sets it is refused", setting, "set it")
+    return _told(kind, template, one, f"that set `{one.name}` are refused", why, setting, "set it")
 
 
-def _required(template: Template, one: Parameter, used: Usage, what: str) -> Finding:
-    return _told("parameter-required", template, one, f" {what}, so a submission without it is refused", used)
+def _required(template: Template, one: Parameter, used: Usage, why: str) -> Finding:
+    return _told("parameter-required", template, one, f"without `{one.name}` are refused", why, used)
 
 
-def _changed(template: Template, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
-    had, has = (shown(one.default, one.name) for one in (old, new))
-    if old.type != new.type:
-        yield _told("parameter-type", template, new, f" takes {new.type}, it took {old.type}", used)
-    if new.required and not old.required:
-        yield _required(template, new, used, f"has no default any more (it was {had})")
-    elif old.required and not new.required:
-        yield _told("default-changed", template, new, f": default none → {has}", grade=Grade.NOTE)
-    elif old.default != new.default and (old.type == new.type or render(old.default) != render(new.default)):
-        following, usual = used.giving(new.name, lambda value: value == old.default), KINDS["default-changed"].usual
-        words = f": default {had} → {has}"
-        yield _told("default-changed", template, new, words, following, "took the default", grade=usual)
-    if old.type == new.type:
-        yield from _bounds(template, old, new, used)
+def _changed(old: Template, template: Template, was: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
+    had, has = (shown(one.default, one.name) for one in (was, new))
+    if was.type != new.type:
+        words = f"that give `{new.name}` as {was.type} are refused"
+        yield _told("parameter-type", template, new, words, f"it takes {new.type} from now on", used)
+    if new.required and not was.required:
+        yield _required(template, new, used, f"it has no default any more, which was {had}")
+    elif was.required and not new.required:
+        words = f"may leave out `{new.name}`, and get {has}"
+        yield _told("default-changed", template, new, words, grade=Grade.NOTE)
+    elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
+        following = used.giving(new.name, lambda value: value == was.default)
+        words = f"without `{new.name}` get {has} instead of {had}"
+        grade, why = _instead(old, new)
+        yield _told("default-changed", template, new, words, why, following, "took the default", grade=grade)
+    if was.type == new.type:
+        yield from _bounds(template, was, new, used)
+
+
+def _instead(old: Template, one: Parameter) -> tuple[Grade, str]:
+    """Return how grave another default is, and what else they get by it: machines, or a study of another length."""
+    new = replace(old, parameters=tuple(one if each.name == one.name else each for each in old.parameters))
+    former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
+    usual = KINDS["default-changed"].usual
+    if former and latter and machine_types(former[0]) != machine_types(latter[0]):
+        machines = join(f"`{each}`" for each in machine_types(latter[0]))
+        beside = (each for each in latter[1:] if each.capacity_type not in (POOL, RESERVATION))
+        taken = [latter[0], *(islice(beside, 1) if latter[0].capacity_type == POOL else ())]
+        return Grade.BLOCKING, f"{machines}, {join(map(by_hour, taken), 'or')}, instead of {by_hour(former[0])}"
+    if rounds(old) != rounds(new):
+        return usual, f"its trials take {rounds(new)} rounds instead of {rounds(old)}, and their machines as long"
+    return usual, ""
 
 
 def _bounds(template: Template, old: Parameter, new: Parameter, used: Usage) -> Iterator[Finding]:
@@ -103,34 +132,32 @@ def _bounds(template: Template, old: Parameter, new: Parameter, used: Usage) -> 
         given = [job.parameters.get(new.name) for job in refused.jobs if job.parameters]
         values = list(dict.fromkeys(shown(value, new.name) for value in given if value is not None))
         lately = [f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else []
-        words = f": {join(narrowed)}, so values that were allowed are refused"
-        yield _told("bounds-narrowed", template, new, words, refused, "gave such a value", details=lately)
+        words = f"with `{new.name}` {join(narrowed, 'or')} are refused"
+        yield _told("bounds-narrowed", template, new, words, "", refused, "gave such a value", details=lately)
     if widened:
-        yield _told("bounds-widened", template, new, f": {join(widened)}")
+        yield _told("bounds-widened", template, new, f"may have `{new.name}` {join(widened)}")
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
     narrowed: list[str] = []
     widened: list[str] = []
-    for name, sign in (("min", 1), ("max", -1)):
+    for name, sign, beyond, within in (("min", 1, "below", "from"), ("max", -1, "above", "up to")):
         before, after = getattr(old, name), getattr(new, name)
         if before == after:
             continue
-        words = f"{name} {_number(before)} → {_number(after)}"
-        less = after is not None and (before is None or sign * after > sign * before)
-        (narrowed if less else widened).append(words)
+        was = "without a limit" if before is None else f"{before:g}"
+        if after is not None and (before is None or sign * after > sign * before):
+            narrowed.append(f"{beyond} {after:g} (it was {was})")
+        else:
+            widened.append("of any size" if after is None else f"{within} {after:g} (it was {was})")
     lost = [shown(one) for one in old.choices if one not in new.choices] if new.choices else []
     more = [shown(one) for one in new.choices if one not in old.choices] if old.choices else []
     if new.choices and not old.choices:
-        narrowed.append(f"only {join((shown(one) for one in new.choices), 'or')}")
+        narrowed.append(f"other than {join((shown(one) for one in new.choices), 'or')}")
     elif lost:
-        narrowed.append(f"choice {join(lost)} is gone" if len(lost) == 1 else f"choices {join(lost)} are gone")
+        narrowed.append(join(lost, "or"))
     if old.choices and not new.choices:
-        widened.append("any value, not only its choices")
+        widened.append("of any value, not only its choices")
     elif more:
-        widened.append(f"choice {join(more)} is new" if len(more) == 1 else f"choices {join(more)} are new")
+        widened.append(join(more, "or"))
     return narrowed, widened
-
-
-def _number(bound: float | None) -> str:
-    return "none" if bound is None else f"{bound:g}"

@@ -7,6 +7,7 @@ import re
 from slipway.formatting import short
 
 HIDDEN = "hidden"
+KEEP = "put it into Secret Manager (`secrets=`), and revoke it"
 _LONGEST = 4096
 """Characters that are looked at: no key is longer, and a value of megabytes may be made to take hours."""
 _NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")

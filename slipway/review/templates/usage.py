@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from slipway.catalog.model import Template
+from slipway.catalog.model import Offer, Template, case_in_words
 from slipway.cloud.jobs import VertexJob
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
@@ -57,6 +57,7 @@ def finding(
     template: Template,
     words: str,
     part: str = "",
+    more: str = "",
     *,
     used: Usage | None = None,
     did: str = "used it",
@@ -64,11 +65,19 @@ def finding(
     grade: Grade | None = None,
     field: str = "",
 ) -> Finding:
-    """`words` follow the template's name. With `used`, its users are named, and decide the grade."""
+    """`more` ends the sentence with what a headline leaves out. With `used`, its users are named, and decide the
+    grade."""
     if used is not None:
         details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
-    subject = Subject("template", template.name, part)
-    return KINDS[kind].of(subject, f"`{template.name}`{words}", details=details, grade=grade, field=field)
+    subject, more = Subject("template", template.name, part), f": {more}" if more else ""
+    return KINDS[kind].of(subject, words, more=more, details=details, grade=grade, field=field)
+
+
+def whose(offers: Iterable[Offer], template: Template) -> str:
+    """The case of parameters that offers are for: ` (model=9b)`; empty where they are for several, or for all."""
+    cases = {case_in_words(one.when) for one in offers}
+    every = {case_in_words(one.when) for one in template.offers}
+    return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
 
 
 def usage(change: Change, template: str) -> Usage:

@@ -19,10 +19,10 @@ CASES = (
         accident="hours of training lost with a preempted machine",
     ),
     Case(
-        "A comment of the job's code: other bytes, so it is said",
+        "A comment of the job's code: other bytes, and nothing else",
         (Edit("jobs/digits/task.py", "so that two runs are the same", "and two runs are the same"),),
-        (tells("code-changed", "digits"),),
         world=BUSY,
+        silent=True,
     ),
     Case(
         "A module is added that sends data away",

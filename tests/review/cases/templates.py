@@ -65,7 +65,7 @@ CASES = (
     Case(
         "The container is another one, of which nobody can see what is in it",
         (template("evals", "1" * 64, "2" * 64),),
-        (hurts("image-changed", "evals"),),
+        (tells("image-changed", "evals"),),
         world=LATELY,
         accident="a tag pointed at another build",
     ),

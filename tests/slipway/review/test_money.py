@@ -135,8 +135,8 @@ def test_from_the_pool_to_machines_of_its_own_costs_all_that_those_cost(snapshot
 def test_what_a_submission_falls_back_to_counts_as_well() -> None:
     here = offer(cluster="h100", machine=H100)
     found = said(change(facts(template("lora", here, spot())), facts(template("lora", here, on_demand()))))
-    assert "$30.00/h by spot" in found["run-cost"].sentence
-    assert "$101.00/h by on-demand" in found["run-cost"].sentence
+    assert "$30.00/h on Spot" in found["run-cost"].sentence
+    assert "$101.00/h on demand" in found["run-cost"].sentence
 
 
 def test_the_same_offer_at_another_price(snapshot: SnapshotAssertion) -> None:
@@ -167,4 +167,4 @@ def test_a_reservation_that_nobody_uses_stays_paid(snapshot: SnapshotAssertion) 
     before = template("lora", offer("reservation", machine=H100, request=body), on_demand())
     found = said(change(facts(before), facts(template("lora", on_demand()))))
     assert found["reservation-paid"].sentence == snapshot
-    assert found["reservation-paid"].details == ("template `lora` used it",)
+    assert found["reservation-paid"].details == (f"`{RESERVED}`", "template `lora` used it")

@@ -179,7 +179,7 @@ def test_a_template_that_rests_with_its_cluster_is_a_warning(snapshot: SnapshotA
             clusters=[living(PLAIN)],
         )
     )
-    assert found["no-offer-left"].grade is Grade.WARNING and found["no-offer-left"].sentence.endswith("for now")
+    assert found["no-offer-left"].grade is Grade.WARNING and found["no-offer-left"].clause.endswith("for now")
     assert found["offer-unavailable"].sentence == snapshot
     assert max(one.grade for one in found.values()) is Grade.WARNING
 

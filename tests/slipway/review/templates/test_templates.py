@@ -43,15 +43,15 @@ BEFORE, WARNING, BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
 
 CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...] = (
-    ("one more", None, LORA, "template-added", BEFORE, "`lora` can be submitted"),
-    ("one less", LORA, None, "template-gone", WARNING, "`lora` can't be submitted any more"),
+    ("one more", None, LORA, "template-added", BEFORE, "Submitters may run `lora`"),
+    ("one less", LORA, None, "template-gone", WARNING, "Submissions of `lora` are refused: "),
     (
         "a parameter is gone",
         LORA,
         with_parameters(SIZE),
         "parameter-gone",
         WARNING,
-        "`lora`: parameter `trees` is gone, so a submission that sets it is refused",
+        "Submissions of `lora` that set `trees` are refused: ",
     ),
     (
         "a parameter has another name",
@@ -59,7 +59,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(replace(TREES, name="count"), SIZE),
         "parameter-renamed",
         WARNING,
-        "`lora`: parameter `trees` is called `count` now, so a submission that sets it is refused",
+        "Submissions of `lora` that set `trees` are refused: it is called `count` from now on",
     ),
     (
         "a parameter more",
@@ -67,7 +67,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(TREES, SIZE, Parameter("seed", "int", 0)),
         "parameter-added",
         BEFORE,
-        "`lora`: parameter `seed` is new, default `0`",
+        "Submissions of `lora` may set `seed`, which is `0` otherwise",
     ),
     (
         "a parameter more that must be given",
@@ -75,7 +75,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(TREES, SIZE, Parameter("data", "str")),
         "parameter-required",
         WARNING,
-        "`lora`: parameter `data` is new and has no default, so a submission without it is refused",
+        "Submissions of `lora` without `data` are refused: it is new and has no default",
     ),
     (
         "no default any more",
@@ -83,7 +83,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(replace(TREES, default=None), SIZE),
         "parameter-required",
         WARNING,
-        "has no default any more (it was `100`)",
+        "it has no default any more, which was `100`",
     ),
     (
         "another default",
@@ -91,7 +91,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(replace(TREES, default=500), SIZE),
         "default-changed",
         WARNING,
-        "`lora`: parameter `trees`: default `100` → `500`",
+        "Submissions of `lora` without `trees` get `500` instead of `100`",
     ),
     (
         "another type",
@@ -99,7 +99,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(replace(TREES, type="float"), SIZE),
         "parameter-type",
         WARNING,
-        "parameter `trees` takes float, it took int",
+        "Submissions of `lora` that give `trees` as int are refused: it takes float",
     ),
     (
         "a lower maximum",
@@ -107,7 +107,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(replace(TREES, max=500), SIZE),
         "bounds-narrowed",
         WARNING,
-        "max 1000 → 500",
+        "with `trees` above 500 (it was 1000) are refused",
     ),
     (
         "a higher maximum",
@@ -115,7 +115,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(replace(TREES, max=None), SIZE),
         "bounds-widened",
         BEFORE,
-        "max 1000 → none",
+        "may have `trees` of any size",
     ),
     (
         "a choice less",
@@ -123,17 +123,24 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         with_parameters(TREES, replace(SIZE, choices=("2b", "9b"))),
         "bounds-narrowed",
         WARNING,
-        "choice `27b` is gone",
+        "with `size` `27b` are refused",
     ),
-    ("an offer less", LORA, replace(LORA, offers=(POOL,)), "offer-gone", WARNING, "`spot` is not offered any more"),
-    ("an offer more", replace(LORA, offers=(POOL,)), LORA, "offer-added", BEFORE, "`spot` is offered now"),
+    (
+        "an offer less",
+        LORA,
+        replace(LORA, offers=(POOL,)),
+        "offer-gone",
+        WARNING,
+        "Jobs of `lora` can't use Spot any more",
+    ),
+    ("an offer more", replace(LORA, offers=(POOL,)), LORA, "offer-added", BEFORE, "Jobs of `lora` can use Spot"),
     (
         "an offer before others",
         replace(LORA, offers=(SPOT,)),
         LORA,
         "offer-added",
         WARNING,
-        "`lora`: `pool cpu` is offered now, and is tried before `spot`",
+        "Jobs of `lora` try pool `cpu` before Spot",
     ),
     (
         "another order",
@@ -141,15 +148,15 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         replace(LORA, offers=(SPOT, POOL)),
         "offer-order",
         WARNING,
-        "`lora`: `spot` is tried before `pool cpu` now",
+        "Jobs of `lora` try Spot before pool `cpu`: ",
     ),
     (
         "an offer that can't be taken",
         LORA,
         replace(LORA, offers=(POOL, replace(SPOT, available=False, why="short by 7"))),
         "offer-unavailable",
-        WARNING,
-        "`spot` can't be taken any more: short by 7",
+        BLOCKING,
+        "Jobs of `lora` can't use Spot any more: short by 7",
     ),
     (
         "another wait",
@@ -157,16 +164,16 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         replace(LORA, offers=(replace(POOL, wait=600.0), SPOT)),
         "fallback-wait",
         WARNING,
-        "waits for `pool cpu` for ever → 10 min before it falls back",
+        "wait 10 min for pool `cpu` instead of for ever: then they cost $0.22/h on Spot",
     ),
-    ("an image", asking(image="a:1"), asking(image="a:2"), "image-changed", WARNING, "`lora`: image: `a:1` → `a:2`"),
+    ("an image", asking(image="a:1"), asking(image="a:2"), "image-changed", WARNING, "run in `a:2` instead of `a:1`"),
     (
         "an environment variable",
         asking(env={"LEVEL": "1"}),
         asking(env={"LEVEL": "2"}),
         "environment-changed",
         WARNING,
-        "environment variable `LEVEL`: `1` → `2`",
+        "run with `LEVEL` = `2` instead of `1`",
     ),
     (
         "a secret",
@@ -174,7 +181,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         asking(env={"HF__SECRET": "projects/p/secrets/a/versions/2"}),
         "secrets-changed",
         WARNING,
-        "secret `HF`: `projects/p/secrets/a/versions/1` → `projects/p/secrets/a/versions/2`",
+        "read version `2` of secret `a` instead of `1`: nobody looked",
     ),
     (
         "an argument",
@@ -182,7 +189,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         asking(args=("--a=1", "--b=2")),
         "arguments-changed",
         WARNING,
-        "arguments: `--b=1` → `--b=2`",
+        "are started with `--b=2` instead of `--b=1`",
     ),
     (
         "the order of arguments",
@@ -190,7 +197,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         asking(args=("b", "a")),
         "arguments-changed",
         WARNING,
-        "arguments: `a` and `b` → `b` and `a`",
+        "get their arguments in another order",
     ),
     (
         "machines",
@@ -198,34 +205,48 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         asking(machine=H100),
         "machines-changed",
         WARNING,
-        "`a3-highgpu-8g with 8 NVIDIA_H100_80GB × 1, pd-ssd 500 GB`",
+        "run on `a3-highgpu-8g` instead of `n1-standard-8`: 8 H100 GPUs instead of no GPU",
     ),
-    ("replicas", PLAIN, asking(replicas=3), "machines-changed", WARNING, "× 1, pd-ssd 100 GB` → `n1-standard-8 × 3"),
+    ("replicas", PLAIN, asking(replicas=3), "machines-changed", WARNING, "take 3 `n1-standard-8` instead of 1"),
     (
         "a timeout",
         replace(PLAIN, offers=PLAIN.offers[:1]),
         replace(PLAIN, offers=asking(spec={"scheduling": {"timeout": "3600s"}}).offers[:1]),
         "timeout-changed",
-        WARNING,
-        "timeout: `86400s` → `3600s`",
+        BLOCKING,
+        "are ended after 1 h instead of 24 h: ",
     ),
     (
         "an account",
         PLAIN,
         asking(spec={"serviceAccount": "a@b.c"}),
         "account-changed",
-        WARNING,
-        "`the trainer` → `a@b.c`",
+        BLOCKING,
+        "run as account `a` instead of `trainer`: nobody looked",
     ),
-    ("a network", PLAIN, asking(spec={"network": "n"}), "network-changed", WARNING, "network `network`: none → `n`"),
-    ("web access", PLAIN, asking(spec={"enableWebAccess": True}), "web-access-changed", WARNING, "none → `true`"),
+    (
+        "a network",
+        PLAIN,
+        asking(spec={"network": "n"}),
+        "network-changed",
+        WARNING,
+        "run in network `n`: nobody looked",
+    ),
+    (
+        "web access",
+        PLAIN,
+        asking(spec={"enableWebAccess": True}),
+        "web-access-changed",
+        BLOCKING,
+        "open a shell to whoever may see them",
+    ),
     (
         "what nobody has heard of",
         PLAIN,
         asking(spec={"x": {"y": 1}}),
         "request-changed",
         BEFORE,
-        "`spec/x/y`: none → `1`",
+        "are asked for with `spec/x/y` `1`",
     ),
     (
         "code",
@@ -233,7 +254,7 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         replace(LORA, package="gs://acme-catalog/packages/lora-2.tar.gz"),
         "code-changed",
         WARNING,
-        "new jobs run other code, `0123456` → `lora-2`",
+        "Jobs of `lora` run other code",
     ),
     (
         "requirements",
@@ -241,9 +262,9 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         replace(LORA, requirements=("torch==2.5",)),
         "requirements-changed",
         WARNING,
-        "jobs install `torch==2.4` → `torch==2.5`",
+        "Jobs of `lora` install `torch==2.5` instead of `torch==2.4`",
     ),
-    ("--code", LORA, replace(LORA, code_flag=True), "code-allowed", WARNING, "with code that nobody reviewed"),
+    ("--code", LORA, replace(LORA, code_flag=True), "code-allowed", BLOCKING, "code that nobody reviewed"),
     (
         "a kind less",
         replace(LORA, kinds=(CUSTOM_JOB.name, PIPELINE.name)),
@@ -252,7 +273,14 @@ CASES: tuple[tuple[str, Template | None, Template | None, str, Grade, str], ...]
         WARNING,
         "training pipeline",
     ),
-    ("no checkpoints", replace(LORA, checkpoints=True), LORA, "request-changed", WARNING, "does not say any more"),
+    (
+        "no checkpoints",
+        replace(LORA, checkpoints=True),
+        LORA,
+        "request-changed",
+        WARNING,
+        "don't go on from a checkpoint",
+    ),
 )
 
 
@@ -299,9 +327,9 @@ def test_a_template_can_be_submitted_when_its_defaults_can(snapshot: SnapshotAss
     small, large = (replace(SPOT, when={"model": (one,)}) for one in ("2b", "27b"))
     short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
     fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
-    assert only(None, fine).sentence == "`lora` can be submitted"
+    assert only(None, fine).sentence == "Submitters may run `lora`"
     new = {one.kind: one for one in found(None, dead)}
-    assert new["template-added"].sentence == "`lora` is published"
+    assert new["template-added"].sentence == "Submitters see `lora`"
     left = new["no-offer-left"]
     assert left.sentence == snapshot
     assert left.grade is WARNING
@@ -350,4 +378,4 @@ def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
 
     one = only(runs("tool-1.tar.gz"), runs("tool-2.tar.gz"))
     assert one.kind == "code-changed"
-    assert "package: `gs://(the catalog bucket)/packages/tool-1.tar.gz` → " in one.sentence
+    assert "the code of `gs://(the catalog bucket)/packages/tool-2.tar.gz` instead of " in one.sentence

@@ -1,0 +1,126 @@
+"""Code of a template before and after: its package, what that installs, and what its edited files do. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from slipway.catalog.model import Template
+from slipway.findings.finding import Finding, Grade
+from slipway.formatting import few, join
+from slipway.review.change import Change, Files
+from slipway.review.templates.job_code import Constant
+from slipway.review.templates.secret_values import HIDDEN, KEEP, looks_secret, shown
+from slipway.review.templates.usage import finding
+from slipway.review.usual import job_spec
+
+_REQUIREMENTS = "requirements.txt"
+_NAME = re.compile(r"[\w.-]+")
+
+
+def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
+    """Tell of other code and of what it installs, in one finding where both differ."""
+    bucket = change.new.catalog_bucket if change.new else ""
+    if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
+        words = f"Jobs of `{new.name}` run code that is not in the catalog's bucket"
+        yield finding("code-changed", new, words, "code", f"`{new.package}`", grade=Grade.BLOCKING, field="code")
+        return
+    folders = [join(f"`jobs/{root}`" for root in sorted(_folders(each))) for each in (new, old)]
+    if all(folders) and folders[0] != folders[1]:
+        words = f"Jobs of `{new.name}` run the code in {' instead of '.join(folders)}"
+        added = [_installed(old, new, ()).sentence] if old.requirements != new.requirements else []
+        yield finding("code-changed", new, words, "code", details=added, field="code")
+        return
+    # Its name tells what is in it, whatever catalog's bucket it is in.
+    other = bool(old.package and new.package) and _short(old.package) != _short(new.package)
+    files = sorted(_files(change.files, new))
+    edits = {file: change.files.job_code.get(file) for file in files if not file.endswith(f"/{_REQUIREMENTS}")}
+    edited = [file for file, edit in edits.items() if edit is None or not edit.same]
+    constants = [one for edit in edits.values() if edit for one in edit.constants]
+    installs = old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements)
+    if installs:
+        yield _installed(old, new, edited if other else ())
+    if other and (edited or not (files or installs)) and (not installs or any(one.rarer for one in constants)):
+        yield _other(new, edited, constants)
+
+
+def _files(files: Files, template: Template) -> Iterator[str]:
+    roots = tuple(f"jobs/{root}/" for root in _folders(template))
+    return (file for file in files.touched if roots and file.startswith(roots))
+
+
+def _folders(template: Template) -> set[str]:
+    found = set()
+    for offer in template.offers:
+        for pool in job_spec(offer).get("workerPoolSpecs") or ():
+            arguments = (pool.get("pythonPackageSpec") or {}).get("args") or []
+            if "--module" in arguments[:-1]:
+                found.add(str(arguments[arguments.index("--module") + 1]).partition(".")[0])
+    return found
+
+
+def _short(uri: str) -> str:
+    return uri.rpartition("/")[2].removesuffix(".tar.gz")
+
+
+def _other(template: Template, edited: Iterable[str], constants: list[Constant]) -> Finding:
+    details = [f"`{file}`" for file in edited]
+    seldom = next((one for one in constants if one.rarer), None)
+    sides = few(
+        f"`{one.name}` {shown(one.after, one.name)} instead of {shown(one.before, one.name)}" for one in constants
+    )
+    words = f"Jobs of `{template.name}` run other code{f', with {sides}' if sides else ''}"
+    if not seldom:
+        words += f", by {few(details)}" if details and not sides else ""
+        return finding("code-changed", template, words, "code", details=details, field="code")
+    words = f"Jobs of `{template.name}` save what they did {seldom.rarer:g} times less often"
+    why = f"`{seldom.name}` is {seldom.after} instead of {seldom.before}; an interrupted one loses as much more"
+    return finding("code-changed", template, words, "code", why, details=details, grade=Grade.BLOCKING, field="code")
+
+
+def _installed(old: Template, new: Template, edited: Iterable[str]) -> Finding:
+    before, after = ({_package(one): one for one in some.requirements} for some in (old, new))
+    others = [name for name in after if name in before and before[name] != after[name]]
+    added, gone = (
+        [after[name] for name in after if name not in before],
+        [before[name] for name in before if name not in after],
+    )
+    words, why = [], "results may differ"
+    if others:
+        words.append(
+            f"install {_named(after[one] for one in others)} instead of {_named(before[one] for one in others)}"
+        )
+    if added:
+        words.append(f"install {_named(added)}{' too' if others else ''}")
+        why = "it runs with all that their account may do"
+    if gone:
+        words.append(f"don't install {_named(gone)} any more")
+        why = "code that imports it fails"
+    files = [f"`{file}`" for file in edited]
+    told = f"Jobs of `{new.name}` {join([*words, *(['run other code'] if files else [])])}"
+    grade = Grade.BLOCKING if gone else None
+    return finding(
+        "requirements-changed", new, told, "requirements", why, details=files, grade=grade, field=_REQUIREMENTS
+    )
+
+
+def _package(requirement: str) -> str:
+    found = _NAME.match(requirement.strip())
+    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else requirement
+
+
+def _named(some: Iterable[str]) -> str:
+    return few(map(_requirement, some))
+
+
+def _requirement(one: str) -> str:
+    if looks_secret(one):
+        return f"`{one.partition(' @ ')[0]} @ …` (hidden)" if " @ " in one else HIDDEN
+    return shown(one, longest=100)
+
+
+def secret_requirements(old: Template | None, new: Template) -> Iterator[Finding]:
+    for one in new.requirements:
+        if looks_secret(one) and not (old and one in old.requirements):
+            words = f"Whoever reads the code of `{new.name}` reads what looks like a secret in {_requirement(one)}"
+            yield finding("plain-secret", new, words, "requirements", KEEP, field=_REQUIREMENTS)

@@ -1,0 +1,243 @@
+"""Effects of a value that differs on jobs, where they depend on machines, images, past runs or secrets. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.placeholders import OUTPUT, names
+from slipway.cloud.jobs import VertexJob
+from slipway.findings.finding import Grade
+from slipway.formatting import counted, join, span
+from slipway.machines.table import all_accelerators
+from slipway.review.templates.secret_values import looks_secret, shown
+from slipway.review.templates.usage import Usage
+from slipway.review.usual import job_spec, secret_in
+
+Leaf = str | tuple[str, ...]
+"""A value of a request; a list of texts is one, whole."""
+N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
+TRAINER = "the trainer"
+_RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
+_FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
+_DISK = re.compile(r"(?P<machine>.+) × (?P<count>\S+), (?P<disk>(?P<type>\S*) (?P<size>\S*) GB)")
+
+
+class Said(NamedTuple):
+    """How grave it is, what follows "Jobs of `lora`", and why that matters or what to do."""
+
+    grade: Grade
+    words: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Differing:
+    """A value before and after, None where there is none: `name` is the path's own, `of` what it belongs to. `offers`
+    are those of `new` whose jobs it meets."""
+
+    name: str
+    of: str
+    before: Leaf | None
+    after: Leaf | None
+    offers: tuple[Offer, ...]
+    old: Template
+    new: Template
+    was: Catalog
+    becomes: Catalog
+    used: Usage
+    now: datetime
+
+
+def machines(one: Differing) -> Said:
+    old, new = (_DISK.fullmatch(str(leaf)) for leaf in (one.before, one.after))
+    if not old or not new:
+        return Said(W, f"take {'these machines besides' if new else 'no more'}: `{one.after or one.before}`")
+    if old["machine"] != new["machine"]:
+        (was, _, had), (becomes, _, has) = (each["machine"].partition(" with ") for each in (old, new))
+        gpus = f"{_gpus(has)} instead of {_gpus(had)}" if has != had else ""
+        return Said(W, f"run on `{becomes}` instead of `{was}`", gpus)
+    if old["count"] != new["count"]:
+        return Said(W, f"take {new['count']} `{new['machine'].partition(' ')[0]}` instead of {old['count']}")
+    same = old["type"] == new["type"]
+    words = "have disks of {} instead of {}".format(
+        *(f"{each['size']} GB" if same else each["disk"] for each in (new, old))
+    )
+    if all(each["size"].isdigit() for each in (old, new)) and int(new["size"]) < int(old["size"]):
+        return Said(W, words, "what needs more room fails")
+    return Said(N if same else W, words)
+
+
+def _gpus(words: str) -> str:
+    """`1 A100 80GB GPU`"""
+    count, _, name = words.partition(" ")
+    known = next((one.label for one in all_accelerators() if one.name == name), name)
+    return counted(count, known) if words else "no GPU"
+
+
+def image(one: Differing) -> Said:
+    if one.after is None:
+        return Said(W, f"run a package of this repository instead of image {_last(str(one.before))}")
+    if one.before is None:
+        words = f"run image {_last(str(one.after))} instead of a package of this repository"
+        return Said(W, words, "nobody here sees what is in it")
+    before, after = str(one.before), str(one.after)
+    (was, build), (becomes, other) = (_parts(each) for each in (before, after))
+    if _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was) and any(map(_accelerated, one.offers)):
+        words = f"run in {_last(becomes)}, an image for CPUs, on machines with GPUs"
+        return Said(B, words, "those are paid for and hardly used")
+    if was == becomes and build.startswith("sha256:") and other.startswith("sha256:"):
+        words = f"run in another build of image {_last(becomes)}"
+        return Said(N, words, "results may not compare with those of before")
+    words = f"run in {_last(after)} instead of {_last(before)}"
+    moves = not other or other == "latest"
+    return Said(W, words, "that tag moves, so that no two runs need agree" if moves else "results may differ")
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """An image's name, and its digest or tag."""
+    start, at, digest = name.partition("@")
+    folder, _, last = start.rpartition("/")
+    base, _, tag = last.partition(":")
+    return f"{folder}/{base}", digest if at else tag
+
+
+def _last(name: str) -> str:
+    """Its last part, with the beginning of a digest."""
+    start, at, digest = name.rpartition("/")[2].partition("@")
+    return shown(f"{start}@{digest[:14]}…" if at else start)
+
+
+def _accelerated(offer: Offer) -> bool:
+    pools = job_spec(offer).get("workerPoolSpecs") or ()
+    return any((pool.get("machineSpec") or {}).get("acceleratorType") for pool in pools)
+
+
+def arguments(one: Differing) -> Said:
+    before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (one.before, one.after))
+    gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
+    kept = {name for each in after for name in names(each)}
+    lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
+    if lost:
+        words = f"aren't told by {_flags(lost)} any more where results belong"
+        return Said(B, words, "what they write to a machine's disk goes with it")
+    if not gone and not new:
+        return Said(W, "get their arguments in another order")
+    changed = {flag(each) for each in gone} & {flag(each) for each in new}
+    former, latter = ([each for each in some if flag(each) in changed] for some in (gone, new))
+    more, less = [each for each in new if each not in latter], [each for each in gone if each not in former]
+    told = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
+    told += [f"with {_values(more)}"] if more else []
+    told += [f"without {_flags(less)}"] if less else []
+    return Said(W, f"are started {join(told)}")
+
+
+def _is_result(name: str) -> bool:
+    return name == OUTPUT or bool(_RESULTS.search(name))
+
+
+def command(one: Differing) -> Said:
+    after, before = (" ".join(leaf) if isinstance(leaf, tuple) else leaf for leaf in (one.after, one.before))
+    words = (shown(text) if text else "the image's own command" for text in (after, before))
+    return Said(W, f"are started by {' instead of '.join(words)}")
+
+
+def module(one: Differing) -> Said:
+    after, before = (str(leaf or "none") for leaf in (one.after, one.before))
+    told = after.partition(".")[0] != before.partition(".")[0]  # By what is said of the code.
+    return Said(N if told else W, f"start module {shown(after)} instead of {shown(before)}")
+
+
+def flag(argument: str) -> str:
+    return argument.partition("=")[0]
+
+
+def _flags(arguments: Iterable[str]) -> str:
+    return join(dict.fromkeys(shown(flag(one)) for one in arguments))
+
+
+def _values(arguments: list[str]) -> str:
+    """At most three of them, those that look secret by their name alone."""
+    words = []
+    for one in arguments[:3]:
+        name, equals, value = one.partition("=")
+        hides = equals and looks_secret(value, name.lstrip("-"))
+        words.append(f"`{name}=…` (hidden)" if hides else shown(one))
+    return join([*words, *([f"{len(arguments) - 3} more"] if len(arguments) > 3 else [])])
+
+
+def secret(one: Differing) -> Said:
+    old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in (one.before, one.after))
+    unseen = "nobody looked whether it exists and their account may read it"
+    if not new:
+        return Said(B, f"don't get secret {shown(old)} any more as `{one.name}`", "code that needs it fails")
+    if not old:
+        return Said(B, f"read secret {shown(new)} as `{one.name}`", unseen)
+    if old != new:
+        return Said(B, f"read secret {shown(new)} instead of {shown(old)}", unseen)
+    after, before = (shown(str(leaf).rpartition("/")[2]) for leaf in (one.after, one.before))
+    words = f"read version {after} of secret {shown(new)} instead of {before}"
+    return Said(W, words, "nobody looked whether it is still good")
+
+
+def account(one: Differing) -> Said:
+    old, new = (_address(leaf, catalog) for leaf, catalog in ((one.before, one.was), (one.after, one.becomes)))
+    secrets = join(f"`{name}`" for name in dict.fromkeys(_secrets(one.offers)))
+    reads = f"read secret {secrets}" if secrets else "read and write what they need"
+    return Said(
+        B, f"run as account {new} instead of {old}", f"nobody looked whether that may {reads}, as the old one could"
+    )
+
+
+def _address(leaf: Leaf | None, catalog: Catalog) -> str:
+    known = {TRAINER: catalog.trainer, **{f"trainer {name}": one for name, one in catalog.trainers.items()}}
+    found = known.get(str(leaf), str(leaf or "")).partition("@")[0]
+    return shown(found) if found else "an account of Google's"
+
+
+def _secrets(offers: Iterable[Offer]) -> Iterator[str]:
+    for offer in offers:
+        for pool in job_spec(offer).get("workerPoolSpecs") or ():
+            code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
+            variables = {str(each.get("name")): str(each.get("value")) for each in code.get("env") or ()}
+            yield from (secret_in(value) or value for name, value in variables.items() if name.endswith("__SECRET"))
+
+
+def timeout(one: Differing) -> Said:
+    old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (one.before, one.after))
+    if not new or 0 < old < new:
+        grade, until = W if not new or new >= 2 * old else N, f"run {span(new)}" if new else "run for ever"
+        return Said(grade, f"may {until} instead of {span(old)}", "one that hangs costs as much more")
+    ran = [time for job in one.used.jobs if (time := _lasted(job, one.now))]
+    longer = sum(time.total_seconds() > new for time in ran)
+    words = f"are ended after {span(new)}{f' instead of {span(old)}' if old else ''}"
+    if not ran:
+        return Said(B, words, "longer ones lose what they have not saved; running ones keep theirs")
+    took = f"{longer or 'none'} of the last {len(ran)} took longer"
+    if len(ran) == 1:
+        took = f"the last one took {'' if longer else 'no '}longer"
+    return Said(B if longer else W, words, f"{took}; running ones keep theirs")
+
+
+def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
+    end = (job.end_time or job.update_time) if job.ended else now
+    return end - job.start_time if job.start_time and end else None
+
+
+def variable(one: Differing) -> Said:
+    old, new = (None if leaf is None else shown(leaf, one.name) for leaf in (one.before, one.after))
+    if new is None:
+        lost = any(map(_is_result, names(str(one.before))))
+        return Said(B if lost else W, f"run without environment variable `{one.name}`, which was {old}")
+    return Said(W, f"run with `{one.name}` = {new}{f' instead of {old}' if old else ''}")
+
+
+def goal(one: Differing) -> Said:
+    if one.before is None or one.after is None:
+        return Said(B, f"judge trials by `{one.of}`" if one.after else f"don't judge trials by `{one.of}` any more")
+    after, before = ("the smallest" if side == "MINIMIZE" else "the largest" for side in (one.after, one.before))
+    return Said(B, f"look for {after} `{one.of}` instead of {before}", "trials are judged the other way round")

@@ -1,0 +1,102 @@
+"""A file of a job's code before and after: whether jobs run anything else, and with which constants. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_ODD = (SyntaxError, ValueError, RecursionError, MemoryError)
+_READS_HINTS = re.compile(r"__annotations__|get_type_hints|signature|getmembers|inspect")
+_SAVES = re.compile(r"(?i)checkpoint|ckpt|(?<![a-z])sav(e|es|ing)(?![a-z])")
+_HINTS = ("typing", "collections.abc")
+_RATE = re.compile(r"(?i)every|between|interval|steps|period|freq|seconds|minutes")
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+_Functions = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of a module from one value to another, as Python writes them. `saves`: by its name, or by the comment
+    on its line, it is how much is between two of what is saved."""
+
+    name: str
+    before: str
+    after: str
+    saves: bool = False
+
+    @property
+    def rarer(self) -> float:
+        """How many times as much it is; 0 where nothing is saved by it, or not less."""
+        if not (self.saves and _NUMBER.fullmatch(self.before) and _NUMBER.fullmatch(self.after)):
+            return 0
+        before, after = float(self.before), float(self.after)
+        return after / before if 0 < before < after else 0
+
+
+@dataclass(frozen=True)
+class CodeEdit:
+    """`same`: only comments, docstrings, hints of types or the form differ."""
+
+    same: bool = False
+    constants: tuple[Constant, ...] = ()
+
+
+def edit(file: str, before: str, after: str) -> CodeEdit:
+    """Compare two texts of a file; what can't be read as Python is other code."""
+    if not file.endswith(".py"):
+        return CodeEdit()
+    try:
+        old, new = _bare(before), _bare(after)
+    except _ODD:
+        return CodeEdit()
+    was, becomes = dict(_constants(old, before)), dict(_constants(new, after))
+    pairs = ((name, was[name], becomes[name]) for name in was if name in becomes)
+    constants = (Constant(name, a, b, saves or also) for name, (a, saves), (b, also) in pairs if a != b)
+    return CodeEdit(ast.dump(old) == ast.dump(new), tuple(constants))
+
+
+def _bare(source: str) -> ast.Module:
+    """Leave out what no run of it sees. Hints stay where something could read them: on fields of classes, on decorated
+    functions, and where the file asks for any."""
+    tree = ast.parse(source)
+    _strip(tree, docstrings="__doc__" not in source, hints=not _READS_HINTS.search(source))
+    return tree
+
+
+def _strip(node: ast.AST, *, docstrings: bool, hints: bool, of_class: bool = False) -> None:
+    of_class = isinstance(node, ast.ClassDef) or (of_class and not isinstance(node, _Functions))
+    if isinstance(node, _Functions) and hints and not node.decorator_list:
+        node.returns = None
+        for one in ast.walk(node.args):
+            if isinstance(one, ast.arg):
+                one.annotation = None
+    for name in ("body", "orelse", "finalbody"):
+        statements = getattr(node, name, None)
+        if isinstance(statements, list):
+            kept = (_kept(one, docstrings=docstrings, hints=hints and not of_class) for one in statements)
+            setattr(node, name, [one for one in kept if one is not None])
+    for inner in ast.iter_child_nodes(node):
+        _strip(inner, docstrings=docstrings, hints=hints, of_class=of_class)
+
+
+def _kept(one: ast.stmt, *, docstrings: bool, hints: bool) -> ast.stmt | None:
+    if isinstance(one, ast.Pass) or (isinstance(one, ast.ImportFrom) and one.module in _HINTS):
+        return None
+    if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
+        return None if docstrings else one
+    if isinstance(one, ast.AnnAssign) and hints and isinstance(one.target, ast.Name):
+        return ast.copy_location(ast.Assign([one.target], one.value), one) if one.value else None
+    return one
+
+
+def _constants(tree: ast.Module, source: str) -> Iterator[tuple[str, tuple[str, bool]]]:
+    lines = source.splitlines()
+    for one in tree.body:
+        if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
+            value, line = one.value, lines[one.lineno - 1 : one.lineno]
+            if isinstance(value, ast.Constant):
+                name = one.targets[0].id
+                said = f"{name} {''.join(line).partition('#')[2]}"
+                yield name, (repr(value.value), bool(_SAVES.search(said) and _RATE.search(said)))

@@ -1,0 +1,89 @@
+"""Costs of a template's runs before and after: an hour, and at most in all. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slipway.capacity import POOL
+from slipway.catalog.lookup import usual_offers
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.facts import offers_by_label
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
+from slipway.prices import Price, dollars
+from slipway.review.usual import by_hour, job_spec, rounds
+
+_NOTABLE = Decimal("1.01")
+"""A price that rises by less is only for knowing."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run of a template by an offer. `hourly` in USD: what a pool has is paid, used or not. `most` is what it costs
+    that takes as long as it may, in as many rounds as its trials need; 0 where nothing limits it."""
+
+    offer: Offer
+    hourly: Price
+    most: Decimal
+
+    @classmethod
+    def of(cls, offer: Offer, template: Template) -> _Run:
+        hourly = Price() if offer.capacity_type == POOL else offer.price_per_hour
+        seconds = str(job_spec(offer).get("scheduling", {}).get("timeout", "")).removesuffix("s")
+        hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
+        return cls(offer, hourly, hourly.known * hours * rounds(template, offer.kind))
+
+    def __str__(self) -> str:
+        """`$101.01/h on Spot`"""
+        return by_hour(self.offer)
+
+    @property
+    def way(self) -> tuple[str, str]:
+        return self.offer.capacity_type, self.offer.cluster
+
+    @property
+    def in_all(self) -> str:
+        return dollars(Price(self.most, self.hourly.complete), per="")
+
+
+def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
+    """A usual run is by the first way that can be had without parameters. Where that costs what it did, another that
+    costs otherwise is told. What another way costs is told with that, so there is no clause for it."""
+    for name, template in new.templates.items():
+        before = old.templates.get(name)
+        lines = list(_lines(before, template)) if before else []
+        for what, was, now in lines[:1]:
+            same, alike = was.way == now.way, dollars(was.hourly) == dollars(now.hourly)
+            hourly = str(was) if alike else f"{was} → {now}"
+            most = " → ".join(one.in_all for one in (was, now) if one.most)
+            in_all = f", at most {most} in all" if now.most else ""
+            sides = (was.in_all, now.in_all) if alike else (dollars(was.hourly), dollars(now.hourly))
+            clause = f"{what.lower()}: {'at most ' if alike else ''}{' → '.join(sides)}{' in all' if alike else ''}"
+            dearer = now.hourly.known > was.hourly.known * _NOTABLE or now.most > was.most * _NOTABLE
+            yield KINDS["run-cost"].of(
+                Subject("template", name),
+                f"{what} of `{name}` costs {hourly}{in_all}",
+                details=(f"{label.lower()}: {one} → {other}" for label, one, other in lines[1:]),
+                grade=None if dearer else Grade.NOTE,
+                cost=float(now.hourly.known - was.hourly.known),
+                clause=clause if same else "",
+            )
+
+
+def _lines(old: Template, new: Template) -> Iterator[tuple[str, _Run, _Run]]:
+    usual = [[one for one in usual_offers(each) if one.available] for each in (old, new)]
+    what = "A usual run"
+    if all(some and some[0].capacity_type == POOL for some in usual):
+        usual, what = [[one for one in some if one.capacity_type != POOL] for some in usual], f"{what} beside the pool"
+    before, after = offers_by_label(old, new.kind), offers_by_label(new)
+    first = [next(iter(some), None) for some in usual]
+    pairs = [(what, first[0], first[1])]
+    pairs += [(f"A run by {label}", before.get(label), one) for label, one in after.items()]
+    for what, was, now in pairs:
+        if was and now:
+            one, other = _Run.of(was, old), _Run.of(now, new)
+            learnt = one.hourly.unknown and other.hourly.at_most  # The book tells more, and no offer has changed.
+            if (one.hourly != other.hourly and not learnt) or one.most != other.most:
+                yield what, one, other
