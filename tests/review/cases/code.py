@@ -1,6 +1,6 @@
 """Job code, and what a job may reach: packages, accounts, secrets, shells."""
 
-from tests.review.case import Case, Edit, Job, World, hurts, stops, tells, template
+from tests.review.case import Case, Edit, Job, World, hurts, stops, template
 from tests.review.cases.clusters import BUSY
 
 QUEUED = World(
