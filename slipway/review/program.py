@@ -29,8 +29,8 @@ _PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 _STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _LONGEST, _HEADLINE = 300, 100
-_FIX = "fix:"
-"""How an error of ours begins the line that says what to do."""
+_KEYS = ("why:", "fix:")
+"""How the lines of an error begin that say why, and what to do."""
 
 
 def program(change: Change) -> Iterator[Finding]:
@@ -110,13 +110,17 @@ def _failed(change: Change) -> Iterator[Finding]:
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
     said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
     rest += [line.strip() for other in others for line in other.splitlines() if line.strip()]
-    cause, fix = short(said, _LONGEST).rstrip("."), next((one for one in rest if one.startswith(_FIX)), "")
-    words = f"The deployment is refused: {cause}"
-    mended = f"{words}; {fix.removeprefix(_FIX).strip()}"
+    cause = short(said, _LONGEST).rstrip(".")
+    why, fix = (next((one.removeprefix(key).strip() for one in rest if one.startswith(key)), "") for key in _KEYS)
+    start = "The deployment is refused: "
+    told = (
+        ("; ".join(filter(None, parts))) for parts in ((cause, why, fix), (cause, why), (why,), (cause,)) if parts[0]
+    )
+    words = next((start + one for one in told if len(one.split()) <= LONGEST - len(start.split())), start + cause)
     yield KINDS["preview-failed"].of(
         Subject("preview"),
-        mended if fix and len(mended.split()) <= LONGEST else words,
-        clause=words if len(words) <= _HEADLINE else "the deployment is refused",
+        words,
+        clause=start + cause if len(start + cause) <= _HEADLINE else "the deployment is refused",
         details=[short(line, _LONGEST) for line in rest],
     )
 

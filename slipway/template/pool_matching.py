@@ -34,14 +34,6 @@ class PoolMismatch:
     def differences(self) -> int:
         return sum(not item.fits for item in self.fields)
 
-    def side_by_side(self) -> Iterator[str]:
-        """Return all fields in two columns, those that differ marked."""
-        wide = max(len(self.role) + 12, *(len(item.needs) for item in self.fields))
-        yield f"{'':17}{f'worker pool {self.role}':<{wide}}  nearest pool {self.nearest}"
-        for item in self.fields:
-            mark = "" if item.fits else "   ← differs"
-            yield f"{item.field:<17}{item.needs:<{wide}}  {item.has}{mark}"
-
     def __str__(self) -> str:
         """`workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`"""
         rows = [f"{item.field} {item.needs}, nearest pool {self.nearest} has {item.has}" for item in self.fields]

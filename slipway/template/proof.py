@@ -68,7 +68,11 @@ def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping
         except ConfigError as error:
             errors.append(error)
     if len(errors) > 1:
-        raise ConfigError(f"{len(errors)} templates fit no pool; {errors[0].what}", why="\n".join(map(str, errors)))
+        raise ConfigError(
+            f"{len(errors)} templates fit no pool of this stack",
+            why="\n".join(f"{error.what}: {error.why}" for error in errors),
+            fix="\n".join(dict.fromkeys(error.fix for error in errors)),
+        )
     if errors:
         raise errors[0]
     return placements
@@ -177,8 +181,8 @@ def _no_pool(
     if cluster.closed and all(one.differences == 1 for one in nearest):
         fix = cluster.closed[1]
     return ConfigError(
-        f"template {template.name} fits no pool of this stack: {nearest[0]}",
-        why="\n".join(line for mismatch in nearest for line in mismatch.side_by_side()),
+        f"template {template.name} fits no pool of this stack",
+        why="\n".join(map(str, nearest)),
         fix=fix,
     )
 

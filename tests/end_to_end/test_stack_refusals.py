@@ -100,8 +100,7 @@ def a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout)
     checkout.write(persistentResources={"cpu": {"pools": {"larger": larger, "other": other}}})
     words = (
         "template nap fits no pool",
-        "nearest pool cpu/larger",
-        "pd-ssd 100 GB        pd-ssd 200 GB   ← differs",
+        "disk pd-ssd 100 GB, nearest pool cpu/larger has pd-ssd 200 GB",
         "fix: make them equal",
     )
     refused(checkout, checkout.slipway("check"), 2, *words)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from slipway.findings.finding import Grade
+from slipway.findings.kinds import REFUSING
 from slipway.formatting import counted
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.review.money import Amount
@@ -34,6 +35,8 @@ def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
     money = next((f" · {words}" for one in reviews for words in _money(one)), "")
     alike = [one for one in (*opened, *folded) if one.grade is first.grade and one.on_main is first.on_main]
+    if first.lead.kind in REFUSING:
+        alike = [one for one in alike if one.lead.kind != "preview-failed"]
     return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
 
 

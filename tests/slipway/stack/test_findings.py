@@ -46,5 +46,5 @@ def test_the_message_reads_file_line_key_what_and_fix() -> None:
         read(with_pool("machine: n1-standrd-8\nreplicas: 1"))
     assert caught.value.exit_code == 2
     assert caught.value.render() == (
-        f"{FILE}:9  {POOL}.machine: unknown machine type 'n1-standrd-8'\n  fix: did you mean `n1-standard-8`?"
+        f"error: {FILE}:9  {POOL}.machine: unknown machine type 'n1-standrd-8'\n  fix: did you mean `n1-standard-8`?"
     )

@@ -112,7 +112,7 @@ def test_a_network_of_the_templates_own_must_be_the_clusters() -> None:  # P2
     asked = template(network=network, capacity_types=("pool",))
     with pytest.raises(ConfigError) as error:
         prove(asked, StackResources((cluster(),)))
-    assert f"network          {network}  none   ← differs" in error.value.why
+    assert f"network {network}, nearest pool cpu/head has none" in error.value.why
     assert prove(asked, StackResources((cluster(network=network),)))[0].cluster
     assert prove(replace(asked, network=None), StackResources((cluster(network=network),)))[0].cluster
 
