@@ -21,7 +21,7 @@ from slipway.machines.table import regions
 from slipway.prices import Price, dollars, hourly, per_hour
 from slipway.review.change import Change
 from slipway.review.touched import CLUSTER_TYPE, Fate, Touched, said
-from slipway.review.words import jobs, machines, named, several, summed, told_jobs
+from slipway.review.words import MOST_NAMED, distinct, jobs, machines, named, owned, several, summed, told_jobs
 
 
 def deletions(change: Change) -> Iterator[Finding]:
@@ -33,8 +33,8 @@ def deletions(change: Change) -> Iterator[Finding]:
         if change.living is None or there:
             yield from _destruction(id_, gone.get(id_), there, change)
         elif id_ in gone and (where := _unread_place(gone[id_], change)):
-            words = f"`{id_}` in {where}, where nobody looked for jobs, goes with this deployment"
-            yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words)
+            words, more = f"`{id_}` is deleted, with what runs on it", f": nobody looked for jobs in {where}"
+            yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words, more=more)
 
 
 def destroyed(change: Change) -> Mapping[str, Touched]:
@@ -71,18 +71,21 @@ def undeclared(change: Change) -> Iterator[str]:
 
 
 def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Finding:
-    on_it = change.jobs_on(id_)
-    listed, catalog = jobs(on_it, change.now), change.old or change.new
+    on_it, name, catalog = distinct(change.jobs_on(id_)), _name(id_, change), change.old or change.new
     does = "replaces" if gone and gone.fate is Fate.REPLACED else "deletes"
-    words = f"This deployment {does} `{id_}`{_cause(gone)}"
-    who = f"{told_jobs(on_it, change.now)} {'is' if len(listed) == 1 else 'are'} cancelled with it"
+    be, them, have = ("are", "them", "they have") if len(on_it) > 1 else ("is", "it", "it has")
+    who, running = ("A job that no list shows yet",) * 2
+    if on_it:
+        who, running = owned(on_it, ""), told_jobs(on_it, change.now)
     # All that the cluster has is lost, or as far as is known what the jobs have.
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
     lost = sum(per_hour(some, region or catalog.region).known for region, some in held) if catalog else 0
     return KINDS["jobs-cancelled"].of(
-        Subject("cluster", _name(id_, change)),
-        f"{words}, and {who}" if listed else f"{words}, whose machines a job is using that no list shows yet",
-        details=listed,
+        Subject("cluster", name),
+        f"{running} {be} cancelled: this deployment {does} `{name}` under {them}{_cause(gone)}",
+        more=f"; wait until {have} ended",
+        clause=f"{who} {be} cancelled with `{name}`",
+        details=(f"its id is `{id_}`", *jobs(on_it, change.now)),
         cost=float(lost),
     )
 
@@ -92,20 +95,20 @@ def _destruction(id_: str, gone: Touched | None, there: PersistentResource | Non
     after, deleted = change.after, KINDS["cluster-deleted"].of
     declared = after is not None and (id_ in after.kept or after.catalog.cluster_named(id_) is not None)
     holds = machines(summed(there.machines)) if there else ""
-    back = f", and its {holds} may not come again" if holds else ""
+    gpus = there is None or any(one.machine.accelerator for one in there.machines)
+    back = f", and its {holds} may not come again" if holds and gpus else ""
     if declared and gone:
         does = "deleted" if gone.fate is Fate.DELETED else "deleted and made anew"
-        words = f"`{id_}`, which the stack still asks for, is {does}{_cause(gone)}{back}"
-        yield deleted(Subject("cluster", name), words, field=next(iter(gone.replaces), ""))
+        words, more = f"`{name}`, which the stack still asks for, is {does}", f"{_cause(gone)}{back}"
+        yield deleted(Subject("cluster", name), words, more=more, field=next(iter(gone.replaces), ""))
     elif there and there.failed and retired:
         yield KINDS["cluster-cleared"].of(Subject("cluster", id_), f"`{id_}` failed, holds nothing and is deleted")
     elif retired and not declared:
-        words = f"`{id_}`, an old generation of `{name}`, is idle and goes with this deployment"
+        words = f"`{id_}`, an older `{name}`, is idle and is deleted"
         more = f"{before_creates(id_, change)}, as was announced"
         yield deleted(Subject("cluster", id_), words, more=more, grade=Grade.NOTE)
     elif gone and (change.old is None or change.old.cluster_named(id_) is None):
-        words = f"`{id_}`, which no catalog has, goes with this deployment{back}"
-        gpus = there is None or any(one.machine.accelerator for one in there.machines)
+        words = f"`{id_}`, to which nobody could submit, is deleted{back}"
         yield deleted(Subject("cluster", id_), words, grade=None if gpus else Grade.WARNING)
 
 
@@ -131,10 +134,9 @@ def unsaid_clusters(change: Change) -> Iterator[Finding]:
         if not one.type.startswith(CLUSTER_TYPE):
             continue
         if one.fate is Fate.FORGOTTEN or (one.goes and not one.destroyed):
-            words = (
-                f"`{one.physical}` stays in the cloud with its machines, paid as before, and nothing tends it any more"
-            )
-            yield KINDS["resource-forgotten"].of(Subject("cluster", one.physical), words, grade=Grade.BLOCKING)
+            words, more = f"`{one.physical}` stays in the cloud, paid as before", ", and no deployment ends it any more"
+            subject = Subject("cluster", one.physical)
+            yield KINDS["resource-forgotten"].of(subject, words, more=more, grade=Grade.BLOCKING)
         if one.fate in _MAKING:
             yield from _made(one, change)
         elif one.fate is Fate.CHANGED:
@@ -149,14 +151,16 @@ def _made(one: Touched, change: Change) -> Iterator[Finding]:
     if cluster is None:
         does = "is adopted" if one.fate is Fate.ADOPTED else "is made"
         has, cost = _machines(one.becomes, after.catalog)
-        words = f"`{id_}` {does} and is in no stack file, catalog or sum of money: {has}, {dollars(cost)}"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, cost=float(cost.known))
+        words, more = f"`{id_}` {does}, and nobody can submit to it", f": {has} for {dollars(cost)}, in no stack file"
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, more=more, cost=float(cost.known))
     elif cluster.adopted:
-        words = f"`{id_}` is adopted, and the engine would have it as its own, to change and to delete"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words)
+        words = f"`{id_}`, which somebody else made, becomes the stack's own"
+        more = ": a later deployment may change or delete it"
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, more=more)
     elif found := tuple(_differences(one, cluster, after.catalog)):
-        words = f"`{id_}` is made otherwise than the program says: {named(found)}"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, details=several(found))
+        some = join(found) if len(found) < MOST_NAMED else f"{found[0]} and {len(found) - 1} more"
+        words, more = f"`{id_}` is not made as its stack file says", f": {some}"
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, more=more, details=several(found))
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:

@@ -15,7 +15,7 @@ from slipway.review.grants import form, gained_and_lost, grants, place
 from slipway.review.preview import Resource
 from slipway.review.touched import Fate
 from slipway.review.usual import job_spec, secret_in
-from slipway.review.words import distinct, jobs, named, told_jobs
+from slipway.review.words import distinct, jobs, named, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
 
@@ -35,13 +35,14 @@ def _gone(change: Change) -> Iterator[Finding]:
         off = one.fate is Fate.CHANGED and _off(one.new) and not _off(one.old)
         if one.old is None or not (one.destroyed or off):
             continue
-        happens = "is disabled" if off else "goes" if one.fate is Fate.DELETED else "is replaced"
+        happens = "is disabled" if off else "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
         for type_, kind, what in NEEDED:
             name = name_of(one.old, what, change) if one.type.startswith(type_) else ""
             # What is written anew under its name is there again, which is another matter.
             again = type_ in (PACKAGE, VERSION) and one.new is not None and name_of(one.new, what, change) == name
             if off or not again:
-                yield from _lost(kind, Subject(what, name), f"`{name}` {happens}", users(change, kind, name), change)
+                words = f"{'repository' if kind == _IMAGES else what} `{name}`, which {happens}"
+                yield from _lost(kind, Subject(what, name), words, users(change, kind, name), change)
 
 
 def _off(one: Resource | None) -> bool:
@@ -52,7 +53,8 @@ def _revoked(change: Change) -> Iterator[Finding]:
     for grant in gained_and_lost(change.touched)[1]:
         account = grant.member.removeprefix("serviceAccount:")
         if grant.what in GRANTED:
-            yield from _shut_out(account, grant.what, grant.place, f"loses {grant.words}", change)
+            words = f"{grant.words}, which is taken from `{account}`"
+            yield from _shut_out(account, grant.what, grant.place, words, change)
 
 
 def _left_out(change: Change) -> Iterator[Finding]:
@@ -65,14 +67,15 @@ def _left_out(change: Change) -> Iterator[Finding]:
         role, (where, name) = one.new.inputs.get("role", ""), place(on, one.new.inputs)
         if role == GRANTED[on.what][2]:
             for account in sorted({job.service_account for job in change.jobs} - members):
-                yield from _shut_out(account, on.what, name, f"is no member of `{role}` on {where}", change)
+                words = f"`{role}` on {where}, as a binding leaves `{account}` out"
+                yield from _shut_out(account, on.what, name, words, change)
 
 
-def _shut_out(account: str, what: str, name: str, happens: str, change: Change) -> Iterator[Finding]:
+def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Finding]:
     kind, word, _ = GRANTED[what]
     concerned = users(change, kind, name) if what else change.jobs
     theirs = tuple(job for job in concerned if job.service_account == account)
-    yield from _lost(kind, Subject(word, name or account), f"`{account}` {happens}", theirs, change)
+    yield from _lost(kind, Subject(word, name or account), right, theirs, change, then="what that allows then fails")
 
 
 def _unkept(change: Change) -> Iterator[Finding]:
@@ -87,15 +90,15 @@ def _unkept(change: Change) -> Iterator[Finding]:
     for kind, what, name in gone:
         if name not in change.after.kept:
             theirs = tuple(job for job in change.jobs if name and job.needs(name))
-            yield from _lost(kind, Subject(what, name), f"`{name}` is neither asked for nor kept", theirs, change)
+            yield from _lost(kind, Subject(what, name), f"{what} `{name}`, which nothing keeps", theirs, change)
 
 
 def _given_up(change: Change) -> Iterator[Finding]:
     if change.old is None or change.new is None:
         return
     for path in sorted(reservations(change.old) - reservations(change.new)):
-        words = f"No template names reservation `{path}` any more"
-        yield from _lost(RESERVATION, Subject("reservation", path), words, users(change, RESERVATION, path), change)
+        subject, words = Subject("reservation", path), f"reservation `{path}`, which no template names any more"
+        yield from _lost(RESERVATION, subject, words, users(change, RESERVATION, path), change)
 
 
 def _kept(change: Change) -> Iterator[Finding]:
@@ -103,7 +106,7 @@ def _kept(change: Change) -> Iterator[Finding]:
     for one in change.after.kept.values() if change.after else ():
         if one.kind != "cluster" and one.jobs and one.id not in before:
             on_it = distinct(job for job in change.jobs if job.name in one.jobs)
-            who = told_jobs(on_it, change.now) if on_it else named(f"`{name}`" for name in one.jobs.values())
+            who = owned(on_it, "") if on_it else named(f"`{name}`" for name in one.jobs.values())
             have = "have" if len(on_it or one.jobs) > 1 else "has"
             words = f"`{one.id}` stays as it is until {who} {have} ended"
             yield KINDS["jobs-finish-on-old"].of(Subject(one.kind, one.id), words, details=jobs(on_it, change.now))
@@ -111,25 +114,35 @@ def _kept(change: Change) -> Iterator[Finding]:
 
 def _other_next_time(change: Change) -> Iterator[Finding]:
     for one in change.touched:
-        name, kind, happens = "", SECRET, "gets another version"
+        name, kind, other = "", SECRET, "another value of"
         if one.new and one.type.startswith(VERSION) and one.fate is not Fate.CHANGED:
             name = str(one.new.inputs.get("secret", ""))
         elif one.new and one.old and one.type.startswith(PACKAGE):
             was, is_ = (name_of(each, "package", change) for each in (one.old, one.new))
             rewritten = any(map(_CONTENT.match, (*one.diffs, *one.replaces)))
-            name, kind, happens = is_ if rewritten and was == is_ else "", _LOST_PACKAGE, "is overwritten"
+            name, kind, other = is_ if rewritten and was == is_ else "", _LOST_PACKAGE, "the code that overwrites"
         if theirs := users(change, kind, name):
-            words = f"`{name}` {happens}, and {told_jobs(theirs, change.now)} may read it after a restart"
-            yield KINDS["jobs-restart-differently"].of(Subject(name), words, details=jobs(theirs, change.now))
+            who, alone = owned(theirs, ""), len(distinct(theirs)) == 1
+            yield KINDS["jobs-restart-differently"].of(
+                Subject(name),
+                f"If {who} {'restarts, it goes' if alone else 'restart, they go'} on with {other} `{name}`",
+                details=jobs(theirs, change.now),
+            )
 
 
 def _lost(
-    kind: str, subject: Subject, happens: str, theirs: tuple[VertexJob, ...], change: Change
+    kind: str, subject: Subject, lost: str, theirs: tuple[VertexJob, ...], change: Change, then: str = ""
 ) -> Iterator[Finding]:
+    """Tell that jobs lose `lost`, a clause that says why; and what fails then, which is that of the kind else."""
     if theirs:
-        need = "needs it" if len(distinct(theirs)) == 1 else "need it"
-        words = f"{happens}, and {told_jobs(theirs, change.now)} still {need}"
-        yield KINDS[kind].of(subject, words, details=jobs(theirs, change.now))
+        who, one = owned(theirs, ""), len(distinct(theirs)) == 1
+        yield KINDS[kind].of(
+            subject,
+            f"{who} {'loses' if one else 'lose'} {lost}",
+            more=f": {then or _THEN[kind]}; wait until {'it has' if one else 'they have'} ended",
+            clause=f"{who} {'loses its' if one else 'lose their'} {subject.what}",
+            details=jobs(theirs, change.now),
+        )
 
 
 ACCOUNT, BUCKET, SECRET, RESERVATION = (f"jobs-lose-{one}" for one in ("account", "bucket", "secret", "reservation"))
@@ -148,6 +161,16 @@ NEEDED = (
     ("gcp:artifactregistry/repository:", _IMAGES, "images"),
 )
 """Types, by their beginning; the kind of finding that says that jobs lose one; the word for it."""
+_THEN: Mapping[str, str] = {
+    ACCOUNT: "nothing can be read or written any more",
+    BUCKET: "what is in it is lost",
+    SECRET: "the next start or restart fails",
+    _LOST_PACKAGE: "the next start or restart fails",
+    _NETWORK: "the run, or a restart of it, fails",
+    RESERVATION: "a restart may find no machines",
+    _IMAGES: "the next start or restart fails",
+}
+"""What becomes of jobs that lose one."""
 GRANTED = {
     "": (ACCOUNT, "account", ""),
     "bucket": (BUCKET, "bucket", "roles/storage.objectUser"),

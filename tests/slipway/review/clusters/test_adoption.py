@@ -44,4 +44,4 @@ def test_an_engine_that_would_have_it_as_its_own_blocks() -> None:
     taken = step("import", TYPE, "team-a", new={"name": "team-a"})
     seen = change(facts(THEIRS), facts(THEIRS), clusters=(living(THEIRS),), steps=(taken,))
     (one,) = unsaid_clusters(seen)
-    assert one.grade is Grade.BLOCKING and "to change and to delete" in one.sentence
+    assert one.grade is Grade.BLOCKING and "may change or delete it" in one.sentence

@@ -326,7 +326,7 @@ def test_nothing_says_that_jobs_finish_on_what_the_engine_deletes(snapshot: Snap
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
     away = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
     found = said(change(facts(OLD), facts(NEW), clusters=[living(OLD, used=2)], steps=[away]))
-    assert found["jobs-cancelled"].details == ()
+    assert found["jobs-cancelled"].details == (f"its id is `{OLD.id}`",)
     assert "that no list shows yet" in found["jobs-cancelled"].sentence
 
 
