@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,14 @@ class SelectedCatalog:
     location: Location
     origin: str
     given: bool = False
+
+
+def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]) -> tuple[tuple[str, str], ...]:
+    """Clusters with their pools that no template fits; none where there is no template to tell by."""
+    listed = tuple(templates)
+    offers = (offer for template in listed for offer in template.offers)
+    used = {(offer.cluster or offer.dormant, pool) for offer in offers for pool in offer.pools}
+    return tuple(one for one in pools if listed and one not in used)
 
 
 def default_buckets(project: str, stack: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anyt
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,12 @@ from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, nearest, quoted
-from slipway.prices import Bounds, Price, price_in_words, total
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import Bounds, Price, hourly, price_in_words, total
 from slipway.stack.yaml_file import Document, DocumentPart, Mistake, StackErrors, in_words, load
 
 if TYPE_CHECKING:
+    from slipway.catalog.model import Template
     from slipway.stack.stack import Stack
 
 EXIT_FINDINGS = 2
@@ -70,8 +73,9 @@ def check_file(path: Path) -> Checked:
     except StackErrors as errors:
         found = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
         return Checked(stack_of(shown), shown, None, tuple(found), warnings)
-    mistakes = _templates(document, folder, stack)
-    told = () if mistakes else _misfits(stack, document, folder)
+    published: list[Template] = []
+    mistakes = _templates(document, folder, stack, published)
+    told = () if mistakes else (*_misfits(stack, document, folder), *_unused(stack, document, published))
     return Checked(stack.name, shown, stack, mistakes, (*warnings, *_closed(stack, document), *told))
 
 
@@ -101,8 +105,11 @@ def _templates_of(path: Path) -> Path:
     return (folder.parent if folder.name == "stacks" else folder) / "templates"
 
 
-def _templates(document: Document, folder: Path, stack: Stack | None = None) -> tuple[Mistake, ...]:
-    """Find templates that can't be loaded, and for a `stack` those that fit no pool or break a rule of the service."""
+def _templates(
+    document: Document, folder: Path, stack: Stack | None = None, published: list[Template] | None = None
+) -> tuple[Mistake, ...]:
+    """Find templates that can't be loaded, and for a `stack` those that fit no pool or break a rule of the service.
+    All others are added to `published`."""
     from slipway.deployment.publication import rehearse
     from slipway.template.load import load
 
@@ -113,8 +120,8 @@ def _templates(document: Document, folder: Path, stack: Stack | None = None) -> 
             continue
         try:
             (template,) = load((name,), folder)
-            if stack:
-                rehearse(template, stack)
+            if stack and published is not None:
+                published.append(rehearse(template, stack))
         except ConfigError as error:
             part.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
     return tuple(names.mistakes)
@@ -146,6 +153,23 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[Mistake, .
                     "nothing, if it may wait or run elsewhere meanwhile; else machines that it fits",
                 )
     return tuple(names.mistakes)
+
+
+def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> tuple[Mistake, ...]:
+    """Pools that are paid for, and that no template fits."""
+    from slipway.catalog.lookup import unused_pools
+
+    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
+    pools = {(one.name, pool.name): pool for one in stack.clusters if not one.adopted for pool in one.pools}
+    for cluster, name in unused_pools(pools, published):
+        pool = pools[cluster, name]
+        monthly = (hourly(pool.machine, stack.region) * pool.min).known * HOURS_OF_A_MONTH
+        costs = f", and it costs ${monthly:,.0f} a month" if monthly else ""
+        entries[cluster]["pools"][name].wrong(
+            f"no job can run on pool {cluster}/{name}: no template fits it{costs}",
+            "a template for such machines, or none of them",
+        )
+    return tuple(entries.mistakes)
 
 
 def _text(checked: list[Checked]) -> str:

@@ -62,8 +62,9 @@ def readable(catalog: model.Catalog) -> model.Catalog:
     return catalog
 
 
-def rehearse(template: JobTemplate, stack: Stack) -> None:
-    """Publish a template to nobody, as far as the stack file tells: for a check without the engine.
+def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
+    """Publish a template to nobody, as far as the stack file tells: for a check without the engine. Return what would
+    be published.
 
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
@@ -75,6 +76,7 @@ def rehearse(template: JobTemplate, stack: Stack) -> None:
     packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
     entry = template_entry(template, placements, verdicts, context, packages)
     readable(catalog_of(context, stack, plan, {template.name: entry}))
+    return entry
 
 
 def catalog_of(

@@ -50,6 +50,7 @@ _ALL = (
         ("capacity-found-anew", _WARNING, "machines have to be found again before the old ones go"),
         ("generations-overlap", _WARNING, "both generations are there, and paid, for a while"),
         ("image-cache-empty", _NOTE, "the first jobs on a new generation load their image anew"),
+        ("pool-unused", _WARNING, "no template fits a pool that is paid for; blocking where one did before"),
         ("minimum-below-default", _WARNING, "fewer machines are ready than a template's usual submission takes"),
     ),
     *_rows(
@@ -221,9 +222,19 @@ _ALL = (
 )
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
 FOLLOWING = frozenset(
-    {"generations-overlap", "capacity-found-anew", "image-cache-empty", "jobs-finish-on-old", "run-cost"}
+    {
+        "generations-overlap",
+        "capacity-found-anew",
+        "image-cache-empty",
+        "jobs-finish-on-old",
+        "cluster-protection",
+        "season-changed",
+        "run-cost",
+    }
 )
 """What follows from another consequence for the same cluster or template, and is told with that."""
+IN_TABLE = frozenset({"idle-cost", "most-cost"})
+"""What a comment's table has, so that no line need say it beside others."""
 REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
 """What a deployment is refused for: it says why, so that the refusal need not."""
 FIRST = frozenset({"preview-failed", "policy-added", "policy-weaker"}) | REFUSING

@@ -10,7 +10,7 @@ from slipway.catalog.lookup import usual_offers
 from slipway.facts import QuotaFacts, QuotaLine
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import join
+from slipway.formatting import few
 from slipway.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
 from slipway.quota.metrics import label, namespace, quota_id
@@ -62,8 +62,9 @@ def quota_in_words(change: Change) -> str:
         return "unknown"
     if tight := [line for line in pools if line.state == "tight"]:
         return f"ok now, short at most{requests_in_words(change, tight)}"
-    if lacking := _without_quota(change):
-        return f"{'ok for pools, ' if pools else ''}short for {join(lacking)}"
+    offers = (line for line in lines if line not in pools and line.short)
+    if lacking := _without_quota(change) or [one for line in offers for one in line.drawn]:
+        return f"{'ok for pools, ' if pools else ''}short for {few(dict.fromkeys(lacking))}"
     return "ok" if lines else "nothing drawn" if change.after else "unknown"
 
 
@@ -100,10 +101,10 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
         return
     overlap, waits = old >= line.short, asked >= line.short + (line.limit or 0)
     refused = "the deployment is refused" if ground.after.mode != "warn" else "the deployment goes on, and may fail"
-    kind, words = "quota-short-now", f"What is created is short by {line.short:,} {words_of(line)}"
+    kind, who = "quota-short-now", "What is made needs"
     if overlap:
-        words = f"Both generations at once need {line.short:,} more {words_of(line)} than there are"
-        kind = "quota-short-in-overlap"
+        kind, who = "quota-short-in-overlap", "The old and the new cluster together need"
+    words = f"{who} {line.short:,} more {words_of(line)} than there are"
     if waits:
         refused = f"no cluster is made before a limit of {asked:,} is granted"
         kind = "season-awaits-quota" if drawn_by_season(ground.change, line.metric) else kind
@@ -111,7 +112,7 @@ def _now(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
         Subject("quota", line.key),
         f"{words}{of_limit(line.limit)}",
         more=f": {refused}; {_increase(ground, line)}",
-        details=(*_drawn(line), *((f"the old generation draws {old:,} until it is gone",) if overlap else ())),
+        details=(*_drawn(line), *((f"the old cluster draws {old:,} until it is gone",) if overlap else ())),
         grade=Grade.WARNING if waits else Grade.BLOCKING,
     )
 
@@ -125,14 +126,13 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     lacks, lacked = max(line.ceiling - room, 0), max(was.ceiling - room, 0) if was else 0
     if lacks > lacked and not line.short:
         refused = ground.after.strict and ground.after.mode != "warn"
-        drawn = f"{line.ceiling:,} {words_of(line)} at most"
-        had = f"{room:,} can be had{of_limit(line.limit)}{f', {others:,} used by others' if others else ''}"
+        had = f"{room:,} {words_of(line)} can be had, and {line.ceiling:,} are needed"
+        short = f"short by {lacks:,}{of_limit(line.limit)}{f', {others:,} used by others' if others else ''}"
         yield KINDS["quota-short-at-most"].of(
             subject,
-            f"{pools} can't grow to {'its' if len(line.drawn) == 1 else 'their'} maximum",
-            more=f": {_in_machines(ground, line, room)}{drawn}, {had}: short by {lacks:,}"
-            f"{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, line)}",
-            details=_drawn(line),
+            f"{pools} can't grow {_in_machines(ground, line, room)}",
+            more=f": {had}{'; `strict` refuses the deployment' if refused else ''}; {_increase(ground, line)}",
+            details=(*_drawn(line), short),
             grade=Grade.BLOCKING if refused else None,
         )
     elif lacked and not lacks:
@@ -141,13 +141,13 @@ def _at_most(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
 
 
 def _in_machines(ground: _Ground, line: QuotaLine, room: int) -> str:
-    """`4 of 6 machines, `, where one pool alone draws the metric."""
+    """`beyond 4 of 6 machines`, where one pool alone draws the metric."""
     catalog, who = ground.change.new, next(iter(line.drawn), "")
     cluster, _, pool = who.partition("/")
     found = catalog.clusters[cluster].pools.get(pool) if catalog and cluster in catalog.clusters else None
     if found is None or len(line.drawn) > 1 or not line.ceiling:
-        return ""
-    return f"{found.max * room // line.ceiling:,} of {found.max:,} machines, "
+        return f"to {'its' if len(line.drawn) == 1 else 'their'} maximum"
+    return f"beyond {found.max * room // line.ceiling:,} of {found.max:,} machines"
 
 
 def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
@@ -156,8 +156,8 @@ def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
         return
     yield KINDS["quota-short-at-most"].of(
         Subject("quota", line.key),
-        f"A single run needs up to {line.ceiling:,} {words_of(line)}{of_limit(line.limit)}",
-        more=f": {_pools(line)} can't be taken; {_increase(ground, line)}",
+        f"A single run by {_pools(line)} can't start",
+        more=f": it needs up to {line.ceiling:,} {words_of(line)}{of_limit(line.limit)}; {_increase(ground, line)}",
         details=_drawn(line),
     )
 
@@ -186,12 +186,16 @@ def _check(change: Change) -> Iterator[Finding]:
     old, new = change.before.quota, change.after.quota
     weaker = []
     if new.mode == "warn" and old.mode != "warn":
-        weaker.append(f"`mode` {old.mode} → warn: lack of quota is said, and stops nothing")
+        weaker.append("Where quota is missing, a deployment is only warned, goes on, and may fail halfway")
     if old.strict and not new.strict:
-        weaker.append("`strict` is off: pools at their maximum and templates' offers need not fit any more")
+        weaker.append("Pools whose maximum exceeds the quota no longer stop a deployment")
     if weaker:
         field = f"slipway:quota.{'mode' if new.mode != old.mode else 'strict'}"
-        yield KINDS["quota-check-weaker"].of(Subject("quota", "check"), "; ".join(weaker), field=field)
+        edits = ((f"`mode` {old.mode} → {new.mode}",) if new.mode != old.mode else ()) + (
+            ("`strict` is off",) if old.strict and not new.strict else ()
+        )
+        words = "; ".join(weaker)
+        yield KINDS["quota-check-weaker"].of(Subject("quota", "check"), words, details=edits, field=field)
 
 
 def _increase(ground: _Ground, line: QuotaLine) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from slipway.catalog.clusters import Cluster, Pool
+from slipway.catalog.lookup import unused_pools
+from slipway.catalog.model import Catalog
 from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
 from slipway.labels import TEMPLATE_LABEL
 from slipway.live import Unknown
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import dollars
 from slipway.review.change import Change, come_by_time, gone_by_time
 from slipway.review.clusters.clusters import key_of, scarce, told
@@ -32,7 +35,37 @@ def capacity(change: Change) -> Iterator[Finding]:
                 yield from _anew(one, one.old, one.new)
         yield from _overlap(one)
     yield from _under_another_name(change)
+    yield from _unused(change)
     yield from _minimum_below_default(change)
+
+
+def _unused(change: Change) -> Iterator[Finding]:
+    if change.new is None:
+        return
+    was = {one[:2] for one in _idle_pools(change.old)} if change.old else set()
+    before = change.old.clusters if change.old else {}
+    for cluster, name, pool in _idle_pools(change.new):
+        if (cluster, name) not in was and pool.max:
+            made = "" if cluster in change.new.clusters else " once it is made"
+            monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
+            known = cluster in before and name in before[cluster].pools
+            costs = f", and it costs ${monthly:,.0f} a month{made}" if monthly else ""
+            yield KINDS["pool-unused"].of(
+                Subject("pool", f"{cluster}/{name}"),
+                f"No job can run on pool `{cluster}/{name}`",
+                more=f": no template {'uses it any more' if known else 'fits it'}{costs}",
+                grade=Grade.BLOCKING if known and monthly else None,
+                field=key_of(cluster, f"pools.{name}"),
+                cost=float((pool.price_per_hour * pool.min).known),
+            )
+
+
+def _idle_pools(catalog: Catalog) -> Iterator[tuple[str, str, Pool]]:
+    coming = {name: one for name, one in catalog.dormant.items() if one.comes}
+    clusters = {name: one for name, one in {**coming, **catalog.clusters}.items() if not one.adopted}
+    pools = {(name, pool.name): pool for name, one in clusters.items() for pool in one.pools.values()}
+    for cluster, name in unused_pools(pools, catalog.templates.values()):
+        yield cluster, name, pools[cluster, name]
 
 
 def _gone(cluster: str, pool: Pool) -> Finding:

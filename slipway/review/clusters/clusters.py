@@ -228,7 +228,7 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
     dormant = change.new.dormant.get(one.name) if change.new else None
     why = ""
     if dormant is not None and dormant.why == "idle":
-        why = ", given up as it had no job for its `idleLimit`"
+        why = ", given up for want of jobs"
     elif dormant is not None:
         why = f": {dormant.words.replace(f'cluster {one.name}', 'it', 1)}"
     if one.gone:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, DormantCluster, Pool
-from slipway.cluster import IN_PLACE
+from slipway.cluster import IN_PLACE, PROTECT, ROLLOVER
 from slipway.cluster_fields import NAMES, compare_pools, machines_in_words
 from slipway.creation.creation_context import CreationPolicy
 from slipway.findings.finding import Finding, Grade
-from slipway.formatting import join, span
+from slipway.formatting import span
 from slipway.live import Unknown
 from slipway.prices import Price, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import pools_of, price, told
 from slipway.review.clusters.succession import edits, successions
-from slipway.review.words import Edit, jobs, named
+from slipway.review.words import Edit, capital, jobs, named
 
 Listed = tuple[tuple[Mapping[str, Pool], str], ...]
 
@@ -28,21 +28,21 @@ def alternatives(change: Change) -> Iterator[Finding]:
             continue
         listed, before = one.new.instead, one.old.instead if one.old else ()
         is_made = not one.there and not (one.stays and not one.gone)
-        may = "; or ".join(_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1))
+        may = [_option(one.new, n, *option, home=home) for n, option in enumerate(listed, 1)]
         if listed and is_made:
             old = change.old
             was = (old.clusters.get(one.name) or old.dormant.get(one.name)) if old else None
             announced = was is not None and alike(listed, was.instead)
             kind = "cluster-may-still-become" if announced else "cluster-may-become"
-            words = f"`{one.name}` may become another one where its machines can't be had"
-            words += f"{', as was announced' if announced else ''}: {may}"
+            words = f"Where its machines can't be had, `{one.name}` is made of others"
+            words += f"{', as was announced' if announced else ''}"
             most = max((_idle(pools) for pools, _ in listed), key=lambda idle: idle.known)
-            yield told(kind, one.name, words, key="alternatives", cost=Price(most.known - price(one.new).known))
+            dearer = Price(most.known - price(one.new).known)
+            more = f": up to {signed(dearer.known)}" if dearer.known > 0 else ""
+            yield told(kind, one.name, words, more=more, details=may, key="alternatives", cost=dearer)
         elif listed != before and one.stays:
-            words = f"`{one.name}`: what may be made in its place changes"
-            far = f" ({may})" if any(region for _, region in (*before, *listed)) and may else ""
-            words += f"{far}; nothing that runs does"
-            yield told("cluster-may-become", one.name, words, grade=Grade.NOTE, key="alternatives")
+            words = f"When `{one.name}` is made the next time, others may take its place; nothing that runs changes"
+            yield told("cluster-may-become", one.name, words, details=may, grade=Grade.NOTE, key="alternatives")
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
@@ -135,6 +135,17 @@ def _left(old: Cluster, change: Change) -> Finding:
     return told("cluster-left", old.name, words, details=on, key="")
 
 
+_REPLACING = {
+    ROLLOVER: "edits of `{}` make a second cluster beside it from now on",
+    IN_PLACE: "edits of `{}` delete it from now on, before the new one is made",
+    PROTECT: "edits of `{}` are refused from now on",
+}
+_WAITING = {
+    "retireWithin": "people are warned when an old `{}` is still there after {}",
+    "createWithin": "`up` tries for {1} to find machines for `{0}`",
+}
+
+
 def modes(change: Change) -> Iterator[Finding]:
     if change.old is None or change.new is None:
         return
@@ -143,10 +154,14 @@ def modes(change: Change) -> Iterator[Finding]:
         new = after.get(name)
         # A catalog of an earlier version did not tell them.
         if new is not None and old.display_name and (found := list(_edits(old, new))):
+            replaced = old.replacement != new.replacement
+            words = [_REPLACING[new.replacement].format(name)] if replaced and new.replacement in _REPLACING else []
+            words += [_WAITING[one.key].format(name, one.after) for one in found if one.after and one.key in _WAITING]
+            words = words or [f"`{name}` is not watched for `{found[0].key}` any more"]
+            grade = None if replaced and new.replacement != PROTECT else Grade.NOTE
             same = old.id == new.id or isinstance(new, DormantCluster)
-            words = f"`{name}`: {join(map(str, found))}{'; nothing that runs changes' if same else ''}"
-            grade = None if old.replacement != new.replacement else Grade.NOTE
-            yield told("cluster-protection", name, words, grade=grade, key=found[0].key)
+            said, details = capital("; ".join(words)), (*map(str, found), *(("nothing that runs changes",) * same))
+            yield told("cluster-protection", name, said, grade=grade, key=found[0].key, details=details)
 
 
 def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:

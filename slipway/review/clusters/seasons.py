@@ -15,16 +15,25 @@ from slipway.findings.finding import Finding, Grade
 from slipway.formatting import join, span
 from slipway.generations.dormant import last_ends
 from slipway.live import Unknown
-from slipway.prices import dollars
 from slipway.quota.seasons import AWAITS, Readiness
 from slipway.review.change import Change
-from slipway.review.clusters.clusters import price, told
+from slipway.review.clusters.clusters import costs, pools_of, told
 from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
 from slipway.review.quota import in_words
 from slipway.review.templates.usage import UNASKED
 from slipway.review.words import Edit
 from slipway.season import Season, moment_in_words
+
+_SOON = timedelta(days=7)
+"""A cluster that ends sooner is taken from whoever has jobs in hand."""
+
+
+_ENDED = {
+    "from": "is not dated any more",
+    "until": "has no end any more",
+    "idleLimit": "is not deleted any more for want of jobs",
+}
 
 
 def seasons(change: Change) -> Iterator[Finding]:
@@ -36,18 +45,18 @@ def seasons(change: Change) -> Iterator[Finding]:
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name), after.get(name)
         if old is not None and new is not None:
-            yield from _changed(old, new, coming.get(name, ()))
+            yield from _changed(old, new, coming.get(name, ()), change.now)
             yield from _waits(old, new)
         elif isinstance(new, DormantCluster):
-            costs = f"{dollars(price(new))} idle from then on"
-            follows = (new.words, costs, *(_follows(new.season) if new.comes else ()))
-            words = f"`{name}` is declared, and not made yet: {'; '.join(follows)}"
-            yield told("season-changed", name, words, grade=Grade.NOTE, key="from")
+            when = moment_in_words(new.season.begins) if new.season.begins else "later"
+            words = f"`{name}` is made {when}: from then on, {costs(new)}"
+            follows = (new.words, *(_follows(new.season) if new.comes else ()), *pools_of(new))
+            yield told("season-changed", name, words, details=follows, grade=Grade.NOTE, key="from")
         elif new is not None and (later := list(_follows(new.season))):
-            words, key = f"`{name}`: {'; '.join(later)}", "until" if new.season.ends else "idleLimit"
+            words, key = f"`{name}` {join(later)}", "until" if new.season.ends else "idleLimit"
             yield told("season-changed", name, words, grade=Grade.NOTE, key=key, details=coming.get(name, ()))
         elif isinstance(old, DormantCluster):
-            words = f"`{name}`, which is dormant, is not asked for any more"
+            words = f"`{name}`, which is not there now, is not made any more"
             yield told("season-changed", name, words, grade=Grade.NOTE, key="")
     yield from _not_ready(change)
 
@@ -110,7 +119,7 @@ def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
     }
 
 
-def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Finding]:
+def _changed(old: Cluster, new: Cluster, coming: Iterable[str], now: datetime) -> Iterator[Finding]:
     found = list(_dates(old, new))
     asleep = [isinstance(one, DormantCluster) for one in (old, new)]
     if any(asleep):  # No other comparison tells what is edited while it comes or goes by its dates.
@@ -123,26 +132,37 @@ def _changed(old: Cluster, new: Cluster, coming: Iterable[str]) -> Iterator[Find
         ends=new.season.ends if keys - {"idleLimit"} else None,
         idle_limit=new.season.idle_limit if "idleLimit" in keys else None,
     )
-    follows = new.words if isinstance(new, DormantCluster) else "; ".join(_follows(edited))
-    words = f"`{new.name}`: {join(map(str, found))}; {follows or 'nothing that runs changes'}"
+    if any(asleep):
+        follows = new.words if isinstance(new, DormantCluster) else "; ".join(_follows(edited))
+        words = f"`{new.name}`: {join(map(str, found))}; {follows or 'nothing that runs changes'}"
+    else:
+        ended = (_ENDED[one.key] for one in found if not one.after)
+        words = f"`{new.name}` {join((*ended, *_follows(edited))) or 'stays as it is'}"
     grade = None if _shorter(old, new) and not all(asleep) else Grade.NOTE
-    details = coming if old.season != new.season else ()
+    if grade is None and _ends_soon(old, new, now):
+        grade = Grade.BLOCKING
+    details = (*map(str, found), *(coming if old.season != new.season else ()))
     yield told("season-changed", new.name, words, grade=grade, key=found[0].key, details=details)
+
+
+def _ends_soon(old: Cluster, new: Cluster, now: datetime) -> bool:
+    ends = new.season.ends
+    return ends is not None and ends != old.season.ends and ends - now < _SOON
 
 
 def _follows(season: Season) -> Iterator[str]:
     if season.ends:
-        yield f"from {moment_in_words(season.ends)} on it takes no new jobs, and goes when its own have ended"
+        yield f"takes no new jobs from {moment_in_words(season.ends)} on, and is deleted when its own have ended"
     if season.idle_limit:
-        yield f"it is given up once it has had no job for {span(season.idle_limit.total_seconds())}"
+        yield f"is deleted once it has had no job for {span(season.idle_limit.total_seconds())}"
 
 
 def _waits(old: Cluster, new: Cluster) -> Iterator[Finding]:
     lacks, lacked = ({*one.lacks} if isinstance(one, DormantCluster) and one.lacks else set() for one in (new, old))
     if lacks - lacked:
-        words = f"`{new.name}` is not made yet, though its season has begun: there is too little quota for "
-        words += f"{join(map(in_words, sorted(lacks)))}; all else is deployed, and each later deployment looks again"
-        yield told(AWAITS, new.name, words, key="")
+        words = f"`{new.name}` is not made yet, though its season has begun"
+        more = f": there is too little quota for {join(map(in_words, sorted(lacks)))}; later deployments look again"
+        yield told(AWAITS, new.name, words, more=more, key="")
 
 
 def _dates(old: Cluster, new: Cluster) -> Iterator[Edit]:

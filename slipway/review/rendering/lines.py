@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import FIRST, FOLLOWING, REFUSING
+from slipway.findings.kinds import FIRST, FOLLOWING, IN_TABLE, REFUSING
 from slipway.formatting import join
 from slipway.review.review import Review
 from slipway.review.words import LONGEST, MOST_NAMED, named
@@ -61,8 +61,8 @@ def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]
     refused = any(one.lead.kind in REFUSING and one.grade is Grade.BLOCKING for one in every)
     grave = [one for one in every if one.opens and not (refused and one.lead.kind == "preview-failed")]
     mine = [one for one in every if not one.on_main]
-    told = [one for one in mine if one.lead.section is not Section.MONEY]
-    opened = (grave or told or mine or every)[:MOST_OPEN]
+    first, *others = ([one for one in some if one.lead.kind not in IN_TABLE] for some in (grave, mine))
+    opened = (first or grave or others[0] or mine or every)[:MOST_OPEN]
     return tuple(opened), tuple(one for one in every if one not in opened)
 
 

@@ -243,7 +243,12 @@ CASES = (
                 "      labels: { team: platform }\n    cpu:\n",
             ),
         ),
-        (tells("cluster-created", "cluster a100"), tells("idle-cost", "stack", "→"), tells("most-cost", "stack", "→")),
+        (
+            tells("cluster-created", "cluster a100"),
+            tells("idle-cost", "stack", "→"),
+            tells("most-cost", "stack", "→"),
+            hurts("pool-unused", "a100/workers", "month"),
+        ),
         may=("capacity-found-anew",),
         world=BUSY,
     ),

@@ -158,7 +158,11 @@ CASES = (
                 "replicas: { min: 1, max: 2 } }\n      labels: { team: platform }\n    cpu:\n",
             ),
         ),
-        (tells("price-unknown | idle-cost", "", "b200/workers"), tells("cluster-created", "b200")),
+        (
+            tells("price-unknown | idle-cost", "", "b200/workers"),
+            tells("cluster-created", "b200"),
+            hurts("pool-unused", "b200/workers"),
+        ),
         may=("quota-unknown", "capacity-found-anew"),
     ),
     Case(
@@ -175,6 +179,7 @@ CASES = (
             tells("price-unknown", "tpu/workers"),
             tells("idle-cost", "stack", "→", "$"),
             hurts("cluster-new-generation", "cpu", "min"),
+            hurts("pool-unused", "tpu/workers"),
         ),
         may=(*ANEW, "quota-unknown"),
     ),

@@ -53,7 +53,11 @@ CASES = (
     Case(
         "Jobs on machines of their own have taken what a new cluster needs",
         (stack("    cpu:\n", A100),),
-        (stops("quota-short-now", "nvidia_a100_gpus"), tells("idle-cost", "stack", "+$17.11/h")),
+        (
+            stops("quota-short-now", "nvidia_a100_gpus"),
+            tells("idle-cost", "stack", "+$17.11/h"),
+            hurts("pool-unused", "a100/workers"),
+        ),
         may=("preview-failed", "quota-short-at-most", "capacity-found-anew"),
         world=World(
             jobs=tuple(Job(f"lora-{n}", user="ben", capacity_type="on-demand") for n in range(3)),

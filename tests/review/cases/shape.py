@@ -154,7 +154,10 @@ CASES = (
     Case(
         "The scheduler takes the workers' machines",
         (template("digits", '"n1-standard-4"', '"n1-standard-8"'),),
-        (hurts("machines-changed", "digits", "n1-standard-4", "n1-standard-8"),),
+        (
+            hurts("machines-changed", "digits", "n1-standard-4", "n1-standard-8"),
+            stops("pool-unused", "cpu/head", "month"),
+        ),
         may=("run-cost", "minimum-below-default"),
         world=BUSY,
     ),

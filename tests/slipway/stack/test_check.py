@@ -238,3 +238,15 @@ def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(che
     result = run()
     assert result.exit_code == 0, result.output
     assert "cpu as asked for first" in result.output
+
+
+def test_a_pool_that_no_template_fits_is_a_warning(checkout: Path) -> None:  # N5
+    spare = "    spare: { pools: { all: { machine: n1-standard-4, replicas: 1 } } }\n"
+    file = checkout / "stacks" / "Pulumi.prod.yaml"
+    file.write_text(
+        file.read_text().replace("  slipway:persistentResources:\n", f"  slipway:persistentResources:\n{spare}")
+    )
+    result = run()
+    assert result.exit_code == 0
+    assert "slipway:persistentResources.spare.pools.all: warning: no job can run on pool spare/all" in result.output
+    assert "a month" in result.output

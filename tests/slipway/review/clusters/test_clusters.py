@@ -239,7 +239,7 @@ def test_how_it_is_replaced_and_when_to_warn_change_in_place(snapshot: SnapshotA
 def test_how_a_dormant_one_is_replaced_is_told_as_well() -> None:
     rests, kept_ = (DormantCluster(**vars(replace(OLD, replacement=mode))) for mode in ("rollover", "protect"))
     (one,) = modes(change(facts(dormant={"h100": rests}), facts(dormant={"h100": kept_})))
-    assert (one.kind, one.grade) == ("cluster-protection", Grade.WARNING)
+    assert (one.kind, one.grade) == ("cluster-protection", Grade.NOTE)
 
 
 def test_what_a_deployment_deleted_that_did_not_finish_is_not_laid_to_somebody(
@@ -264,11 +264,11 @@ def test_one_that_is_replaced_in_place_is_away_until_its_successor_runs(snapshot
     told = found["cluster-in-place"]
     assert told.grade == Grade.BLOCKING
     assert told.sentence == snapshot
-    assert "rollover → `in-place`" in found["cluster-protection"].sentence.replace("`rollover`", "rollover")
+    assert "`replacement` `rollover` → `in-place`" in found["cluster-protection"].details
     other = replace(asked, alternatives=({"workers": pool("workers", CPU, 1, 4)},))
     may_become = said(change(facts(OLD), facts(other), clusters=[living(OLD)]))["cluster-in-place"]
     assert may_become.sentence == snapshot
-    assert "nothing that runs changes" not in found["cluster-protection"].sentence
+    assert "nothing that runs changes" not in found["cluster-protection"].details
 
     busy = said(change(facts(OLD), facts(asked, kept(OLD, TUNE)), clusters=[living(OLD, used=1)], jobs=[TUNE]))
     assert busy["cluster-in-place"].sentence == snapshot

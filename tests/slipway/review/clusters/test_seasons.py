@@ -58,43 +58,43 @@ def told(change: Change) -> dict[str, Finding]:
             PLAIN,
             dated(ends=ENDS),
             "`until` none → `2026-12-20`",
-            "from 2026-12-20 on it takes no new jobs, and goes when its own have ended",
+            "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended",
             Grade.WARNING,
         ),
         (
             dated(ends=ENDS),
             dated(ends=ENDS - DAY),
             "`until` `2026-12-20` → `2026-12-19`",
-            "from 2026-12-19 on it takes no new jobs, and goes when its own have ended",
+            "takes no new jobs from 2026-12-19 on, and is deleted when its own have ended",
             Grade.WARNING,
         ),
         (
             dated(ends=ENDS),
             dated(ends=ENDS + DAY),
             "`until` `2026-12-20` → `2026-12-21`",
-            "from 2026-12-21 on it takes no new jobs, and goes when its own have ended",
+            "takes no new jobs from 2026-12-21 on, and is deleted when its own have ended",
             Grade.NOTE,
         ),
-        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "nothing that runs changes", Grade.NOTE),
+        (dated(ends=ENDS), PLAIN, "`until` `2026-12-20` → none", "has no end any more", Grade.NOTE),
         (
             PLAIN,
             dated(hours=4),
             "`idleLimit` none → `4 h`",
-            "it is given up once it has had no job for 4 h",
+            "is deleted once it has had no job for 4 h",
             Grade.WARNING,
         ),
         (
             dated(hours=4),
             dated(hours=9),
             "`idleLimit` `4 h` → `9 h`",
-            "it is given up once it has had no job for 9 h",
+            "is deleted once it has had no job for 9 h",
             Grade.NOTE,
         ),
         (
             dated(hours=9),
             dated(hours=4),
             "`idleLimit` `9 h` → `4 h`",
-            "it is given up once it has had no job for 4 h",
+            "is deleted once it has had no job for 4 h",
             Grade.WARNING,
         ),
     ],
@@ -105,7 +105,8 @@ def test_a_change_of_dates_is_told_with_what_follows(
     found = told(change(facts(old), facts(new), clusters=[living(PLAIN)]))
     assert found.keys() == {"season-changed"}
     one = found["season-changed"]
-    assert (one.sentence, one.grade, one.subject) == (f"`h100`: {edit}; {follows}", grade, "cluster h100")
+    assert (one.sentence, one.grade, one.subject) == (f"`h100` {follows}", grade, "cluster h100")
+    assert edit in one.details
     key = edit.split("`")[1]
     assert one.field == f"slipway:persistentResources.h100.{key}"
 
@@ -126,7 +127,7 @@ def test_an_end_that_the_change_itself_brings_is_graded_as_the_destruction_that_
     )
     gone = found["cluster-deleted"]
     assert gone.sentence == snapshot
-    assert gone.grade is Grade.BLOCKING and found["season-changed"].grade is Grade.WARNING
+    assert gone.grade is Grade.BLOCKING and found["season-changed"].grade is Grade.BLOCKING
 
 
 def test_what_the_deployed_stack_file_announced_is_a_change_and_nothing_worse(snapshot: SnapshotAssertion) -> None:
@@ -203,11 +204,11 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
 ) -> None:  # N5
     """It is this change's doing, so it is not beside what is not; what it costs until then is told too."""
     costs = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
-    follows = "from 2026-12-20 on it takes no new jobs, and goes when its own have ended"
-    given_up, cpu = "it is given up once it has had no job for 4 h", cluster()
+    follows = "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended"
+    given_up, cpu = "is deleted once it has had no job for 4 h", cluster()
     added = review(change(facts(cpu), facts(cpu, dated(ends=ENDS, hours=4)), clusters=[living(cpu)]))
     one = next(one for one in added.consequences if one.kind == "season-changed")
-    assert one.sentence == f"`h100`: {follows}; {given_up}"
+    assert one.sentence == f"`h100` {follows} and {given_up}"
     assert (one.details, one.grade) == ((costs,), Grade.NOTE)
     assert one.field == "slipway:persistentResources.h100.until"
     said = plain_text(added)
@@ -220,7 +221,7 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
 
     edited = review(change(facts(dated(hours=4)), facts(dated(ends=ENDS, hours=4)), clusters=[living(PLAIN)]))
     (one,) = edited.consequences
-    assert one.sentence == f"`h100`: `until` none → `2026-12-20`; {follows}" and costs in one.details
+    assert one.sentence == f"`h100` {follows}" and costs in one.details
     assert edited.standing == ()
 
     rests = asleep(dated(begins=ENDS, hours=4))
