@@ -109,8 +109,8 @@ def command(
     from slipway.review.review import write_all
 
     now = Clock().now()  # The same for all, so that what is alike is told alike.
-    reviews = _reviews(sources, _files(files, head), now, live=not no_live)
-    reviews = _beside(reviews, _reviews(mains, _files(None, None), now, live=not no_live))
+    reviews = _reviews(sources, files_of(files, head), now, live=not no_live)
+    reviews = _beside(reviews, _reviews(mains, files_of(None, None), now, live=not no_live))
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
     why, fix = "", _FIX[scheduled]
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
@@ -193,7 +193,7 @@ def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
     return [beside(one, by_stack[one.stack]) if one.stack in by_stack else one for one in reviews]
 
 
-def _files(file: str | None, head: str | None) -> Files:
+def files_of(file: str | None, head: str | None) -> Files:
     """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
     from slipway.review.change import Files
 

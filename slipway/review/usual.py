@@ -70,7 +70,15 @@ def by_hour(offer: Offer) -> str:
     """``$2.53/h on Spot``, ``nothing more on pool `h100` ``: what a pool has is paid, used or not."""
     if offer.capacity_type == POOL:
         return f"nothing more on {way(offer)}"
+    if offer.price_per_hour.unknown:
+        return f"{'the fee alone' if offer.capacity_type == RESERVATION else 'an unknown price'} {by(offer)}"
     return f"{dollars(offer.price_per_hour).replace('at most', 'up to')} {by(offer)}"
+
+
+def instead(new: Offer, old: Offer) -> str:
+    """``$4.28/h on demand instead of $2.53/h on Spot``"""
+    before = ", where the pool costs nothing more" if old.capacity_type == POOL else f" instead of {by_hour(old)}"
+    return f"{by_hour(new)}{before}"
 
 
 def by(offer: Offer) -> str:

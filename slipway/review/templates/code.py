@@ -87,9 +87,10 @@ def _installed(old: Template, new: Template, edited: Iterable[str]) -> Finding:
     )
     words, why = [], "results may differ"
     if others:
-        words.append(
-            f"install {_named(after[one] for one in others)} instead of {_named(before[one] for one in others)}"
-        )
+        moves = all("==" in before[one] and not {"=", "@"} & set(after[one]) for one in others)
+        sides = ([some[one] for one in others] for some in (after, before))
+        words.append(f"install {'the newest ' if moves else ''}{' instead of '.join(map(_named, sides))}")
+        why = "no two of them need have the same" if moves else why
     if added:
         words.append(f"install {_named(added)}{' too' if others else ''}")
         why = "it runs with all that their account may do"

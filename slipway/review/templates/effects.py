@@ -60,7 +60,9 @@ def machines(one: Differing) -> Said:
     if old["machine"] != new["machine"]:
         (was, _, had), (becomes, _, has) = (each["machine"].partition(" with ") for each in (old, new))
         gpus = f"{_gpus(has)} instead of {_gpus(had)}" if has != had else ""
-        return Said(W, f"run on `{becomes}` instead of `{was}`", gpus)
+        return (
+            Said(W, f"run on `{becomes}` instead of `{was}`", gpus) if becomes != was else Said(W, f"run with {gpus}")
+        )
     if old["count"] != new["count"]:
         return Said(W, f"take {new['count']} `{new['machine'].partition(' ')[0]}` instead of {old['count']}")
     same = old["type"] == new["type"]
@@ -219,7 +221,7 @@ def timeout(one: Differing) -> Said:
         return Said(B, words, "longer ones lose what they have not saved; running ones keep theirs")
     took = f"{longer or 'none'} of the last {len(ran)} took longer"
     if len(ran) == 1:
-        took = f"the last one took {'' if longer else 'no '}longer"
+        took = f"the last run took {'' if longer else 'no '}longer"
     return Said(B if longer else W, words, f"{took}; running ones keep theirs")
 
 

@@ -37,7 +37,10 @@ def flat(
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
         if pool:
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
-            found |= _pool(pool, f"pools/{roles.get(role, role)}/")
+            found |= {
+                **_pool(pool, f"pools/{roles.get(role, role)}/"),
+                f"pools/{roles.get(role, role)}/place": str(index),
+            }
     words = {**_shared(catalog, offer), **names}
     return {path: _in_words(leaf, words) for path, leaf in found.items()}
 

@@ -19,7 +19,7 @@ from slipway.review.clusters.clusters import price
 from slipway.review.templates.requests import plain_secrets
 from slipway.review.templates.secret_values import KEEP
 from slipway.review.templates.usage import Usage, finding, whose
-from slipway.review.usual import by_hour, machine_types, way
+from slipway.review.usual import by_hour, instead, machine_types, way
 from slipway.review.words import capital
 
 _FIELD = "capacity_types"
@@ -69,29 +69,35 @@ def _moved(before: Offers, after: Offers) -> Iterator[tuple[str, str]]:
             yield from islice(((label, new) for new, other in fresh.items() if one.when == other.when), 1)
 
 
-def _gone(label: str, before: Offers, after: Offers, becomes: Catalog, instead: str) -> tuple[Grade, str, str]:
+def _gone(label: str, before: Offers, after: Offers, becomes: Catalog, successor: str) -> tuple[Grade, str, str]:
     """Return how grave it is, what follows, and what they get instead."""
     one = before[label]
     words = f"can't use {way(one)} any more"
     former, latter = (
         [each for each in some.values() if _compete(each, one) and each.available] for some in (before, after)
     )
-    if instead:
-        return Grade.NOTE, f"go to {way(after[instead])} instead of `{one.cluster or one.dormant}`", ""
+    if successor:
+        return Grade.NOTE, f"go to {way(after[successor])} instead of `{one.cluster or one.dormant}`", ""
     cluster, usual = becomes.clusters.get(one.cluster), KINDS["offer-gone"].usual
     users = (each.cluster for template in becomes.templates.values() for each in template.offers)
     if cluster and not cluster.adopted and cluster.name not in users:
-        unused = f"nothing else does, and it costs {dollars(price(cluster, most=False))} all the same"
-        return Grade.BLOCKING, words, unused
+        costs = price(cluster, most=False)
+        paid = "stays paid" if costs.unknown else f"costs {dollars(costs)}"
+        return Grade.BLOCKING, words, f"nothing else does, and it {paid} all the same"
     if not one.available:
         return Grade.NOTE, words, ""
     tried = [each.label("") for each in former[: former.index(one)]]
     following = next((each for each in latter if each.label("") not in tried), None)
     if not following:
         return usual, words, ""
-    full = f"when {way(former[former.index(one) - 1])} is full, they cost " if tried else ""
-    queue = f", after up to {span(following.wait)}" if following.wait and following.capacity_type == FLEX_START else ""
-    return usual, words, f"{full}{by_hour(following)}{queue}{'' if full else f' instead of {by_hour(one)}'}"
+    queue = (
+        f", and up to {span(following.wait)} to wait"
+        if following.wait and following.capacity_type == FLEX_START
+        else ""
+    )
+    if tried:
+        return usual, words, f"when {way(former[former.index(one) - 1])} is full, they cost {by_hour(following)}{queue}"
+    return usual, words, f"{instead(following, one)}{queue}"
 
 
 def _added(template: Template, label: str, one: Offer, overtaken: str, after: Offers, becomes: Catalog) -> Finding:
@@ -114,7 +120,7 @@ def _waits(template: Template, label: str, was: Offer, after: Offers) -> Finding
     later = (after[each] for each in labels[labels.index(label) + 1 :])
     following = next((each for each in later if _compete(each, one) and each.available), None)
     words = f"{_jobs(template, one)} wait {now} for {way(one)} instead of {before}"
-    more = f"then they cost {by_hour(following)}" if following else ""
+    more = f"then they cost {by_hour(following)}" if following and one.wait is not None else ""
     return finding("fallback-wait", template, words, label, more, field="waits")
 
 
@@ -200,14 +206,14 @@ def _order(template: Template, before: list[str], after: list[str], offers: Offe
         details = [f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"]
         sides = offers[first], offers[then]
         words = f"{_jobs(template, sides[0])} try {way(sides[0])} before {way(sides[1])}"
-        more = f"{by_hour(sides[0])} instead of {by_hour(sides[1])}"
-        yield finding("offer-order", template, words, "order", more, details=details, field=_FIELD)
+        yield finding("offer-order", template, words, "order", instead(*sides), details=details, field=_FIELD)
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
-        return offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
+        why = offer.why or (cluster.words if cluster else f"cluster `{offer.dormant}` is not asked for now")
+        return why.partition("; ")[0]
     if offer.lacks_quota or offer.why:
         return offer.why or "there is no quota for it"
     asked = set(machine_types(offer))

@@ -15,7 +15,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.review.templates.secret_values import KEEP, looks_secret, shown
 from slipway.review.templates.usage import Usage, finding
-from slipway.review.usual import by_hour, machine_types, rounds
+from slipway.review.usual import by_hour, instead, machine_types, rounds, way
 
 _MOST_VALUES = 5
 
@@ -118,10 +118,12 @@ def _instead(old: Template, one: Parameter) -> tuple[Grade, str]:
     if former and latter and machine_types(former[0]) != machine_types(latter[0]):
         machines = join(f"`{each}`" for each in machine_types(latter[0]))
         beside = (each for each in latter[1:] if each.capacity_type not in (POOL, RESERVATION))
-        taken = [latter[0], *(islice(beside, 1) if latter[0].capacity_type == POOL else ())]
-        return Grade.BLOCKING, f"{machines}, {join(map(by_hour, taken), 'or')}, instead of {by_hour(former[0])}"
+        if latter[0].capacity_type != POOL:
+            return Grade.BLOCKING, f"{machines} for {instead(latter[0], former[0])}"
+        costs = [f"on {way(latter[0])}", *(f"for {by_hour(one)}" for one in islice(beside, 1))]
+        return Grade.BLOCKING, f"{machines} {join(costs, 'or')} instead of {by_hour(former[0])}"
     if rounds(old) != rounds(new):
-        return usual, f"its trials take {rounds(new)} rounds instead of {rounds(old)}, and their machines as long"
+        return usual, f"they keep their machines for {rounds(new)} rounds of trials instead of {rounds(old)}"
     return usual, ""
 
 

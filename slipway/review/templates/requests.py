@@ -26,7 +26,8 @@ from slipway.review.templates.secret_values import looks_secret, shown
 from slipway.review.templates.usage import Usage, finding, whose
 from slipway.review.usual import by
 
-_SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
+SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
+"""Paths that each deployment sets anew."""
 _ARGUMENTS = ("args", "command")
 _WAIT = "spec/scheduling/maxWaitDuration"
 _PATH = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
@@ -121,7 +122,8 @@ def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Ca
 def _pools(old: Offer, new: Offer) -> Iterator[Difference]:
     if old.pools != new.pools and old.cluster == new.cluster:
         before, after = (tuple(pool for pool in one.pools if pool) for one in (old, new))
-        yield difference("pools", before, after)
+        if before != after:
+            yield difference("pools", before, after)
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def differences(old: Offer, new: Offer, was: Catalog, becomes: Catalog, known: P
         waits = path == _WAIT and _is_wait(a, old) and _is_wait(b, new)
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         moved = path == "spec/serviceAccount" and {a, b} <= trainers
-        if a != b and not (_SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
+        if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
             yield difference(path, a, b)
 
 

@@ -12,8 +12,10 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import offers_by_label
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.kinds import KINDS as KINDS_OF_JOBS
 from slipway.prices import Price, dollars
-from slipway.review.usual import by_hour, job_spec, rounds
+from slipway.review.templates.usage import whose
+from slipway.review.usual import by, by_hour, job_spec, rounds
 
 _NOTABLE = Decimal("1.01")
 """A price that rises by less is only for knowing."""
@@ -55,21 +57,26 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
         before = old.templates.get(name)
         lines = list(_lines(before, template)) if before else []
         for what, was, now in lines[:1]:
-            same, alike = was.way == now.way, dollars(was.hourly) == dollars(now.hourly)
-            hourly = str(was) if alike else f"{was} → {now}"
-            most = " → ".join(one.in_all for one in (was, now) if one.most)
-            in_all = f", at most {most} in all" if now.most else ""
+            alike = dollars(was.hourly) == dollars(now.hourly)
             sides = (was.in_all, now.in_all) if alike else (dollars(was.hourly), dollars(now.hourly))
-            clause = f"{what.lower()}: {'at most ' if alike else ''}{' → '.join(sides)}{' in all' if alike else ''}"
+            clause = f"{what[:1].lower()}{what[1:]}: {'at most ' if alike else ''}{' → '.join(sides)}{' in all' if alike else ''}"
             dearer = now.hourly.known > was.hourly.known * _NOTABLE or now.most > was.most * _NOTABLE
             yield KINDS["run-cost"].of(
                 Subject("template", name),
-                f"{what} of `{name}` costs {hourly}{in_all}",
-                details=(f"{label.lower()}: {one} → {other}" for label, one, other in lines[1:]),
+                f"{what} of `{name}` costs {_costs(was, now)}",
+                details=(
+                    f"{label[:1].lower()}{label[1:]} costs {_costs(one, other)}" for label, one, other in lines[1:]
+                ),
                 grade=None if dearer else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
-                clause=clause if same else "",
+                clause=clause if was.way == now.way else "",
             )
+
+
+def _costs(was: _Run, now: _Run) -> str:
+    hourly = str(was) if dollars(was.hourly) == dollars(now.hourly) else f"{was} → {now}"
+    most = " → ".join(one.in_all for one in (was, now) if one.most)
+    return hourly + (f", at most {most} in all" if now.most and was.most != now.most else "")
 
 
 def _lines(old: Template, new: Template) -> Iterator[tuple[str, _Run, _Run]]:
@@ -80,10 +87,20 @@ def _lines(old: Template, new: Template) -> Iterator[tuple[str, _Run, _Run]]:
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     first = [next(iter(some), None) for some in usual]
     pairs = [(what, first[0], first[1])]
-    pairs += [(f"A run by {label}", before.get(label), one) for label, one in after.items()]
+    pairs += [(f"A run {_by(one, new)}", before.get(label), one) for label, one in after.items()]
     for what, was, now in pairs:
         if was and now:
             one, other = _Run.of(was, old), _Run.of(now, new)
             learnt = one.hourly.unknown and other.hourly.at_most  # The book tells more, and no offer has changed.
             if (one.hourly != other.hourly and not learnt) or one.most != other.most:
                 yield what, one, other
+
+
+def _by(offer: Offer, template: Template) -> str:
+    """`on Spot (model=9b)`"""
+    kind = (
+        f" as a {KINDS_OF_JOBS[offer.kind].words}"
+        if offer.kind in KINDS_OF_JOBS and offer.kind != template.kind
+        else ""
+    )
+    return f"{by(offer)}{whose([offer], template)}{kind}"

@@ -45,6 +45,7 @@ def templates(change: Change) -> Iterator[Finding]:
         yield KINDS["account-changed"].of(
             Subject("trainer"),
             f"Jobs of every template without an account of its own run as `{new.trainer}` instead of `{old.trainer}`",
+            clause=f"Jobs run as `{new.trainer.partition('@')[0]}` instead of `{old.trainer.partition('@')[0]}`",
             more=": nobody looked whether that may read and write what the old one could",
             field="slipway:workspace.trainer",
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.cli.review import files_of
 from slipway.review.rendering.comment import MARKER
 from tests.checkouts.shell import Done, slipway
 
@@ -105,6 +106,17 @@ def test_files_of_templates_are_read_and_not_run(review: Review, tmp_path: Path)
     said = review(EDIT, "--files", "files", "--head", str(tmp_path)).out
     assert "templates/x.py does more than declare" in said
     assert not (tmp_path / "ran").exists()
+
+
+def test_code_of_jobs_is_compared_with_another_checkout_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file compared with itself would look as if nothing had changed."""
+    for folder, text in ((tmp_path, "x = 1\n"), (tmp_path / "head", "x = 1  # one\n")):
+        (folder / "jobs/lora").mkdir(parents=True)
+        (folder / "jobs/lora/task.py").write_text(text)
+    (tmp_path / "files").write_text("M\tjobs/lora/task.py\nD\tjobs/lora/gone.py\n")
+    monkeypatch.chdir(tmp_path)
+    assert {file: one.same for file, one in files_of("files", "head").job_code.items()} == {"jobs/lora/task.py": True}
+    assert files_of("files", ".").job_code == {}
 
 
 @pytest.mark.parametrize(
