@@ -99,7 +99,7 @@ def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:
             place, end = arguments.index("--module"), arguments.index("--")
             found["launcher"] = [*arguments[:place], *arguments[place + 2 : end]]
             spec |= {"pythonModule": arguments[place + 1], "args": arguments[end + 1 :]}
-        common = {name: spec.pop(name) for name in ("args", "env") if spec.get(name)}
+        common = {name: value for name in ("args", "env") if (value := spec.pop(name, None))}
         found |= ({form: spec} if form in pool else {}) | ({"code": common} if common else {})
     return found
 

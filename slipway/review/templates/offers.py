@@ -14,8 +14,6 @@ from slipway.findings.finding import Finding, Grade
 from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import join, span
-from slipway.prices import dollars
-from slipway.review.clusters.clusters import price
 from slipway.review.templates.requests import plain_secrets
 from slipway.review.templates.secret_values import KEEP
 from slipway.review.templates.usage import Usage, finding, whose
@@ -33,7 +31,7 @@ def offers(old: Template, new: Template, was: Catalog, becomes: Catalog, used: U
         if label not in after:
             lost = used.having(lambda job, one=one: _sent_for(job, one, was))  # type: ignore[misc]
             did = f"asked for {' '.join(filter(None, (one.capacity_type, one.cluster or one.dormant)))}"
-            grade, words, more = _gone(label, before, after, becomes, moved.get(label, ""))
+            grade, words, more = _gone(label, before, after, moved.get(label, ""))
             words = f"{_jobs(new, one)} {words}"
             yield finding("offer-gone", new, words, label, more, used=lost, did=did, grade=grade, field=_FIELD)
     for label, one in after.items():
@@ -69,7 +67,7 @@ def _moved(before: Offers, after: Offers) -> Iterator[tuple[str, str]]:
             yield from islice(((label, new) for new, other in fresh.items() if one.when == other.when), 1)
 
 
-def _gone(label: str, before: Offers, after: Offers, becomes: Catalog, successor: str) -> tuple[Grade, str, str]:
+def _gone(label: str, before: Offers, after: Offers, successor: str) -> tuple[Grade, str, str]:
     """Return how grave it is, what follows, and what they get instead."""
     one = before[label]
     words = f"can't use {way(one)} any more"
@@ -78,12 +76,7 @@ def _gone(label: str, before: Offers, after: Offers, becomes: Catalog, successor
     )
     if successor:
         return Grade.NOTE, f"go to {way(after[successor])} instead of `{one.cluster or one.dormant}`", ""
-    cluster, usual = becomes.clusters.get(one.cluster), KINDS["offer-gone"].usual
-    users = (each.cluster for template in becomes.templates.values() for each in template.offers)
-    if cluster and not cluster.adopted and cluster.name not in users:
-        costs = price(cluster, most=False)
-        paid = "stays paid" if costs.unknown else f"costs {dollars(costs)}"
-        return Grade.BLOCKING, words, f"nothing else does, and it {paid} all the same"
+    usual = KINDS["offer-gone"].usual  # A pool that nothing uses any more is told of by itself.
     if not one.available:
         return Grade.NOTE, words, ""
     tried = [each.label("") for each in former[: former.index(one)]]

@@ -200,6 +200,8 @@ def _repeats(path: str, leaves: Mapping[str, Leaf], others: Mapping[str, Leaf]) 
     found = _PATH.fullmatch(path)
     if found is None or found["rest"] == "machines" or found["role"] in _roles(others):
         return False
+    if found["rest"] == "place":
+        return True
     beside = (f"pools/{role}/{found['rest']}" for role in _roles(leaves) if role != found["role"])
     return any(leaves.get(one) == leaves.get(path) for one in beside)
 

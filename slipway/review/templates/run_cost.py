@@ -59,18 +59,21 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
         for what, was, now in lines[:1]:
             alike = dollars(was.hourly) == dollars(now.hourly)
             sides = (was.in_all, now.in_all) if alike else (dollars(was.hourly), dollars(now.hourly))
-            clause = f"{what[:1].lower()}{what[1:]}: {'at most ' if alike else ''}{' → '.join(sides)}{' in all' if alike else ''}"
+            cost = f"at most {' → '.join(sides)} in all" if alike else " → ".join(sides)
             dearer = now.hourly.known > was.hourly.known * _NOTABLE or now.most > was.most * _NOTABLE
             yield KINDS["run-cost"].of(
                 Subject("template", name),
                 f"{what} of `{name}` costs {_costs(was, now)}",
-                details=(
-                    f"{label[:1].lower()}{label[1:]} costs {_costs(one, other)}" for label, one, other in lines[1:]
-                ),
+                details=(f"{_inside(label)} costs {_costs(one, other)}" for label, one, other in lines[1:]),
                 grade=None if dearer else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
-                clause=clause if was.way == now.way else "",
+                clause=f"{_inside(what)}: {cost}" if was.way == now.way else "",
             )
+
+
+def _inside(what: str) -> str:
+    """As it stands within a sentence."""
+    return what[:1].lower() + what[1:]
 
 
 def _costs(was: _Run, now: _Run) -> str:
