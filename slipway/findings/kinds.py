@@ -28,7 +28,16 @@ _ALL = (
         ("jobs-restart-differently", _WARNING, "an unfinished job's next restart would differ from its first start"),
         ("jobs-finish-on-old", _NOTE, "jobs stay on the old generation, which retires when they have ended"),
         ("cluster-created", _NOTE, "a cluster is made that was not there"),
-        ("cluster-new-generation", _WARNING, "a field that can't change in place makes a second cluster"),
+        (
+            "cluster-new-generation",
+            _WARNING,
+            "an edit makes a second cluster; ⛔ where jobs run and it changes no machine",
+        ),
+        (
+            "key-unchecked",
+            _WARNING,
+            "nobody looked whether Vertex AI may use a cluster's new key, else it can't be made",
+        ),
         ("cluster-in-place", _BLOCKING, "a cluster is deleted before its successor is made, and is away until then"),
         ("cluster-returns", _NOTE, "an older generation that still lives becomes current again"),
         ("cluster-falls-back", _NOTE, "an older generation that still lives is current again, as the newer is lost"),
@@ -225,6 +234,7 @@ FOLLOWING = frozenset(
     {
         "generations-overlap",
         "capacity-found-anew",
+        "capacity-raised",
         "image-cache-empty",
         "jobs-finish-on-old",
         "cluster-protection",

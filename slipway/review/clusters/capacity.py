@@ -19,7 +19,7 @@ from slipway.review.change import Change, come_by_time, gone_by_time
 from slipway.review.clusters.clusters import key_of, scarce, told
 from slipway.review.clusters.succession import Succession, always, held_price, renames, successions
 from slipway.review.usual import largest, taken
-from slipway.review.words import machines, named, summed
+from slipway.review.words import machines, named, owned, summed
 
 _ANEW = "capacity-found-anew"
 
@@ -90,7 +90,8 @@ def _resized(cluster: str, old: Pool, new: Pool, change: Change) -> Iterator[Fin
         given = machines({old.machine: old.min if other else old.min - new.min})
         yield KINDS["capacity-given-back"].of(
             subject,
-            f"{where} {fewer}: {given} given back{', and may not come again' if gpus else ''}",
+            f"{where} {fewer}",
+            more=f": {given} given back{', and may not come again' if gpus else ''}",
             grade=None if gpus else Grade.WARNING,
             field=_key(cluster, new, "machine" if other else _low(new)),
             cost=float((old.price_per_hour * old.min).known),
@@ -101,15 +102,17 @@ def _resized(cluster: str, old: Pool, new: Pool, change: Change) -> Iterator[Fin
         templates = change.new.templates if change.new else {}
         asking = {name: largest(one, cluster, new.name) for name, one in templates.items()}
         hit = [name for name, most in asking.items() if most > new.max]
-        never = f": larger jobs of {named(f'`{name}`' for name in hit)} never start there" if hit else ""
-        details = [f"`{name}` may ask for {asking[name]}" for name in hit] + list(_larger(hit, new, change))
-        words = f"{where} can't grow beyond {new.max} `{new.machine}`, {old.max} before"
-        key = _key(cluster, new, _high(new))
-        yield KINDS["capacity-lower-maximum"].of(subject, words, more=never, details=details, field=key)
-    raised = [f"at least {old.min} → {new.min}"] if new.min > old.min else []
-    raised += [f"at most {old.max} → {new.max}"] if new.max > old.max else []
+        did, key = list(_larger(hit, new, change)), _key(cluster, new, _high(new))
+        words, more = f"{where} can't grow beyond {new.max} `{new.machine}`", f", {old.max} before"
+        if hit:
+            words = f"Jobs of {named(f'`{name}`' for name in hit)} never start on {where} with more than {new.max}"
+            more = f" `{new.machine}`, {old.max} before{f'; {named(did)}' if did else ''}"
+        details = [f"`{name}` may ask for {asking[name]}" for name in hit] + did
+        yield KINDS["capacity-lower-maximum"].of(subject, words, more=more, details=details, field=key)
+    raised = [f"always keeps more machines, {old.min} → {new.min}"] if new.min > old.min else []
+    raised += [f"may grow further, {old.max} → {new.max}"] if new.max > old.max else []
     if raised:
-        words = f"{where}: {' and '.join(raised)} `{new.machine}`"
+        words = f"{where} {' and '.join(raised)} `{new.machine}`"
         key = _high(new) if new.max > old.max else _low(new)
         yield KINDS["capacity-raised"].of(subject, words, field=_key(cluster, new, key))
 
@@ -119,7 +122,7 @@ def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[st
     for job in change.recent if not isinstance(change.recent, Unknown) else ():
         count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
         if job.labels.get(TEMPLATE_LABEL, "") in templates and count > pool.max:
-            yield f"`{job.display_name}` took {count}"
+            yield f"{owned([job], '')} took {count}"
 
 
 def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
@@ -142,12 +145,10 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
 def _overlap(one: Succession) -> Iterator[Finding]:
     if not (one.is_made and one.old and one.new) or one.in_place or not one.held:
         return
-    more, price = machines(summed(always(one.new))), held_price(one)
-    beside = f"{more} more at once" if more else "machines of both as they grow"
-    until = f"until the old one is gone{'' if one.retires else ', at the end of this deployment'}"
-    words = f"Both are there {until}: {beside}, and {dollars(price)} for the old one's"
+    more, price = machines(summed(always(one.new))) or "machines as it grows", held_price(one)
+    until = "" if one.retires else ", until this deployment ends"
+    words = f"The new cluster has {more} beside the old one's {machines(summed(one.held))}, at {dollars(price)}{until}"
     grade = None if one.retires or scarce(one.new) or scarce(one.old) else Grade.NOTE
-    words = f"{words} {machines(summed(one.held))}"
     yield told("generations-overlap", one.name, words, grade=grade, key=one.key, cost=price)
 
 
@@ -184,7 +185,7 @@ def _minimum_below_default(change: Change) -> Iterator[Finding]:
                 continue
             where = "/".join(place)
             if needs > pool.min and before[place][0] <= was.min:
-                kept = f"{pool.min}" if was.min == pool.min else f"{was.min} → {pool.min}"
+                kept = f"{pool.min}" if was.min == pool.min else f"{pool.min}, {was.min} before"
                 by = offer.label(template.kind, with_cluster=True)
                 yield KINDS["minimum-below-default"].of(
                     Subject("pool", where, f"for template {name}"),

@@ -11,7 +11,7 @@ from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.generations.action import What
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import Price, dollars, per_hour
+from slipway.prices import Price, dollars
 from slipway.review.change import Change
 from slipway.review.clusters.engine import before_creates
 from slipway.review.clusters.succession import (
@@ -19,11 +19,10 @@ from slipway.review.clusters.succession import (
     always,
     ends,
     fate,
-    held_price,
     staying,
     successions,
 )
-from slipway.review.words import have_ended, jobs, machines, named, several, summed
+from slipway.review.words import LONGEST, have_ended, jobs, machines, named, several, summed
 
 NOTABLE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
@@ -40,6 +39,7 @@ def clusters(change: Change) -> Iterator[Finding]:
             yield from _made_again(one, one.new, change)
         else:
             yield _followed(one, one.old, one.new, change)
+        yield from _unchecked_key(one, change)
         if one.old and one.jobs and one.retires and not (one.stays or one.doomed or one.in_place):
             listed = jobs(one.jobs, change.now)
             words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on the old cluster"
@@ -107,7 +107,7 @@ def _created(one: Succession, new: Cluster, change: Change) -> Finding:
         one.name,
         f"`{one.name}` {does}",
         more=f"; {costs(new)}",
-        details=(f"its id is `{new.id}`", *pools_of(new), *_key_of_company(new)),
+        details=(f"its id is `{new.id}`", *pools_of(new)),
         key="",
         cost=price(new),
     )
@@ -116,14 +116,30 @@ def _created(one: Succession, new: Cluster, change: Change) -> Finding:
 def costs(cluster: Cluster) -> str:
     """`with nothing running it costs $2.35/h, $1,719 a month`"""
     hourly = price(cluster)
-    monthly = f"${hourly.known * HOURS_OF_A_MONTH:,.0f} a month"
-    return f"with nothing running it costs {dollars(hourly)}, {monthly}" if hourly.known else "idle it costs nothing"
+    if hourly.known:
+        return f"with nothing running it costs {with_month(hourly)}"
+    return "idle it costs nothing" if hourly.complete else "what it costs is in no price list"
 
 
-def _key_of_company(new: Cluster) -> tuple[str, ...]:
-    if not new.kms_key:
-        return ()
-    return (f"nobody looked whether Vertex AI's service agent may use `{new.kms_key}`: else it can't be made",)
+def with_month(hourly: Price) -> str:
+    """`$2.35/h, $1,719 a month`"""
+    monthly = f", ${hourly.known * HOURS_OF_A_MONTH:,.0f} a month" if hourly.known else ""
+    return f"{dollars(hourly)}{monthly}"
+
+
+def _unchecked_key(one: Succession, change: Change) -> Iterator[Finding]:
+    """Tell of a key that no deployed cluster has, of one that has to be made."""
+    key = one.new.kms_key if one.new and not (one.stays or one.there) else ""
+    if key and not any(cluster.kms_key == key for cluster in (change.old.clusters.values() if change.old else ())):
+        yield told(
+            "key-unchecked",
+            one.name,
+            f"`{one.name}` can't be made unless Vertex AI's service agent may use key `{key.rpartition('/')[2]}`",
+            more=": nobody looked whether it may",
+            clause=f"nobody looked whether Vertex AI may use the key of `{one.name}`",
+            details=(f"the key is `{key}`",),
+            key="encryption.kmsKey",
+        )
 
 
 def _made_again(one: Succession, new: Cluster, change: Change) -> Iterator[Finding]:
@@ -179,31 +195,31 @@ def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
     older = [each for each in staying(change).values() if each.cluster == one.name and each.living]
     count, both = {2: ("third", "all three"), 3: ("fourth", "all four")}.get(len(older), ("second", "both"))
     takes = "is there already, and takes the new jobs" if one.there else f"must be made for {edit}"
-    held = held_price(one)
-    for each in (each.living for each in older if each.living and each.id != one.old_id):
-        held += per_hour(each.machines, each.region)
-    paid = f"; the old one {fate(one)}"
+    words, more = f"A {count} `{one.name}` {takes}", price(new)
+    why, paid, instead = ", as a living cluster can't change", f"; the old one {fate(one, 'then')}", ""
+    clause = f"a {count} `{one.name}` {'takes over' if one.there else 'is made beside the old one'}"
+    wasteful = one.retires and one.jobs and more.known >= NOTABLE and not one.of_machines
     if one.retires:
         on_them = {job.name: job for each in older for job in each.jobs} | {job.name: job for job in one.jobs}
         until = have_ended(on_them.values()) if on_them else "a later deployment"
-        paid = f"; {both} are paid, {dollars(held)} more, until {until}"
-    wasteful = one.retires and one.jobs and held.known >= NOTABLE and not one.of_machines
-    instead = ("The edit changes no machine: it costs nothing once those jobs have ended",) if wasteful else ()
+        costs_more = "" if one.there or not more.known else f", {dollars(more)} more"
+        paid, clause = f"; {both} are paid{costs_more}, until {until}", f"{clause}{costs_more}"
+    if wasteful:
+        why, instead = "", "; merged then, it costs nothing"
+    longest = len(f"{words}{why}{paid}{instead}".split()) > LONGEST
     return told(
         "cluster-new-generation",
         one.name,
-        f"A {count} `{one.name}` {takes}",
-        more=f", as a living cluster can't change{paid}",
-        clause=f"a {count} `{one.name}` {'takes over' if one.there else 'is made beside the old one'}",
+        words,
+        more=f"{'' if longest else why}{paid}{'' if longest else instead}",
+        clause=clause,
         details=(
-            *instead,
             *several(map(str, one.edits)),
-            *_key_of_company(new),
             f"`{new.id}` {'is there' if one.there else 'is made'}, and `{one.old_id}` {fate(one)}",
         ),
         grade=Grade.BLOCKING if wasteful and not any(e.key == "generation" for e in one.edits) else None,
         key=one.key,
-        cost=price(new),
+        cost=more,
     )
 
 
@@ -217,7 +233,7 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         one.name,
         f"`{one.name}` is deleted first, then made anew",
         more=f": nobody can submit to it in between{back}{waits}",
-        details=(*map(str, one.edits), *listed, *_key_of_company(new)),
+        details=(*map(str, one.edits), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         key=one.key,
         cost=price(old),
@@ -236,17 +252,27 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
         yield told("cluster-deleted", one.name, words, grade=Grade.NOTE, key="")
         return
     given = machines(summed(one.held or always(old)))
-    back = f"; its {given} may not come again" if given and scarce(old) else ""
+    back = f"; {with_month(price(old))}, saved" if price(old).known else ""
+    if given and scarce(old):
+        back = f"; its {given} may not come again"
     same = next((other for other in successions(change) if other.old is None and _alike(old, other.new)), None)
-    renamed = f"; `{same.name}` is made in its place: a second cluster for another name" if same else ""
-    mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
     first = before_creates(old.id, change) if dormant else ""
+    words, more = f"`{one.name}` {fate(one)}{why}", f"{first}: nobody can submit to it any more{back}"
+    if one.failed:
+        more = f"{first}: nobody can submit to it any more"
+    elif same and one.retires:
+        words = f"`{one.name}` can't be renamed: a second cluster, `{same.name}`, is made"
+        until = have_ended(one.jobs) if one.jobs else "a later deployment"
+        more = f"; both are paid, {dollars(price(old))} more, until {until}"
+    elif same:
+        words = f"`{one.name}` can't be renamed: it is deleted, and `{same.name}` is made"
+    mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
     yield told(
         "cluster-cleared" if one.failed else "cluster-retires" if one.retires else "cluster-deleted",
         one.name,
-        f"`{one.name}` {fate(one)}{why}",
-        more=f"{first}: nobody can submit to it any more{'' if one.failed else renamed or back}",
-        clause=f"`{one.name}` {'takes no new jobs' if one.retires else 'is deleted'}",
+        words,
+        more=more,
+        clause="" if same else f"`{one.name}` {'takes no new jobs' if one.retires else 'is deleted'}",
         details=(f"its id is `{old.id}`", *pools_of(old), *jobs(one.jobs, change.now)),
         grade=Grade.NOTE if mild else None if scarce(old) or same or (one.jobs and not one.retires) else Grade.WARNING,
         key="",

@@ -151,14 +151,14 @@ def held_price(one: Succession) -> Price:
     return sum((prices.get(held.machine, Price(complete=False)) * held.count for held in one.held), Price())
 
 
-def fate(one: Succession) -> str:
+def fate(one: Succession, when: str = "at once") -> str:
     """Say what becomes of the old cluster, after its name: `is deleted when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
     if one.jobs and (one.doomed or one.retires is None):
-        return "is deleted at once, with what runs on it"
+        return f"is deleted {when}, with what runs on it"
     if one.retires is None:
-        return "is idle and is deleted at once" if one.read else "is deleted if nothing runs on it"
+        return f"is idle and is deleted {when}" if one.read else "is deleted if nothing runs on it"
     return ends(one.retires)
 
 

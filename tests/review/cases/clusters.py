@@ -76,6 +76,7 @@ CASES = (
         ),
         (
             hurts("cluster-new-generation", "cluster h100", "kmsKey"),
+            hurts("key-unchecked", "cluster h100", "service agent"),
             hurts("generations-overlap", "h100"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
         ),

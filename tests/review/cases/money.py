@@ -160,7 +160,7 @@ CASES = (
         ),
         (
             tells("price-unknown | idle-cost", "", "b200/workers"),
-            tells("cluster-created", "b200"),
+            tells("cluster-created", "b200", "price"),
             hurts("pool-unused", "b200/workers"),
         ),
         may=("quota-unknown", "capacity-found-anew"),

@@ -12,6 +12,7 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import withdrawn
 from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
+from slipway.prices import UNKNOWN
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.engine import deletions
@@ -355,6 +356,23 @@ def test_nothing_is_invented_of_what_could_not_be_read() -> None:
     assert found.keys() == {"cluster-new-generation"}
     assert said(change(facts(OLD), facts(OLD), clusters=UNREAD, jobs=UNREAD)) == {}
     assert said(change(facts(OLD), None, clusters=UNREAD)) == {}
+
+
+@pytest.mark.parametrize("before", [(), (replace(OLD, kms_key=""),)])
+def test_nobody_looked_whether_a_new_key_may_be_used(before: tuple[Any, ...]) -> None:
+    """Vertex AI's service agent needs a role on it, else the cluster can't be made."""
+    keyed = replace(NEW, kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/disks")
+    alive = [living(one) for one in before]
+    one = said(change(facts(*before), facts(keyed), clusters=alive))["key-unchecked"]
+    assert (one.subject, one.grade) == ("cluster h100", Grade.WARNING)
+    assert one.field == "slipway:persistentResources.h100.encryption.kmsKey"
+    again = replace(keyed, id="h100-5c3388b", generation=2)
+    assert "key-unchecked" not in said(change(facts(keyed), facts(again), clusters=[living(keyed)]))
+
+
+def test_a_cluster_without_a_known_price_is_not_said_to_cost_nothing() -> None:
+    unknown = cluster("b200", pool("workers", H100, 1, 2, price=UNKNOWN))
+    assert "costs nothing" not in said(change(facts(), facts(unknown), clusters=[]))["cluster-created"].sentence
 
 
 def test_another_template_says_nothing_of_clusters() -> None:
