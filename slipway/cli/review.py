@@ -13,6 +13,7 @@ that was not announced.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -205,9 +206,23 @@ def files_of(file: str | None, head: str | None) -> Files:
         touched |= {path for path in paths if path}
         if status.startswith(("D", "R")) and paths:
             removed.add(paths[0])
+    if head and Path(head).resolve() != Path.cwd():
+        touched -= {path for path in touched - removed if _same_program(path, Path(head))}
     there = sorted(touched - removed) if head else []
     code = dict(_template_code(Path(head or ""), there))
     return Files(frozenset(touched), frozenset(removed), code, dict(_job_code(Path(head or ""), there)))
+
+
+def _same_program(file: str, checkout: Path) -> bool:
+    """Tell whether only comments or the form of a module differ from the base branch's. Templates and jobs are compared
+    by what they publish."""
+    if not file.endswith(".py") or file.startswith(("templates/", "jobs/")):
+        return False
+    try:
+        before, after = (ast.dump(ast.parse((folder / file).read_bytes())) for folder in (Path(), checkout))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return before == after
 
 
 def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

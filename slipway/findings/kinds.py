@@ -181,6 +181,7 @@ _ALL = (
         ("preview-failed", _BLOCKING, "the deployment would fail as well"),
         ("program-edited", _WARNING, "the program itself changes, so its own words need a second look"),
         ("workflow-edited", _WARNING, "what deploys, previews or approves changes"),
+        ("guard-unproven", _BLOCKING, "code that declares clusters or guards them changes, and no event tells how"),
         ("guard-removed", _BLOCKING, "nothing asks for unfinished jobs any more before a deletion"),
         ("stack-gone", _BLOCKING, "a stack file goes while its stack is deployed"),
     ),

@@ -73,6 +73,7 @@ class _Stream:
     steps: dict[tuple[str, str], Step] = field(default_factory=dict)
     standing: dict[str, Step] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     result: str | None = None
     odd: int = 0
     hooks: frozenset[str] | None = None
@@ -92,6 +93,8 @@ class _Stream:
     def _said(self, severity: str, text: str) -> None:
         if severity == "error" and text and text not in self.errors:
             self.errors.append(text)
+        elif severity == "warning" and text and text not in self.warnings:
+            self.warnings.append(text)
         elif severity == "debug" and text.startswith((_RESOURCE, _HOOK)):
             registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
             self.hooks = (self.hooks or frozenset()) | registered
@@ -111,7 +114,8 @@ class _Stream:
         # By name: the engine tells each when its turn has come, which no two runs have in the same order.
         steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
         standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
-        return Preview(steps, standing, errors, why, hooks=self.hooks, stack=self.stack)
+        warnings = tuple(sorted(self.warnings))
+        return Preview(steps, standing, errors, why, warnings, hooks=self.hooks, stack=self.stack)
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):

@@ -59,8 +59,8 @@ class Preview:
     its protection, or for being retained, is among them. `standing` are all components and resources that were
     refreshed, by URN: `old` as deployed, `new` as they are now, None for what somebody deleted by hand.
 
-    `errors` are what the engine and the program said of a failure, in their words. `why` says of one
-    that is not complete what is missing, and for what reason.
+    `errors` are what the engine and the program said of a failure, `warnings` what else they warned of, in their
+    words. `why` says of one that is not complete what is missing, and for what reason.
     `hooks` are the names of those that the program registered; None where the events do not tell. `stack` is whose
     preview it is, empty where no event tells.
     """
@@ -69,6 +69,7 @@ class Preview:
     standing: Mapping[str, Step] = field(default_factory=dict)
     errors: tuple[str, ...] = ()
     why: str = ""
+    warnings: tuple[str, ...] = ()
     hooks: frozenset[str] | None = None
     stack: str = ""
 

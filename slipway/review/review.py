@@ -36,7 +36,7 @@ from slipway.review.resources.trainers import trainers
 from slipway.review.templates.templates import templates
 
 T = TypeVar("T")
-_LONGEST_STEP = 300
+_LONGEST_STEP, _MOST_QUOTED = 300, 10
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What reading raises where a program publishes what Slipway's own never does."""
 
@@ -78,6 +78,7 @@ class Review:
 
     `quota` and `policy`: in a few words, how the stack stands with them once it is deployed. `standing`: what is wrong
     already, or due by itself, a sentence each. `plan`: the engine's steps, a line each. `notes`: how it was made.
+    `quoted`: warnings of the program under review, in its words, which decide nothing.
     `on_main`: keys of consequences that main has, and nobody has deployed yet. `begun`: where a deployment of this
     commit was cut short, names of clusters that it was replacing in place. `added`: names of clusters that nobody has
     deployed yet. `stray`: why it is of no commit that is deployed, or begun to be; empty where it is.
@@ -92,6 +93,7 @@ class Review:
     standing: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
     on_main: Annotated[frozenset[tuple[str, str]], _PAIRS] = frozenset()
     begun: Annotated[frozenset[str] | None, NOT_WRITTEN] = None
     added: Annotated[frozenset[str], NOT_WRITTEN] = frozenset()
@@ -145,6 +147,7 @@ def review(change: Change) -> Review:
         standing=(*(cut_short if begun is not None else ()), *standing),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
+        quoted=tuple(_quoted(preview)) if preview else (),
         begun=begun,
         added=added(change),
         stray=_stray(change),
@@ -190,7 +193,16 @@ def beside(yours: Review, main: Review) -> Review:
         for one in yours.consequences
         if (known := there.get(one.key)) and one.grade <= known.grade and one.sentence == known.sentence
     )
-    return replace(yours, on_main=frozenset(both))
+    new = tuple(one for one in yours.quoted if one not in main.quoted)
+    return replace(yours, on_main=frozenset(both), quoted=new)
+
+
+def _quoted(preview: Preview) -> Iterator[str]:
+    """The program may say anything: its warnings are cut, and few."""
+    more = len(preview.warnings) - _MOST_QUOTED
+    yield from (short(" ".join(one.split()), _LONGEST_STEP) for one in preview.warnings[:_MOST_QUOTED])
+    if more > 0:
+        yield f"and {more} more, in the log of the preview"
 
 
 def planned(preview: Preview) -> Iterator[str]:

@@ -140,7 +140,7 @@ def unsaid_clusters(change: Change) -> Iterator[Finding]:
         if one.fate in _MAKING:
             yield from _made(one, change)
         elif one.fate is Fate.CHANGED:
-            yield from _kept_otherwise(one)
+            yield from (*_updated(one, change), *_kept_otherwise(one))
 
 
 def _made(one: Touched, change: Change) -> Iterator[Finding]:
@@ -191,6 +191,15 @@ def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[s
     for each in departures(cluster, asked, catalog.stack):
         if not (one.fate is Fate.ADOPTED and each.key.startswith(NAMES)):
             yield f"`{each.key}` is {said(each.after or None)}, said to be {said(each.before or None)}"
+
+
+def _updated(one: Touched, change: Change) -> Iterator[Finding]:
+    """The service can't change a living cluster: the provider's update fails, or ends what runs there."""
+    if one.diffs:
+        on_it = jobs(change.jobs_on(one.physical), change.now)
+        words, more = f"`{one.physical}` is to be updated while it lives", ": the deployment fails, or ends its jobs"
+        details = (*on_it, *(f"`{path}`" for path in one.diffs))
+        yield KINDS["cluster-unsaid"].of(Subject("cluster", one.physical), words, more=more, details=details)
 
 
 def _kept_otherwise(one: Touched) -> Iterator[Finding]:

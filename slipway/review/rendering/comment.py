@@ -110,6 +110,10 @@ def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool
     if standing and folds:
         remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
         parts.append(folded(remarks, "\n".join(standing)))
+    for one in reviews if folds else ():
+        if one.quoted:
+            whose = f"the program of {text(one.stack)} warns, in its own words: {len(one.quoted)}"
+            parts.append(folded(whose, block("\n".join(one.quoted))))
     planned = [one for one in reviews if one.plan]
     if planned and not plans:
         parts.append("The plan is too long for a comment; the log of the preview has it.")
@@ -206,7 +210,7 @@ def _data(reviews: Sequence[Review], place: Place) -> str:
 
 def _bare(review: Review) -> Review:
     bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
-    return replace(review, consequences=bare, standing=(), plan=())
+    return replace(review, consequences=bare, standing=(), plan=(), quoted=())
 
 
 def _encoded(bare: Iterable[Review], place: Place) -> str:

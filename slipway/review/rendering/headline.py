@@ -98,4 +98,6 @@ def plain_text(review: Review, nothing: str = NOTHING) -> str:
             told += [f"      {each}" for each in first_of(one.behind, _DETAILS)]
     if review.standing:
         told += ["not this change's doing", *(f"  {one}" for one in review.standing)]
+    if review.quoted:
+        told += ["the program warns, in its own words", *(f"  {one}" for one in review.quoted)]
     return "\n".join(told).replace("`", "")

@@ -32,6 +32,7 @@ def redacted(review: Review) -> Review:
         incomplete=tuple(map(hidden, review.incomplete)),
         standing=tuple(map(hidden, review.standing)),
         plan=tuple(map(hidden, review.plan)),
+        quoted=tuple(map(hidden, review.quoted)),
     )
 
 

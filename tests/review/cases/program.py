@@ -25,7 +25,7 @@ CASES = (
     Case(
         "A component that makes buckets is edited, and its bucket is made anew",
         names=(
-            hurts("program-edited", "program", "components/workspace.py"),
+            stops("guard-unproven", "guard", "components/workspace.py"),
             stops("bucket-replaced", "acme-work", "location"),
         ),
         may=("jobs-lose-bucket",),
@@ -36,7 +36,7 @@ CASES = (
     ),
     Case(
         "A component is edited, and nothing in the cloud changes",
-        names=(hurts("program-edited", "program", "components/catalog.py"),),
+        names=(stops("guard-unproven", "guard", "components/catalog.py"),),
         files=("components/catalog.py",),
         steps=does(),
     ),
@@ -144,7 +144,7 @@ CASES = (
     ),
     Case(
         "A schedule of the cloud is added by the program",
-        names=(tells("resource-created", "nightly"), hurts("program-edited", "program", "__main__.py")),
+        names=(tells("resource-created", "nightly"), stops("guard-unproven", "guard", "__main__.py")),
         files=("__main__.py",),
         steps=does(step("create", "gcp:cloudscheduler/job:Job", "nightly", new={"schedule": "0 3 * * *"})),
     ),
@@ -162,7 +162,7 @@ CASES = (
     ),
     Case(
         "A stream of events that is cut: what is missing is said, not guessed",
-        names=(hurts("program-edited", "program", "components/workspace.py"),),
+        names=(stops("guard-unproven", "guard", "components/workspace.py"),),
         files=("components/workspace.py",),
         preview=read(lines("buckets")[:3]),
     ),
@@ -214,7 +214,7 @@ CASES = (
     Case(
         "What runs before each deletion is edited, and a retained bucket is let go",
         names=(
-            hurts("program-edited", "program", "slipway/deployment/deletion_guard.py"),
+            stops("guard-unproven", "guard", "slipway/deployment/deletion_guard.py"),
             hurts("bucket-changed | force-destroy", "acme-work"),
         ),
         may=("force-destroy",),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.review.events import declared, deployed, read
+from slipway.review.gate import unapproved
 from slipway.review.preview import SECRET, UNKNOWN, Preview, Step
+from slipway.review.rendering.comment import comment
+from slipway.review.review import review
+from tests.slipway.review.builders import change
 from tests.slipway.review.recordings import lines as recorded_lines
 
 RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
@@ -150,3 +155,15 @@ def test_what_another_engine_writes_is_passed_over_and_said(snapshot: SnapshotAs
 )
 def test_nothing_makes_it_raise(lines: list[str]) -> None:
     assert not read(lines).complete or not read(lines).steps
+
+
+def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N5
+    said = [{"severity": "warning", "message": f"<b>look</b> {n}\nthere"} for n in range(12)]
+    stream = [json.dumps({"diagnosticEvent": one}) for one in (*said, said[0])]
+    preview = read((*stream, json.dumps({"summaryEvent": {}})))
+    found = review(replace(change(None, None), preview=preview))
+    assert found.quoted[0] == "<b>look</b> 0 there"
+    assert (len(found.quoted), found.quoted[-1]) == (11, "and 2 more, in the log of the preview")
+    assert [one.kind for one in unapproved([found])] == []
+    told = comment([found])
+    assert "in its own words" in told and "\n<b>" not in told.partition("```")[0]

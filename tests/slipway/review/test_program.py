@@ -8,6 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from components.guard import NAME
 from slipway.findings.finding import Finding, Grade
+from slipway.findings.kinds import KINDS
 from slipway.review.change import Files
 from slipway.review.events import read
 from slipway.review.preview import Preview
@@ -27,8 +28,8 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("file", "kind", "subject"),
     [
-        ("__main__.py", "program-edited", "program"),
-        ("components/workspace.py", "program-edited", "program"),
+        ("__main__.py", "guard-unproven", "program guard"),
+        ("components/workspace.py", "guard-unproven", "program guard"),
         ("slipway/deployment/plan.py", "program-edited", "program"),
         ("Pulumi.yaml", "program-edited", "program"),
         ("yaml.py", "program-edited", "program"),
@@ -48,7 +49,7 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
 )
 def test_edits_are_named_for_what_they_are(file: str, kind: str, subject: str) -> None:
     (one,) = edited(file)
-    assert (one.kind, one.subject, one.grade) == (kind, subject, Grade.WARNING)
+    assert (one.kind, one.subject, one.grade) == (kind, subject, KINDS[kind].usual)
     assert f"`{file}`" in one.sentence
 
 

@@ -144,3 +144,11 @@ def test_a_deletion_that_only_forgets_is_no_end_of_the_bill() -> None:
     (one,) = said(change(facts(SMALL), facts(), steps=steps))
     assert (one.kind, one.grade) == ("resource-forgotten", Grade.BLOCKING)
     assert "paid as before" in one.sentence
+
+
+@pytest.mark.parametrize("edited", [{"labels": {"team": "b"}}, {"displayName": "other"}])
+def test_an_update_of_a_living_cluster_is_stopped(edited: dict[str, Any]) -> None:
+    """The service has no such update, whatever code makes the engine ask for one."""
+    updated = step("update", VERTEX, SMALL.id, old=asked(), new={**asked(), **edited}, diffs=tuple(edited))
+    (one,) = said(change(facts(SMALL), facts(SMALL), steps=[updated]))
+    assert (one.kind, one.subject, one.grade) == ("cluster-unsaid", f"cluster {SMALL.id}", Grade.BLOCKING)
