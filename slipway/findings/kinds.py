@@ -126,7 +126,7 @@ _ALL = (
         ("role-above-table", _BLOCKING, "a role that Slipway never needs to grant"),
         ("public-access", _BLOCKING, "anybody on the internet gets in"),
         ("domain-access", _WARNING, "everybody of a domain gets in"),
-        ("code-allowed", _WARNING, "people may run code that nobody reviewed"),
+        ("code-allowed", _BLOCKING, "people may run code that nobody reviewed"),
         ("code-forbidden", _WARNING, "people may not run code of their own any more"),
         ("plain-secret", _BLOCKING, "what looks like a key or a password is in plain environment or arguments"),
     ),

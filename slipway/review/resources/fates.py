@@ -159,7 +159,12 @@ def followed(role: str, before: str, after: str, change: Change) -> Iterator[Fin
         if any(before in facts.adopted for facts in (change.before, change.after) if facts):
             kind, goes = "bucket-left", "kept as it is, as it was adopted"
         words = f"{what} `{before}` is followed by `{after}`, and {goes}"
-        yield KINDS[kind].of(Subject(row.what, before), words, grade=grade, field=field)
+        if role == WORK:
+            words, grade = f"Results of new jobs go to `{after}`; nothing is copied from `{before}`", Grade.BLOCKING
+            goes = "where unfinished jobs keep writing, and which stays" if kept else "which stays"
+        yield KINDS[kind].of(
+            Subject(row.what, before), words, grade=grade, field=field, more=f", {goes}" if role == WORK else ""
+        )
     if after not in (before, *seen) and change.preview is None:
         words = f"{what} `{after}` is made, or adopted, {row.purpose}"
         yield KINDS[row.made].of(Subject(row.what, after), words, field=field)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
@@ -15,13 +16,14 @@ from slipway.labels import USER_LABEL, label_value
 from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
-from slipway.review.resources.trainers import acting, submits_as, trainers_alone
+from slipway.review.resources.trainers import acting, reads, submits_as, trainers_alone
 from slipway.review.touched import ACCOUNT, Fate
 from slipway.review.words import distinct, jobs, named, several, told_jobs
 from slipway.stack.members import crowd
 
 Grants = list[Grant]
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
+_PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _OF_ONE = frozenset({ACT_AS, "roles/secretmanager.secretAccessor"})
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
@@ -64,12 +66,13 @@ def _usual(grant: Grant) -> bool:
 def _code(change: Change) -> Iterator[Finding]:
     if change.before is None or change.after is None or change.before.code == change.after.code:
         return
-    kind, words = "code-forbidden", "Submitters may not run code of their own any more"
-    more = ": `slipway submit --code` is refused"
+    subject, catalog = Subject("workspace", "code"), change.after.catalog
     if change.after.code:
-        kind, words = "code-allowed", "Submitters may run code of their own"
-        more = ", which nobody reviewed, on templates that allow it"
-    yield KINDS[kind].of(Subject("workspace", "code"), words, more=more, field=_CODE)
+        words = f"Anybody who may submit may run unreviewed code{reads(catalog, catalog.trainer)}"
+        yield KINDS["code-allowed"].of(subject, words, more=", on templates that allow it", field=_CODE)
+    else:
+        words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
+        yield KINDS["code-forbidden"].of(subject, words, more=more, field=_CODE)
 
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -81,29 +84,62 @@ def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
-    theirs = _jobs_of(member, change)
-    words = f"`{member}` can't submit any more, nor read results and logs"
+    theirs, stay = _jobs_of(member, change), tuple(after)
+    # Nobody asks who is in a group: somebody who is in one that stays loses nothing.
+    others = [one for one in stay if one.startswith(("group:", "domain:"))] if member.startswith("user:") else []
+    words, more = f"`{member}` can't submit any more, nor read results and logs", ""
+    if others:
+        more = f", unless in {named(f'`{one}`' for one in others) if len(others) == 1 else 'a group that stays'}"
+    if not stay:
+        more += "; nobody is left who may"
     if theirs:
-        words += f", and {told_jobs(theirs, change.now)} {'has' if len(theirs) == 1 else 'have'} not ended"
-    if not tuple(after):
-        words += "; nobody is left who may"
-    details = jobs(theirs, change.now)
-    others = distinct(change.jobs)
-    if others and not _is_one(member):
-        theirs_too = "whether it is theirs" if len(others) == 1 else "which of them are theirs"
-        details = (f"{counted(len(others), 'unfinished jobs')} in the stack; {theirs_too} is not known",)
-    return KINDS["submitter-gone"].of(Subject("member", member), words, details=details, field=_SUBMITTERS)
+        more += f"; {told_jobs(theirs, change.now)} {'goes' if len(theirs) == 1 else 'go'} on"
+    details = jobs(theirs, change.now) if len(theirs) > 1 else ()
+    unknown = distinct(change.jobs)
+    if unknown and not _is_one(member):
+        theirs_too = "whether it is theirs" if len(unknown) == 1 else "which of them are theirs"
+        details = (f"{counted(len(unknown), 'unfinished jobs')} in the stack; {theirs_too} is not known",)
+    grade = Grade.WARNING if others else None
+    subject = Subject("member", member)
+    return KINDS["submitter-gone"].of(subject, words, details=details, grade=grade, field=_SUBMITTERS, more=more)
 
 
 def _added(member: str, change: Change) -> Finding:
-    who = crowd(member)
+    who, stranger = crowd(member), _stranger(member, change)
     alone = trainers_alone(change.after, member)
     key = f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS
-    may = f"can submit{submits_as(alone)}, spend money and read all results and logs"
-    if who:
-        words = f"{who[0].upper()}{who[1:]} {may}: submitter `{member}`"
-        return KINDS["domain-access"].of(Subject("member", member), words, field=key)
-    return KINDS["submitter-added"].of(Subject("member", member), f"`{member}` {may}", field=key)
+    subject, may = Subject("member", member), "may run jobs at the stack's expense"
+    if alone:
+        may += submits_as(alone)
+    elif change.after:
+        may += reads(change.after.catalog, change.after.catalog.trainer)
+    more = ", and read all results and logs"
+    if who and not stranger:
+        words = f"{who[0].upper()}{who[1:]} {may}"
+        return KINDS["domain-access"].of(subject, words, field=key, more=f"{more}: submitter `{member}`")
+    kind, grade = ("domain-access" if who else "submitter-added"), None
+    if stranger:
+        grade = Grade.BLOCKING if stranger != _NEW else Grade.WARNING
+        stranger = f", {stranger},"
+    return KINDS[kind].of(subject, f"`{member}`{stranger} {may}", field=key, grade=grade, more=more)
+
+
+_NEW = "of a domain new here"
+
+
+def _stranger(member: str, change: Change) -> str:
+    """Say how a person's domain differs from those of all who may submit today; empty where one of them has it."""
+    domain = _domain(member)
+    known = {_domain(one) for one in change.before.people} - {""} if change.before else set()
+    if not domain or not known or any(domain == one or domain.endswith(f".{one}") for one in known):
+        return ""
+    near = [one for one in get_close_matches(domain, known, 1, 0.85) if abs(len(one) - len(domain)) <= 1]
+    return f"mistyped for `{near[0]}` or a stranger's" if near else _NEW
+
+
+def _domain(member: str) -> str:
+    """`acme.example` of people; empty for accounts."""
+    return member.rpartition("@" if "@" in member else ":")[2] if member.startswith(_PEOPLE) else ""
 
 
 def _gained_and_lost(change: Change) -> tuple[Grants, Grants]:

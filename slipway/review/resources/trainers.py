@@ -126,24 +126,33 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
     gained = [one for one in new.submitters if one not in old.submitters]
     own = _secrets(after.catalog, new.account, only=template.name)
     more = _secrets(after.catalog, new.account) - own - _secrets(before.catalog, old.account)
-    words = f"`{template.name}` runs as {_words(new)}, `{new.account}`, it was {_words(old)}, `{old.account}`"
+    words = f"`{template.name}` runs as account `{new.name or new.account}`"
+    if lost:
+        words = f"Submissions of `{template.name}` are refused to {named(map(_quoted, lost))}"
+    elif gained:
+        words += f", and {named(map(_quoted, gained))} may submit it"
     told = (
-        f"{named(map(_quoted, lost))} can't submit it any more" if lost else "",
-        f"{named(map(_quoted, gained))} may submit it now" if gained else "",
-        f"its code may read {named(map(_quoted, sorted(more)))} as well" if more else "",
+        f"its new account needs access to {_named_secrets(own)}, which is not granted with it" if own else "",
+        f"its code may also read {_named_secrets(more)}" if more else "",
     )
     yield KINDS["trainer-changed"].of(
         Subject("template", template.name, "trainer"),
-        "; ".join(filter(None, (words, *told))),
+        words,
+        more="".join(f"; {one}" for one in told if one),
         details=(
-            *(f"`{member}` can't submit it any more" for member in lost),
+            f"runs as `{new.account}`, until now as `{old.account}`",
+            *several(f"`{member}` can't submit it any more" for member in lost),
             *(f"`{member}` may submit it now" for member in gained),
             *(f"reads secret `{one}`, which `{new.account}` must be allowed to" for one in sorted(own)),
             *(f"may read secret `{one}`, as other templates of {_words(new)} do" for one in sorted(more)),
         ),
-        grade=Grade.BLOCKING if lost else None,
+        grade=Grade.BLOCKING if lost or own else None,
         field="trainer",
     )
+
+
+def _named_secrets(some: Collection[str]) -> str:
+    return f"secret `{min(some)}`" if len(some) == 1 else f"{len(some)} secrets"
 
 
 def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
@@ -157,6 +166,12 @@ def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
 
 def _quoted(word: str) -> str:
     return f"`{word}`"
+
+
+def reads(catalog: Catalog, account: str) -> str:
+    """` as the account that reads secret `hf-token``: whoever submits can run code that does so too."""
+    found = sorted(_secrets(catalog, account))
+    return f" as the account that reads {_named_secrets(found)}" if found else ""
 
 
 def submits_as(names: Collection[str]) -> str:

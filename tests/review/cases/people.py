@@ -26,7 +26,7 @@ CASES = (
     Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""),),
-        (stops("submitter-gone", ADA, "tune-27b-x1"),),
+        (hurts("submitter-gone", ADA, "tune-27b-x1"),),
         world=BUSY,
         accident="a person shut out of the work of a night",
     ),

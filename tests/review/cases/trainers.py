@@ -44,7 +44,7 @@ CASES = (
     Case(
         "A template without secrets moves to the trainer that reads the token",
         (runs_as_tuning("tune", OF_TUNE),),
-        (hurts("trainer-changed", "tune", "its code may read `hf-token` as well"),),
+        (hurts("trainer-changed", "tune", "its code may also read secret `hf-token`"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA),
         world=BUSY,
         accident="a token within the reach of code that had no business with it",

@@ -69,7 +69,7 @@ def test_a_submitter_who_goes_is_named_with_jobs_once_not_once_a_role(
         preview=preview,
         jobs=[mine, other],
     )
-    assert (gone.kind, gone.subject, gone.grade) == ("submitter-gone", f"member {ADA}", Grade.BLOCKING)
+    assert (gone.kind, gone.subject, gone.grade) == ("submitter-gone", f"member {ADA}", Grade.WARNING)
     assert gone.sentence == snapshot
     assert gone.details == snapshot
     assert gone.field == "slipway:workspace.submitters"
@@ -81,6 +81,28 @@ def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_no
     (gone,) = found(before=with_members(TEAM), after=with_members(), preview=False, jobs=[job()])
     assert gone.sentence == snapshot
     assert gone.details == snapshot
+
+
+def test_a_person_shut_out_blocks_where_no_group_stays_that_may_have_them() -> None:
+    (gone,) = found(before=with_members(ADA, BOB), after=with_members(BOB), preview=False)
+    assert (gone.kind, gone.grade) == ("submitter-gone", Grade.BLOCKING)
+
+
+@pytest.mark.parametrize(
+    ("member", "grade"),
+    [
+        ("user:kim@acme.example", Grade.NOTE),
+        ("user:kim@eu.acme.example", Grade.NOTE),
+        ("serviceAccount:ci@other.iam.gserviceaccount.com", Grade.NOTE),
+        ("user:kim@contractor.example", Grade.WARNING),
+        ("domain:contractor.example", Grade.WARNING),
+        ("group:ml@acme.exmaple", Grade.BLOCKING),
+    ],
+)
+def test_a_domain_that_no_submitter_has_is_worth_a_look_and_a_mistyped_one_blocks(member: str, grade: Grade) -> None:
+    (added,) = found(before=with_members(TEAM), after=with_members(TEAM, member), preview=False)
+    assert (added.subject, added.grade) == (f"member {member}", grade)
+    assert member.rpartition(":")[2] in added.sentence
 
 
 @pytest.mark.parametrize("preview", [True, False])
