@@ -61,9 +61,9 @@ class Amount:
 
 @dataclass(frozen=True)
 class Money:
-    """Costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum. `overlap`:
-    what old generations cost beside that until they are gone. Before a first deployment amounts are 0; where nobody
-    could tell, unknown."""
+    """Costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum, also of
+    clusters whose season is to come, as `slipway check` counts them. `overlap`: what old generations cost beside that
+    until they are gone. Before a first deployment amounts are 0; where nobody could tell, unknown."""
 
     idle: Amount
     most: Amount
@@ -92,7 +92,9 @@ def costs(change: Change) -> Iterator[Finding]:
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
-    return sum((price(one, most=most) for one in catalog.clusters.values() if not one.adopted), Price())
+    coming = [one for one in catalog.dormant.values() if most and one.comes]
+    some = (*catalog.clusters.values(), *coming)
+    return sum((price(one, most=most) for one in some if not one.adopted), Price())
 
 
 def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Finding]:

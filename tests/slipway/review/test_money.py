@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.model import Study
 from slipway.findings.finding import Finding, Grade
 from slipway.prices import UNKNOWN, Price
@@ -15,6 +16,7 @@ from slipway.review.money import costs, money
 from tests.slipway.review.builders import (
     CPU,
     H100,
+    NOW,
     UNREAD,
     change,
     cluster,
@@ -55,6 +57,17 @@ def test_idle_and_most_before_and_after_with_the_overlap(snapshot: SnapshotAsser
     assert found.overlap == priced("202.02"), "what is up is paid, not the minimum"
     assert said(both).keys() == {"most-cost"}
     assert said(both)["most-cost"].sentence == snapshot
+
+
+def test_a_cluster_whose_season_is_to_come_counts_at_most_and_not_idle() -> None:  # N5 Z8
+    coming = DormantCluster(**vars(OLD))
+    over, given_up = replace(coming, since=NOW), DormantCluster(**vars(OLD), why="idle", since=NOW)
+    added = money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": coming})))
+    assert (added.idle.difference, added.most.difference) == (0, Decimal("404.04"))
+    begun = money(change(facts(clusters={}, dormant={"h100": coming}), facts(OLD)))
+    assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), 0)
+    for gone in (over, given_up, replace(coming, adopted=True)):
+        assert not money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": gone}))).most.difference
 
 
 @pytest.mark.parametrize(
