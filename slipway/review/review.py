@@ -109,7 +109,7 @@ class Review:
 
     @property
     def silent(self) -> bool:
-        return not self.consequences and not self.incomplete
+        return not (self.consequences or self.incomplete or self.quoted)
 
 
 def review(change: Change) -> Review:

@@ -16,7 +16,7 @@ def reviewed(deployed: dict[str, str], declared: dict[str, str]) -> Review:
     """Somebody is dropped by a change, with a team's grades before and after it."""
     before, after = (
         facts(cluster(), members=members, grades=team)
-        for members, team in ((("user:ada@acme.example", TEAM), deployed), ((TEAM,), declared))
+        for members, team in ((("group:others@acme.example", TEAM), deployed), ((TEAM,), declared))
     )
     return review(change(before, after, clusters=[living(cluster())]))
 

@@ -63,9 +63,9 @@ def test_a_cluster_whose_season_is_to_come_counts_at_most_and_not_idle() -> None
     coming = DormantCluster(**vars(OLD))
     over, given_up = replace(coming, since=NOW), DormantCluster(**vars(OLD), why="idle", since=NOW)
     added = money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": coming})))
-    assert (added.idle.difference, added.most.difference) == (0, Decimal("404.04"))
+    assert (added.idle.difference, added.most.difference) == (Decimal(0), Decimal("404.04"))
     begun = money(change(facts(clusters={}, dormant={"h100": coming}), facts(OLD)))
-    assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), 0)
+    assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), Decimal(0))
     for gone in (over, given_up, replace(coming, adopted=True)):
         assert not money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": gone}))).most.difference
 

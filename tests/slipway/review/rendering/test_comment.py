@@ -169,7 +169,7 @@ def test_a_document_and_back() -> None:
     with pytest.raises(ConfigError, match="not a whole review"):
         read({"kind": "review", "schema": 1}, "x")
     whole = write(ROLLS)
-    for key in whole:
+    for key in whole.keys() - {"quoted"}:
         with pytest.raises(ConfigError):
             read({name: value for name, value in whole.items() if name != key}, "x")
 
