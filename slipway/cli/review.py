@@ -160,6 +160,7 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """Return the reviews of a document or a comment of ours; None for anything else."""
+    from slipway.review import refused
     from slipway.review.rendering.comment import MARKER, contents
     from slipway.review.review import KIND, KINDS, read, read_all
 
@@ -170,6 +171,8 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
     except (ValueError, RecursionError):
         return None
     kind = body.get("kind") if isinstance(body, dict) else None
+    if kind == refused.KIND:
+        return refused.reviews_of(body, source)
     if kind == KINDS:
         return read_all(body.get("reviews"), source)
     return (read(body, source),) if kind == KIND else None

@@ -54,7 +54,7 @@ def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
 def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
     """`tune-27b-x1` (ada); its 5 jobs"""
     listed = oldest_first(some)
-    if len(listed) > MOST_NAMED - 1:
+    if len(listed) > 1:
         return f"{whose}{len(listed)} jobs"
     users = (one.labels.get(USER_LABEL, "") for one in listed)
     return join(f"`{one.display_name}`{f' ({user})' if user else ''}" for one, user in zip(listed, users, strict=True))

@@ -92,15 +92,35 @@ class TestReview:
         (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
         assert "--redact" in step["run"]
 
-    @pytest.mark.parametrize(("review", "code"), [("success", 0), ("failure", 1), ("cancelled", 1), ("skipped", 1)])
+    @pytest.mark.parametrize(
+        ("check", "review", "fork", "code"),
+        [
+            ("success", "success", "false", 0),
+            ("success", "failure", "false", 1),
+            ("success", "cancelled", "false", 1),
+            ("success", "skipped", "false", 1),
+            ("failure", "skipped", "false", 0),
+            ("failure", "skipped", "true", 1),
+            ("cancelled", "skipped", "false", 1),
+        ],
+    )
     def test_the_gate_is_never_skipped_and_shut_where_nobody_reviewed(
-        self, workflows: All, review: str, code: int
+        self, workflows: All, check: str, review: str, fork: str, code: int
     ) -> None:
+        """What the check refuses has a comment too."""
         job = workflows["preview"].jobs()["reviewed"]
-        assert (job["if"], job["needs"]) == ("always()", ["review"]), "a skipped check counts as passed"
+        assert (job["if"], job["needs"]) == ("always()", ["check", "review"]), "a skipped check counts as passed"
         first = job["steps"][0]
-        done = subprocess.run(["bash", "-e", "-c", first["run"]], env={"REVIEW": review}, capture_output=True)
-        assert (done.returncode, set(first["env"])) == (code, {"REVIEW"})
+        env = {"CHECK": check, "REVIEW": review, "FORK": fork}
+        done = subprocess.run(["bash", "-e", "-c", first["run"]], env=env, capture_output=True)
+        assert (done.returncode, set(first["env"])) == (code, set(env))
+
+    def test_what_the_check_refuses_is_the_comment_s(self, workflows: All) -> None:
+        jobs = workflows["preview"].jobs()
+        (upload,) = [one for one in jobs["check"]["steps"] if "upload-artifact" in one.get("uses", "")]
+        assert upload["with"]["path"] == "check.json" and "failure()" in upload["if"]
+        (step,) = [one for one in jobs["reviewed"]["steps"] if one.get("name") == "Comment and gate"]
+        assert "check.json" in step["run"]
 
     def test_one_job_decides_whether_it_is_approved(self, workflows: All) -> None:
         """Of a pull request; a deployment asks for itself."""

@@ -69,7 +69,8 @@ def _code(change: Change) -> Iterator[Finding]:
     subject, catalog = Subject("workspace", "code"), change.after.catalog
     if change.after.code:
         words = f"Anybody who may submit may run unreviewed code{reads(catalog, catalog.trainer)}"
-        yield KINDS["code-allowed"].of(subject, words, more=", on templates that allow it", field=_CODE)
+        more, clause = ", on templates that allow it", "submitters may run unreviewed code"
+        yield KINDS["code-allowed"].of(subject, words, more=more, clause=clause, field=_CODE)
     else:
         words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
         yield KINDS["code-forbidden"].of(subject, words, more=more, field=_CODE)
@@ -121,7 +122,8 @@ def _added(member: str, change: Change) -> Finding:
     if stranger:
         grade = Grade.BLOCKING if stranger != _NEW else Grade.WARNING
         stranger = f", {stranger},"
-    return KINDS[kind].of(subject, f"`{member}`{stranger} {may}", field=key, grade=grade, more=more)
+    words, clause = f"`{member}`{stranger} {may}", f"`{member}` may run jobs"
+    return KINDS[kind].of(subject, words, field=key, grade=grade, more=more, clause=clause)
 
 
 _NEW = "of a domain new here"

@@ -12,7 +12,7 @@ from slipway.catalog.model import Catalog, Template
 from slipway.facts import Facts, TrainerFacts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import join
+from slipway.formatting import counted, join
 from slipway.review.change import Change
 from slipway.review.usual import job_spec, secret_in
 from slipway.review.words import capital, named, several
@@ -139,6 +139,7 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
         Subject("template", template.name, "trainer"),
         words,
         more="".join(f"; {one}" for one in told if one),
+        clause=f"`{template.name}` is refused to {counted(len(lost), 'submitter')}" if lost else "",
         details=(
             f"runs as `{new.account}`, until now as `{old.account}`",
             *several(f"`{member}` can't submit it any more" for member in lost),

@@ -178,3 +178,21 @@ def test_a_file_without_events(review: Review, tmp_path: Path, text: str) -> Non
     done = review("odd")
     assert done.code == 2
     assert "no events of a preview" in done.err
+
+
+def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, tmp_path: Path) -> None:  # N5
+    mistake = {
+        "file": "stacks/Pulumi.prod.yaml",
+        "line": 9,
+        "key": "gcp:region",
+        "what": "no `region`",
+        "fix": "name one",
+    }
+    stacks = [{"stack": name, "file": f"stacks/Pulumi.{name}.yaml", "ok": name == "dev"} for name in ("dev", "prod")]
+    body = {"schema": 2, "kind": "check", "ok": False, "stacks": stacks, "findings": [mistake], "warnings": []}
+    (tmp_path / "check.json").write_text(json.dumps(body))
+    done = review("check.json", "--gate")
+    assert done.code == 5
+    assert "stacks/Pulumi.prod.yaml:9 gcp:region: no region; name one" in done.out
+    (tmp_path / "check.json").write_text(json.dumps({**body, "findings": 5}))
+    assert review("check.json").code == 2

@@ -1,0 +1,49 @@
+"""Stacks that `slipway check` refuses, as reviews: nothing of them was previewed, and their comment says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.errors import ConfigError
+from slipway.findings.finding import Subject
+from slipway.findings.kinds import KINDS
+from slipway.formatting import short
+from slipway.review.review import Review
+from slipway.review.words import LONGEST
+
+KIND = "check"
+_LONGEST = 300
+_UNREAD = "a stack file or a template is refused, so nothing was previewed"
+
+
+def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
+    """Read what `slipway check --output json` wrote. The program under review may have written anything. Raises
+    ConfigError where it refuses no stack."""
+    try:
+        stacks = {str(one["file"]): str(one["stack"]) for one in body["stacks"] if not one["ok"]}
+        mistakes = [(str(one["file"]), one) for one in body["findings"]]
+        found = tuple(
+            _review(stack, [one for where, one in mistakes if where == file]) for file, stack in stacks.items()
+        )
+    except (AttributeError, LookupError, TypeError) as problem:
+        why, fix = f"{type(problem).__name__}: {problem}", "make it with slipway check --output json"
+        raise ConfigError(f"{source} is not a whole check", why=why, fix=fix) from problem
+    if not found:
+        raise ConfigError(f"{source} refuses no stack", fix="review its preview")
+    return found
+
+
+def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:
+    told = [" ".join(f"{one['file']}:{one['line']} {one['key']}: {one['what']}".split()) for one in mistakes]
+    told = [short(one, _LONGEST) for one in told] or ["slipway check does not say why"]
+    fix = short(" ".join(str(mistakes[0]["fix"]).split()), _LONGEST) if mistakes else ""
+    words = f"The deployment is refused: {told[0]}"
+    mended = f"{words}; {fix}"
+    finding = KINDS["preview-failed"].of(
+        Subject("preview"),
+        mended if fix and len(mended.split()) <= LONGEST else words,
+        clause="the deployment is refused",
+        details=told[1:],
+    )
+    return Review(stack, (finding,), incomplete=(_UNREAD,))
