@@ -39,6 +39,7 @@ BENCHMARKS = (
     Benchmark(("stack-scale",), scale.preview),
     Benchmark(("list-10000",), listing.pages),
     Benchmark(("review",), review.review),
+    Benchmark(("review-many-events",), review.many_events),
 )
 
 

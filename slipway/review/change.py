@@ -23,7 +23,7 @@ from slipway.live import Live, Unknown
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.preview import Preview
 from slipway.review.templates.job_code import CodeEdit
-from slipway.review.touched import Touched, touched
+from slipway.review.touched import ACCOUNT, Fate, Touched, touched
 from slipway.review.usual import job_spec
 
 
@@ -100,6 +100,12 @@ class Change:
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
         return tuple(job for job in self.jobs if job.persistent_resource_id == id_)
+
+    @cached_property
+    def going(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return names of what goes or is forgotten, and of the accounts that go."""
+        gone = frozenset(one.physical for one in self.touched if one.goes or one.fate is Fate.FORGOTTEN)
+        return gone, frozenset(one.physical for one in self.touched if one.goes and one.type == ACCOUNT)
 
     @cached_property
     def living(self) -> Mapping[str, PersistentResource] | None:

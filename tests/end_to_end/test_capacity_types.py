@@ -61,7 +61,7 @@ def every_kind_and_case_is_proven_published_and_shown(checkout: Checkout) -> Non
     preview = checkout.pulumi("preview")
     assert preview.code == 0, preview.said
     cases = "nap flex-start (end=badly) and nap flex-start (end=badly) as training-pipeline"
-    assert f"{cases} can't be taken" in " ".join(preview.said.split())
+    assert f"A single run by {cases} can't start" in " ".join(preview.said.split())
     assert "slipway:reservations" in preview.said
     lacking = (
         "quota custom_model_training_preemptible_nvidia_h100_gpus in us-central1, limit 0, makes offers unavailable: "

@@ -159,7 +159,7 @@ def refused_to_move(checkout: Checkout, verb: str, key: str, old: str, new: str)
     assert f"stack {checkout.stack} lives in {old} and can't move to {new}, so nothing was changed" in refused.said
     assert f"put {key}: {old} back into stacks/Pulumi.{checkout.stack}.yaml" in refused.said
     assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in refused.said
-    assert "is made: " not in refused.said
+    assert "is made; " not in refused.said
     assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)
 
 

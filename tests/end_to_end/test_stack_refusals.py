@@ -135,7 +135,7 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     assert preview.code == 0, preview.said
     for told in (told_at_deployment, preview.said):
         assert f"{metric}, makes offers unavailable" in told
-    assert "nap spot can't be taken" in told_at_deployment
+    assert "A single run by nap spot can't start" in told_at_deployment
     assert f"✓ {UNTOUCHED}" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")
     assert refusal.code == 5, refusal.said

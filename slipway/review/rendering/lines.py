@@ -21,7 +21,7 @@ class Line:
     """One or several findings in one sentence of at most `LONGEST` words, where the names in it are short enough.
 
     `stacks` say so, empty where there is one alone or where all do. `behind`: who and what is concerned, and what
-    follows, a line each. `names` of all that are hit alike.
+    follows, a line each. `names` of all that are hit alike. `more`: how many others of them are not named.
     """
 
     lead: Finding
@@ -31,12 +31,14 @@ class Line:
     names: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()
     on_main: bool = False
+    more: int = 0
 
     @property
     def clause(self) -> str:
         """Its beginning, for a headline."""
         short = self.lead.clause or self.lead.sentence
-        return short if len(self.names) == 1 else _of_all(short, self.lead.subject.name, self.names)
+        short = short if len(self.names) == 1 else _of_all(short, self.names[0], self.names)
+        return f"{short}, {self.more:,} more such" if self.more else short
 
     @property
     def sign(self) -> str:
@@ -63,7 +65,7 @@ def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]
     mine = [one for one in every if not one.on_main]
     first, *others = ([one for one in some if one.lead.kind not in IN_TABLE] for some in (grave, mine))
     opened = (first or grave or others[0] or mine or every)[:MOST_OPEN]
-    return tuple(opened), tuple(one for one in every if one not in opened)
+    return tuple(opened), tuple(one for one in every if id(one) not in {id(each) for each in opened})
 
 
 def _order(line: Line) -> tuple[bool, bool, int, bool]:
@@ -102,9 +104,7 @@ def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
     for one in following:
         longer = f"{sentence}; {one.clause}"
         sentence = longer if one.clause and len(longer.split()) <= LONGEST else sentence
-    return Line(
-        lead, grade, sentence, names=(lead.subject.name,), behind=tuple(behind), on_main=lead.key in review.on_main
-    )
+    return Line(lead, grade, sentence, names=(_called(lead),), behind=tuple(behind), on_main=lead.key in review.on_main)
 
 
 def _of_stacks(reviews: Sequence[Review]) -> Iterator[Line]:
@@ -125,7 +125,7 @@ def _of_many(some: Iterable[Line]) -> Iterator[Line]:
     found: dict[tuple[object, ...], list[Line]] = {}
     for line in some:
         one = line.lead
-        sentence = line.sentence if _begins(one) else _of_all(one.sentence, one.subject.name, ("",))
+        sentence = _of_all(one.sentence, line.names[0], ("",)) if _plural(one) else line.sentence
         found.setdefault((*_sort(line), sentence), []).append(line)
     for alike in found.values():
         first, names = alike[0], tuple(dict.fromkeys(name for line in alike for name in line.names))
@@ -138,15 +138,27 @@ def _of_many(some: Iterable[Line]) -> Iterator[Line]:
 
 
 def _of_one(some: Iterable[Line]) -> Iterator[Line]:
-    """Lines that say the same of one subject, but for what a headline leaves out, are one."""
+    """Lines that say the same of one subject, but for what a headline leaves out, are one; so are many that say the
+    same of a subject each."""
     found: dict[tuple[object, ...], list[Line]] = {}
     for line in some:
         alike = (line.names, line.lead.clause or line.sentence)
         found.setdefault((*_sort(line), *alike), []).append(line)
-    for first, *others in found.values():
+    for lines_ in list(found.values()):
+        line = lines_[0]
+        if len(lines_) == len(line.names) == 1:
+            del found[(*_sort(line), line.names, line.lead.clause or line.sentence)]
+            same = (*_sort(line), _of_all(line.sentence, line.names[0], ("",)))
+            found.setdefault(same, []).append(line)
+    for some_ in found.values():
+        if len(some_) <= MOST_NAMED and len({line.names for line in some_}) > 1:
+            yield from some_
+            continue
+        first, *others = some_
         behind = tuple(each for line in others for each in (line.sentence, *line.behind))
-        more = f"; {len(others)} more such" if others else ""
-        yield replace(first, sentence=f"{first.sentence}{more}", behind=(*first.behind, *behind))
+        more = f"; {len(others):,} more such" if others else ""
+        sentence = f"{first.sentence}{more}"
+        yield replace(first, sentence=sentence, behind=(*first.behind, *behind), more=len(others))
 
 
 def _sort(line: Line) -> tuple[object, ...]:
@@ -154,13 +166,19 @@ def _sort(line: Line) -> tuple[object, ...]:
 
 
 def _behind(line: Line) -> Iterable[str]:
-    name = f"`{line.lead.subject.name}`"
+    name = f"`{line.names[0]}`"
     return [f"{name}: {each}" for each in line.behind] or [name]
 
 
-def _begins(one: Finding) -> bool:
-    """Tell whether its sentence begins with its name, so that the verb after that is of one alone."""
-    return one.sentence.startswith(f"`{one.subject.name}`")
+def _called(one: Finding) -> str:
+    """The name by which its sentence calls it."""
+    part = one.subject.part
+    return part if part and f"`{part}`" in one.sentence else one.subject.name
+
+
+def _plural(one: Finding) -> bool:
+    """Tell whether its sentence is as right of several: `Jobs of …`, `Submissions of …`."""
+    return one.section is Section.TEMPLATES and not one.sentence.startswith(f"`{one.subject.name}`")
 
 
 def _of_all(sentence: str, name: str, names: Sequence[str]) -> str:

@@ -17,7 +17,6 @@ from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.trainers import acting, reads, submits_as, trainers_alone
-from slipway.review.touched import ACCOUNT, Fate
 from slipway.review.words import distinct, jobs, named, several, told_jobs
 from slipway.stack.members import crowd
 
@@ -163,8 +162,8 @@ def _own(
 ) -> tuple[Grants, Grants]:
     """Drop what is said otherwise: of a submitter who comes or goes, of a bucket or an account that goes, of who may
     act as which trainer."""
-    going = {one.physical for one in change.touched if one.goes or one.fate is Fate.FORGOTTEN}
-    if any(one.goes and one.type == ACCOUNT and one.physical == member.partition(":")[2] for one in change.touched):
+    going, accounts = change.going
+    if member.partition(":")[2] in accounts:
         loses = []
     told = acting(change.before) - acting(change.after) if change.before and change.after else frozenset()
     loses = [
