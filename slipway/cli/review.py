@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from slipway.review.change import Files
     from slipway.review.gate import MergeResult
     from slipway.review.review import Review
-    from slipway.review.templates.job_code import CodeEdit
+    from slipway.review.job_code import CodeEdit
 
 EXIT_SHUT = 5
 _FIX = {
@@ -240,7 +240,7 @@ def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, 
 def _job_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, CodeEdit]]:
     """Compare files of jobs with those of the base branch, whose checkout this command runs in, unless that is the
     change's own."""
-    from slipway.review.templates.job_code import edit
+    from slipway.review.job_code import edit
 
     if checkout.resolve() == Path.cwd():
         return

@@ -67,11 +67,11 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         stopped, stops = level == MANDATORY, becomes == MANDATORY
         rule, amounts = f"Rule `{key}`", f": {_shown(was)} → {_shown(now)}"
         if now is None:
-            kind, words = "policy-weaker", f"{rule} is dropped{': what it refused is deployed' if stopped else ''}"
+            kind, words = "policy-weaker", f"{rule} is dropped{', and stops no deployment any more' if stopped else ''}"
         elif was is None:
             kind, words = "policy-added", f"{rule} is new{': what breaks it is refused' if stops else ''}"
         elif stopped and not stops:
-            kind, words = "policy-weaker", f"{rule} only warns from now on: what it refused is deployed"
+            kind, words = "policy-weaker", f"{rule} only warns from now on, and stops no deployment any more"
         elif stops and not stopped:
             kind, words = "policy-added", f"{rule} refuses from now on what it only warned of"
         elif was == now:
@@ -81,9 +81,9 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         else:
             kind, words = "policy-added", f"{rule} asks for more{amounts}"
         less = kind == "policy-weaker"
-        text = (BY_KEY[key].text,) if key in BY_KEY else ()
+        more = f": “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
         grade = Grade.NOTE if less and not stopped else None
-        yield KINDS[kind].of(Subject("policy", key), words, details=text, grade=grade, field=_FILE)
+        yield KINDS[kind].of(Subject("policy", key), words, more=more, grade=grade, field=_FILE)
 
 
 def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, str]:

@@ -110,6 +110,7 @@ def test_the_bars_of_the_design_are_measured() -> None:
         "stack-scale",
         "list-10000",
         "review",
+        "review-many-events",
     }
 
 

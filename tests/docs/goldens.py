@@ -86,11 +86,6 @@ def framed(markdown: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in _bold(lines).splitlines())
 
 
-def seen(markdown: str) -> str:
-    """What is seen before anything is unfolded."""
-    return framed(markdown.partition("<details>")[0])
-
-
 def _bold(lines: str) -> str:
     first, _, rest = lines.partition("\n")
     return f"**{first.removeprefix('### ')}**\n{rest}"

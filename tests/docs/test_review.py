@@ -15,11 +15,11 @@ from . import goldens
 
 ROOT = Path(__file__).parents[2]
 GUIDE, README = ROOT / "docs" / "review.md", ROOT / "README.md"
+"""The README has the first comment as a picture, which `python -m tests.review.pictures FOLDER` draws."""
 PLACES = (
     (GUIDE, "comment: rolls", goldens.framed(goldens.rolls())),
     (GUIDE, "comment: goes", goldens.framed(goldens.goes())),
     (GUIDE, "grades", goldens.grades()),
-    (README, "comment: rolls", goldens.seen(goldens.rolls())),
 )
 
 
@@ -27,11 +27,18 @@ def place(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<=<!-- {name} -->\n).*?(?=\n<!-- /{name.partition(':')[0]} -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "grades", "readme"))
+@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "grades"))
 def test_what_the_product_makes_stands_on_the_page(page: Path, name: str, made: str) -> None:
     found = place(name).search(page.read_text(encoding="utf-8"))
     assert found, f"no {name}"
     assert found[0].strip() == made.strip(), "python -m tests.docs.test_review writes it"
+
+
+def test_the_readme_shows_the_comment_as_a_picture() -> None:
+    (words, file) = re.findall(r"!\[([^\]]*)\]\((docs/[^)]*\.png)\)", README.read_text(encoding="utf-8"))[0]
+    headline = goldens.shown(goldens.rolls()).splitlines()[0].removeprefix("### ").replace("`", "")
+    assert words == headline, "python -m tests.review.pictures FOLDER draws it anew"
+    assert (ROOT / file).stat().st_size < 150_000
 
 
 def test_grades_and_their_signs() -> None:

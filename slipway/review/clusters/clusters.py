@@ -255,7 +255,8 @@ def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]
     back = f"; {with_month(price(old))}, saved" if price(old).known else ""
     if given and scarce(old):
         back = f"; its {given} may not come again"
-    same = next((other for other in successions(change) if other.old is None and _alike(old, other.new)), None)
+    made = (other for other in successions(change) if other.old is None and _alike(old, other.new))
+    same = None if dormant else next(made, None)
     first = before_creates(old.id, change) if dormant else ""
     words, more = f"`{one.name}` {fate(one)}{why}", f"{first}: nobody can submit to it any more{back}"
     if one.failed:

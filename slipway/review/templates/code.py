@@ -9,7 +9,7 @@ from slipway.catalog.model import Template
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import few, join
 from slipway.review.change import Change, Files
-from slipway.review.templates.job_code import Constant
+from slipway.review.job_code import Constant
 from slipway.review.templates.secret_values import HIDDEN, KEEP, looks_secret, shown
 from slipway.review.templates.usage import finding
 from slipway.review.usual import job_spec

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Files
-from slipway.review.templates.job_code import edit
+from slipway.review.job_code import edit
 from tests.slipway.review.templates.lora import LORA, asking, found
 
 FILE = "jobs/lora/task.py"
