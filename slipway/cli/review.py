@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from slipway.review.change import Files
     from slipway.review.gate import MergeResult
-    from slipway.review.review import Review
     from slipway.review.job_code import CodeEdit
+    from slipway.review.review import Review
 
 EXIT_SHUT = 5
 _FIX = {

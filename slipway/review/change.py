@@ -21,8 +21,8 @@ from slipway.generations.action import Action, What, Why
 from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
 from slipway.quota.usage import drawn as drawn_by
-from slipway.review.preview import Preview
 from slipway.review.job_code import CodeEdit
+from slipway.review.preview import Preview
 from slipway.review.touched import ACCOUNT, Fate, Touched, touched
 from slipway.review.usual import job_spec
 

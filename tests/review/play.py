@@ -17,10 +17,10 @@ from slipway.facts import Facts
 from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from slipway.review.change import Change, Files
+from slipway.review.job_code import CodeEdit, edit
 from slipway.review.preview import Preview
 from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
-from slipway.review.job_code import CodeEdit, edit
 from slipway.state import State, StateResource, refuse_move
 from tests.review.case import Case, Edit, World
 from tests.review.checkout import proven, text

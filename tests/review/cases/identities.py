@@ -32,7 +32,7 @@ GITHUB = {
 CASES = (
     Case(
         "A guest's access has no end any more",
-        names=(hurts("access-added | resource-replaced", "", "guest@partner.example", "condition"),),
+        names=(stops("access-added | resource-replaced", "", "guest@partner.example", "condition"),),
         may=("access-gone",),
         steps=replaces(ON_PROJECT, "guest", GUARDED, "", condition=None),
         accident="a condition dropped from a grant",
@@ -52,13 +52,13 @@ CASES = (
     ),
     Case(
         "A member of another organization's group reads the results",
-        names=(hurts("access-added", "group:all@partner.example", "acme-work"),),
+        names=(stops("access-added", "group:all@partner.example", "acme-work"),),
         steps=does(grants("create", ON_BUCKET, "group:all@partner.example", VIEWER, bucket="acme-work")),
         accident="a group whose members others choose",
     ),
     Case(
         "The whole company reads the results",
-        names=(hurts("domain-access | access-added", "domain:acme.example"),),
+        names=(stops("domain-access | access-added", "domain:acme.example"),),
         steps=does(grants("create", ON_BUCKET, "domain:acme.example", VIEWER, bucket="acme-work")),
         accident="a group replaced by everybody",
     ),
@@ -83,7 +83,7 @@ CASES = (
     ),
     Case(
         "Somebody may act as the trainer",
-        names=(hurts("access-added", "user:eve@acme.example", "roles/iam.serviceAccountUser"),),
+        names=(stops("access-added", "user:eve@acme.example", "roles/iam.serviceAccountUser"),),
         may=("role-above-table",),
         steps=does(
             grants(

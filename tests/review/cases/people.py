@@ -40,7 +40,7 @@ CASES = (
     Case(
         "The team's group gives way to the whole domain",
         (stack("group:ml@acme.example", "domain:acme.example"),),
-        (stops("submitter-gone", TEAM), hurts("domain-access", "domain:acme.example", "Everybody")),
+        (stops("submitter-gone", TEAM), stops("domain-access", "domain:acme.example", "Everybody")),
         world=BUSY,
         accident="a group replaced by everybody",
     ),
@@ -192,13 +192,13 @@ CASES = (
     ),
     Case(
         "A key of the trainer is made, which never ends",
-        names=(hurts("access-added", "", "key"),),
+        names=(stops("access-added", "", "key"),),
         steps=does(step("create", KEY, "for-ci", new={"serviceAccountId": TRAINER})),
         accident="a key of a service account that leaked",
     ),
     Case(
         "Somebody outside gets a role",
-        names=(hurts("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
+        names=(stops("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
         steps=does(
             grants("create", ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work")
         ),

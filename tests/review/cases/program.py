@@ -62,13 +62,13 @@ CASES = (
     ),
     Case(
         "A workflow deploys without asking",
-        names=(hurts("workflow-edited", "workflows", ".github/workflows/up.yaml"),),
+        names=(stops("workflow-edited", "workflows", ".github/workflows/up.yaml"),),
         files=(".github/workflows/up.yaml",),
         accident="an approval removed from a workflow",
     ),
     Case(
         "Who has to agree is edited",
-        names=(hurts("workflow-edited", "workflows", "CODEOWNERS"),),
+        names=(stops("workflow-edited", "workflows", "CODEOWNERS"),),
         files=(".github/CODEOWNERS",),
     ),
     Case(
@@ -194,7 +194,7 @@ CASES = (
     ),
     Case(
         "The rules in CrossGuard's pack are switched off",
-        names=(hurts("workflow-edited", "workflows", "policy/__main__.py"),),
+        names=(stops("workflow-edited", "workflows", "policy/__main__.py"),),
         files=("policy/__main__.py",),
         accident="a policy pack that no longer ran",
     ),

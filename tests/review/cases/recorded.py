@@ -33,7 +33,7 @@ CASES = (
         "The submitters' group gives way to a domain, and buckets and the account get other names",
         names=(
             stops("submitter-gone", "group:ml-engineers@slipway.example"),
-            hurts("domain-access", "domain:slipway.example"),
+            stops("domain-access", "domain:slipway.example"),
             tells("submitter-added", "user:bob@slipway.example"),
             hurts("code-forbidden", "workspace"),
             stops("account-deleted", f"slipway-local-trainer@{OF_LOCAL}"),

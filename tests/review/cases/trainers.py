@@ -52,7 +52,7 @@ CASES = (
     Case(
         "Another person may submit as the trainer, and so read the token",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {TEAM}\n"),),
-        (hurts("trainer-access-added", TEAM, "hf-token"),),
+        (stops("trainer-access-added", TEAM, "hf-token"),),
         given=(trainer(ADA), LORA),
         world=BUSY,
         accident="a secret shared with those who were only to use it",

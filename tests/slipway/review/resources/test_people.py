@@ -114,7 +114,7 @@ def test_a_submitter_who_comes_is_for_knowing(snapshot: SnapshotAssertion, previ
 
 def test_a_whole_domain_is_said_to_be_one(snapshot: SnapshotAssertion) -> None:
     (added,) = found(*submits("create", "domain:acme.example"), after=with_members(TEAM, "domain:acme.example"))
-    assert (added.kind, added.grade) == ("domain-access", Grade.WARNING)
+    assert (added.kind, added.grade) == ("domain-access", Grade.BLOCKING)
     assert added.sentence == snapshot
 
 
@@ -151,7 +151,7 @@ def test_a_program_that_takes_a_submitters_role_away_shuts_out_who_is_still_list
 
 def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
     (more,) = found(grant("create", TEAM, "roles/bigquery.user", parent=WORKSPACE))
-    assert (more.kind, more.grade) == ("access-added", Grade.WARNING)
+    assert (more.kind, more.grade) == ("access-added", Grade.BLOCKING)
     trainer = f"serviceAccount:{TRAINER}"
     (writes,) = found(grant("create", trainer, "roles/aiplatform.user", parent=WORKSPACE))
     assert (writes.kind, writes.grade) == ("access-added", Grade.NOTE)

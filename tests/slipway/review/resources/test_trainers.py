@@ -92,7 +92,7 @@ def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads(snapshot: Snapsh
     (one,) = review(told).consequences
     assert (one.kind, one.grade, one.field) == (
         "trainer-access-added",
-        Grade.WARNING,
+        Grade.BLOCKING,
         "slipway:trainers.evals.submitters",
     )
     assert one.sentence == snapshot
