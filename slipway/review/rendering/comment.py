@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
 from slipway.findings.finding import Grade, Section
-from slipway.findings.kinds import FOLLOWING
+from slipway.findings.kinds import FOLLOWING, REFUSING
 from slipway.findings.markdown import block, code, folded, text
 from slipway.formatting import counted, short
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
@@ -159,12 +159,14 @@ def _row(review: Review) -> tuple[str, ...]:
         if words or one.kind not in FOLLOWING:
             changed.setdefault(what, _cell(f"{what} {words}".strip(), strong=strong or one.grade is Grade.BLOCKING))
     money = review.money
+    refused = any(one.kind in REFUSING and one.grade is Grade.BLOCKING for one in review.yours)
+    quota, policy = ("–" if refused and state == "ok" else state for state in (review.quota, review.policy))
     return (
         text(review.stack),
         _few(changed.values()),
         f"{_monthly(money.idle)}, at most {_monthly(money.most)}" if money else "?",
-        _cell(review.quota or "?", strong=review.quota not in ("ok", "nothing drawn", "")),
-        _cell(review.policy or "?", strong=review.policy not in ("ok", "none", "")),
+        _cell(quota or "?", strong=quota not in ("ok", "nothing drawn", "–", "")),
+        _cell(policy or "?", strong=policy not in ("ok", "none", "–", "")),
     )
 
 
