@@ -10,7 +10,7 @@ what it costs on demand.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
@@ -113,6 +113,13 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
         return Price(alone, complete=False, at_most=at_most)
     of_disk = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
     return Price(alone + of_disk, complete=not attached, at_most=at_most)
+
+
+def dearest(amounts: Iterable[Price]) -> Price:
+    """The highest by what is known; whole only where all are."""
+    some = list(amounts)
+    highest = max(some, key=lambda one: one.known, default=Price())
+    return replace(highest, complete=all(one.complete for one in some))
 
 
 def per_hour(machines: Iterable[MachineGroup], region: str, capacity_type: str = POOL) -> Price:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from slipway.formatting import join, span
 
@@ -34,10 +34,31 @@ class Season:
     idle_limit: timedelta | None = None
 
     def includes(self, now: datetime) -> bool:
-        return (self.begins is None or self.begins <= now) and (self.ends is None or now < self.ends)
+        return (self.begins is None or self.begins <= now) and not self.over(now)
+
+    def over(self, now: datetime) -> bool:
+        return self.ends is not None and self.ends <= now
 
 
 ALWAYS = Season()
+
+
+class Dated(Protocol):
+    @property
+    def season(self) -> Season: ...
+
+
+SomeDated = TypeVar("SomeDated", bound=Dated)
+
+
+def at_once(
+    there: Iterable[SomeDated], coming: Iterable[SomeDated]
+) -> Iterator[tuple[datetime | None, list[SomeDated]]]:
+    """Yield what is there at once: now (None), and from the beginning of each season to come on."""
+    now, later = list(there), list(coming)
+    yield None, now
+    for begins in sorted({one.season.begins for one in later if one.season.begins}):
+        yield begins, [one for one in (*now, *later) if one.season.includes(begins)]
 
 
 def moment(text: str) -> datetime:

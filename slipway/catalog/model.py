@@ -5,8 +5,9 @@ Readers pass over keys that they do not know, so adding a field keeps the schema
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from slipway.catalog.clusters import Cluster, DormantCluster
@@ -27,6 +28,7 @@ from slipway.cluster import Reservation
 from slipway.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import Revision, unfit
+from slipway.season import at_once
 
 SCHEMA = 2
 NAME = "catalog.json"
@@ -203,6 +205,18 @@ class Catalog:
     def revision(self) -> Revision:
         """The commit; without one for a catalog that does not tell."""
         return Revision(self.commit, self.dirty)
+
+    @property
+    def coming(self) -> tuple[DormantCluster, ...]:
+        """Dormant clusters that come without an edit."""
+        return tuple(one for one in self.dormant.values() if one.comes)
+
+    @property
+    def at_once(self) -> Iterator[tuple[datetime | None, list[Cluster]]]:
+        """Clusters that are there at once: now (None), with those that only machines or quota were lacking for, and
+        from the beginning of each season to come on."""
+        late = [one for one in self.coming if one.lacks or one.awaited]
+        return at_once((*self.clusters.values(), *late), [one for one in self.coming if one not in late])
 
     @property
     def regions(self) -> tuple[str, ...]:

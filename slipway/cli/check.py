@@ -15,10 +15,12 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import output_option
+from slipway.context import Clock
 from slipway.errors import ConfigError
 from slipway.formatting import counted, join, nearest, quoted
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import Bounds, Price, hourly, price_in_words, total
+from slipway.prices import Bounds, Price, dearest, hourly, price_in_words, total
+from slipway.season import at_once
 from slipway.stack.yaml_file import Document, DocumentPart, Mistake, StackErrors, in_words, load
 
 if TYPE_CHECKING:
@@ -160,7 +162,8 @@ def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> 
     from slipway.catalog.lookup import unused_pools
 
     entries = DocumentPart(document)["config"]["slipway:persistentResources"]
-    pools = {(one.name, pool.name): pool for one in stack.clusters if not one.adopted for pool in one.pools}
+    wanted = (one for one in stack.clusters if not (one.adopted or one.season.over(Clock().now())))
+    pools = {(one.name, pool.name): pool for one in wanted for pool in one.pools}
     for cluster, name in unused_pools(pools, published):
         pool = pools[cluster, name]
         monthly = (hourly(pool.machine, stack.region) * pool.min).known * HOURS_OF_A_MONTH
@@ -197,8 +200,14 @@ def _summary(stack: Stack) -> str:
 
 
 def _price(stack: Stack) -> Bounds:
-    """Sum without adopted clusters: whoever made them pays for them."""
-    return total((one for one in stack.clusters if not one.adopted), stack.region)
+    """Sum what is there now, and at most what is there at once, without adopted clusters: whoever made them pays for
+    them. As a review does, but for clusters that were given up, of which no file tells."""
+    now = Clock().now()
+    paid = [one for one in stack.clusters if not one.adopted]
+    there = [one for one in paid if one.season.includes(now)]
+    coming = [one for one in paid if one.season.begins and one.season.begins > now]
+    times = [total(some, stack.region) for _, some in at_once(there, coming)]
+    return Bounds(times[0].floor, dearest(one.ceiling for one in times))
 
 
 def _json(checked: list[Checked]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from slipway.machines.spec import MachineGroup
 from slipway.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud, parsed
 from slipway.quota.metrics import ALL_SHORT_COMMAND, label, namespace
 from slipway.quota.report import Line, OfferDraw, QuotaReport, tables
-from slipway.quota.seasons import coming, judge, metrics
+from slipway.quota.seasons import judge, metrics
 from slipway.submission.request import fill
 
 CONTACT = "SLIPWAY_CONTACT"
@@ -159,7 +159,7 @@ def _live(context: Context, draws: tuple[OfferDraw, ...], *also: str) -> Live:
         metrics=metrics(catalog, draws) | frozenset(also),
         # Where a cluster is or comes; where it is not, nothing of it draws anything.
         elsewhere=tuple(
-            dict.fromkeys(one.region for one in (*catalog.clusters.values(), *coming(catalog)) if one.region)
+            dict.fromkeys(one.region for one in (*catalog.clusters.values(), *catalog.coming) if one.region)
         ),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)

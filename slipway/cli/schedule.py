@@ -31,7 +31,7 @@ from slipway.generations.dormant import ends_within
 from slipway.generations.published_clusters import declared
 from slipway.live import Live
 from slipway.prices import MORE, Price, dollars
-from slipway.quota.seasons import coming, metrics
+from slipway.quota.seasons import metrics
 from slipway.season import moment_in_words
 
 
@@ -107,7 +107,7 @@ def _live(context: Context) -> Live:
     scope = LiveScope(
         catalog.project,
         catalog.region,
-        metrics=metrics(catalog) if coming(catalog) else frozenset(),
+        metrics=metrics(catalog) if catalog.coming else frozenset(),
         now=context.now,
         ends_within=ends_within(map(declared, clusters)),
         elsewhere=catalog.regions_ever[1:],

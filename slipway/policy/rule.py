@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from slipway.catalog.clusters import Cluster, DormantCluster, Pool
+from slipway.catalog.clusters import Cluster, Pool
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.facts import Facts
 from slipway.formatting import join
@@ -34,17 +33,7 @@ class DeclaredStack:
     def clusters(self) -> Iterable[Cluster]:
         """Clusters of now, and those that a season is yet to bring: once it begins, it is too late to say no to
         them."""
-        coming = (one for one in self.catalog.dormant.values() if one.comes)
-        return (*self.catalog.clusters.values(), *coming)
-
-    @property
-    def together(self) -> Iterator[tuple[datetime | None, Iterable[Cluster]]]:
-        """The clusters that are there at once: now (None), and from the beginning of each season to come on."""
-        dormant = [one for one in self.clusters if isinstance(one, DormantCluster)]
-        yield None, (*self.catalog.clusters.values(), *(one for one in dormant if one.lacks))
-        coming = (one.season.begins for one in dormant if not one.lacks)
-        for begins in sorted({one for one in coming if one is not None}):
-            yield begins, [one for one in self.clusters if one.season.includes(begins)]
+        return (*self.catalog.clusters.values(), *self.catalog.coming)
 
     @property
     def pools(self) -> Iterator[tuple[str, Pool]]:

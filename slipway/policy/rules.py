@@ -55,7 +55,7 @@ def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach
 def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
     """Costs of what is there at once, with from when on in words. Each cluster as the dearest of what it may become;
     those that are adopted cost their own people."""
-    for begins, clusters in subject.together:
+    for begins, clusters in subject.catalog.at_once:
         found = Bounds(Price(), Price())
         for cluster in (one for one in clusters if not one.adopted):
             options = [_bounds(pools.values()) for pools in (cluster.pools, *(cluster.alternatives or ()))]

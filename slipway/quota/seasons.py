@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from slipway.catalog.clusters import Cluster, DormantCluster
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec, CurrentCluster
 from slipway.findings.finding import Finding, Grade, Subject
@@ -159,18 +159,13 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
         cluster.id for cluster in alive if cluster.id not in known and cluster.labels.get(STACK_LABEL) == catalog.stack
     )
     report = assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
-    rest = [CurrentCluster(spec(one), one.id, "", import_=False) for one in coming(catalog)]
+    rest = [CurrentCluster(spec(one), one.id, "", import_=False) for one in catalog.coming]
     return with_coming(report, readiness(current, rest, live, region=catalog.region, now=now, old=old))
-
-
-def coming(catalog: Catalog) -> list[DormantCluster]:
-    """Dormant clusters that come without an edit."""
-    return [one for one in catalog.dormant.values() if one.comes]
 
 
 def metrics(catalog: Catalog, draws: tuple[OfferDraw, ...] = ()) -> frozenset[str]:
     """Metrics whose limits the verdict needs."""
-    return drawn(map(spec, (*catalog.clusters.values(), *coming(catalog))), draws)
+    return drawn(map(spec, (*catalog.clusters.values(), *catalog.coming)), draws)
 
 
 def quota_ids(live: Live) -> Mapping[str, str] | None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
 from slipway.capacity import RESERVATION
+from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.codec import As
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import UNKNOWN, Price, dollars, signed
+from slipway.prices import UNKNOWN, Price, dearest, dollars, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import price
 from slipway.review.clusters.jobs import reservations
@@ -61,9 +62,9 @@ class Amount:
 
 @dataclass(frozen=True)
 class Money:
-    """Costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum, also of
-    clusters whose season is to come, as `slipway check` counts them. `overlap`: what old generations cost beside that
-    until they are gone. Before a first deployment amounts are 0; where nobody could tell, unknown."""
+    """Costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum, at the
+    dearest time, seasons to come included, as `slipway check` counts them. `overlap`: what old generations cost beside
+    that until they are gone. Before a first deployment amounts are 0; where nobody could tell, unknown."""
 
     idle: Amount
     most: Amount
@@ -92,9 +93,13 @@ def costs(change: Change) -> Iterator[Finding]:
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
-    coming = [one for one in catalog.dormant.values() if most and one.comes]
-    some = (*catalog.clusters.values(), *coming)
-    return sum((price(one, most=most) for one in some if not one.adopted), Price())
+    if not most:
+        return _sum(catalog.clusters.values())
+    return dearest(_sum(some, most=True) for _, some in catalog.at_once)
+
+
+def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
+    return sum((price(one, most=most) for one in clusters if not one.adopted), Price())
 
 
 def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from slipway.deployment.snapshot import read
 from slipway.facts import CATALOG, Fact, Facts
 from slipway.live import Live, Unknown
 from slipway.machines.table import regions
-from slipway.quota.seasons import coming, metrics
+from slipway.quota.seasons import metrics
 from slipway.review import events
 from slipway.review.change import NO_FILES, Change, Files
 from slipway.review.preview import Preview
@@ -53,7 +53,7 @@ def change(
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
         lines = after.quota.lines if after else {}
-        catalogs = [one.catalog for one in (known, after) if one and coming(one.catalog)]
+        catalogs = [one.catalog for one in (known, after) if one and one.catalog.coming]
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,

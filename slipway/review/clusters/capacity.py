@@ -61,7 +61,7 @@ def _unused(change: Change) -> Iterator[Finding]:
 
 
 def _idle_pools(catalog: Catalog) -> Iterator[tuple[str, str, Pool]]:
-    coming = {name: one for name, one in catalog.dormant.items() if one.comes}
+    coming = {one.name: one for one in catalog.coming}
     clusters = {name: one for name, one in {**coming, **catalog.clusters}.items() if not one.adopted}
     pools = {(name, pool.name): pool for name, one in clusters.items() for pool in one.pools.values()}
     for cluster, name in unused_pools(pools, catalog.templates.values()):

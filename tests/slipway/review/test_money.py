@@ -1,6 +1,7 @@
 """What a change costs: idle and at most, the overlap, runs of templates. # Z8 # N5"""
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from slipway.findings.finding import Finding, Grade
 from slipway.prices import UNKNOWN, Price
 from slipway.review.change import Change
 from slipway.review.money import costs, money
+from slipway.season import Season
 from tests.slipway.review.builders import (
     CPU,
     H100,
@@ -68,6 +70,19 @@ def test_a_cluster_whose_season_is_to_come_counts_at_most_and_not_idle() -> None
     assert (begun.idle.difference, begun.most.difference) == (Decimal("101.01"), Decimal(0))
     for gone in (over, given_up, replace(coming, adopted=True)):
         assert not money(change(facts(clusters={}), facts(clusters={}, dormant={"h100": gone}))).most.difference
+
+
+def test_seasons_that_take_turns_are_not_added_up() -> None:  # N5 Z8
+    turn = NOW + timedelta(days=9)
+    first = replace(OLD, season=Season(ends=turn))
+    second = DormantCluster(**{**vars(OLD), "name": "second", "season": Season(begins=turn)})
+    found = money(change(facts(first), facts(first, dormant={"second": second})))
+    assert (found.most.after, found.most.difference) == (priced("404.04"), Decimal(0))
+    beside = replace(second, season=Season(begins=turn - timedelta(days=1)))
+    assert money(change(facts(first), facts(first, dormant={"second": beside}))).most.after == priced("808.08")
+    late = replace(second, season=Season(begins=NOW - timedelta(days=1)), lacks=("cpus",))
+    waits = money(change(facts(OLD), facts(OLD, dormant={"second": late})))
+    assert (waits.idle.difference, waits.most.after) == (Decimal(0), priced("808.08")), "it comes any day"
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,35 @@ def test_good_stacks_are_a_line_each_with_price(checkout: Path) -> None:  # D6, 
     ]
 
 
+def test_a_dated_cluster_is_counted_while_it_is_there(checkout: Path) -> None:  # D6, Z8
+    """As a review counts it: idle now, and at most what is there at once."""
+
+    def price(*dates: str) -> str:
+        pools = "pools: {workers: {machine: n1-standard-8, disk: {type: pd-ssd}, replicas: {min: 1, max: 4}}}"
+        entries = "".join(f"    c{number}: {{{pools}, {one}}}\n" for number, one in enumerate(dates))
+        head, config, _ = GOOD.partition("  slipway:persistentResources:\n")
+        (checkout / "stacks" / "Pulumi.prod.yaml").write_text(f"{head}{config}{entries}")
+        result = run("prod")
+        assert result.exit_code == 0, result.output
+        return result.output.rstrip().rpartition("  ")[2]
+
+    there, comes, over = 'from: "2020-01-01"', 'from: "2970-01-01"', 'until: "2020-01-01"'
+    assert price(there) == "$0.46/h idle, $1.86/h at most"
+    assert price(comes) == "$0.00/h idle, $1.86/h at most"
+    assert price(over) == "$0.00/h", "nothing of it is there, nor comes"
+    assert price(there, over) == price(there)
+    assert price(there, comes) == "$0.46/h idle, $3.71/h at most"
+    assert price(f'{there}, until: "2970-01-01"', comes) == price(there), "they take turns"
+
+
+def test_a_pool_whose_season_is_over_is_no_waste(checkout: Path) -> None:
+    file = checkout / "stacks" / "Pulumi.prod.yaml"
+    pools = "pools: {workers: {machine: n1-standard-16, replicas: 2}}"
+    for dates, warned in (('from: "2970-01-01"', True), ('until: "2020-01-01"', False)):
+        file.write_text(GOOD.replace("    cpu:\n", f"    other: {{{pools}, {dates}}}\n    cpu:\n"))
+        assert ("no job can run on pool other/workers" in run("prod").output) is warned
+
+
 def test_an_adopted_cluster_is_in_no_price(checkout: Path) -> None:  # N13
     file = checkout / "stacks" / "Pulumi.prod.yaml"
     entry = "\n  slipway:persistentResources:\n    theirs:\n      id: team-a\n"
