@@ -21,6 +21,7 @@ from slipway.review.words import Edit, have_ended
 
 _REGION = "region"
 """Of a cluster that is there as an alternative: no key of its own in the stack file."""
+_MOVES = ("gcp:project", "gcp:region")
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class Succession:
 
     @property
     def of_machines(self) -> bool:
-        """Tell whether some edit asks for other machines, or another number of them."""
-        return any(edit.key.startswith("pools") for edit in self.edits)
+        """Tell whether some edit asks for other machines, another number of them, or has them elsewhere."""
+        return any(edit.key.startswith(("pools.", _REGION, *_MOVES)) for edit in self.edits)
 
     @property
     def held(self) -> tuple[MachineGroup, ...]:
@@ -97,8 +98,8 @@ def successions(change: Change) -> Iterator[Succession]:
     if change.after is None:
         return
     before, after = change.old or change.after.catalog, change.after.catalog
-    sides = (("gcp:project", before.project, after.project), ("gcp:region", before.region, after.region))
-    moved = tuple(Edit(*side) for side in sides if side[1] != side[2])
+    sides = ((before.project, after.project), (before.region, after.region))
+    moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
     # Of what is deployed in another project or region, where nobody looked, nothing is known.
     living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
     some = before.clusters if change.old else {}

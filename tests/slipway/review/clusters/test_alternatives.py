@@ -50,6 +50,19 @@ def said(before: Cluster | None, after: Cluster) -> list[Finding]:
     return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
 
 
+def test_to_move_a_cluster_while_a_job_runs_is_no_waste_and_to_name_a_pool_otherwise_is() -> None:
+    on_it = job(on=FAR)
+    home = facts(FIRST, kept(FAR, on_it))
+    (moved, _) = clusters(change(facts(FAR), home, clusters=[away(FAR, used=1)], jobs=[on_it]))
+    assert (moved.kind, moved.grade) == ("cluster-new-generation", Grade.WARNING)
+    assert "costs nothing" not in moved.sentence and "both are paid" in moved.sentence
+    renamed = cluster("gpu", pool("others", H100, 1, 4), id="gpu-0000003")
+    on_it = job(on=FIRST)
+    alike = facts(renamed, kept(FIRST, on_it))
+    (wasted, _) = clusters(change(facts(FIRST), alike, clusters=[living(FIRST, used=1)], jobs=[on_it]))
+    assert (wasted.kind, wasted.grade) == ("cluster-new-generation", Grade.BLOCKING)
+
+
 def test_what_may_come_from_another_region_says_where_and_that_data_stays(snapshot: SnapshotAssertion) -> None:
     (one,) = said(None, LISTED)
     assert one.sentence == snapshot
