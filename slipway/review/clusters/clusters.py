@@ -219,7 +219,7 @@ def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
         ),
         grade=Grade.BLOCKING if wasteful and not any(e.key == "generation" for e in one.edits) else None,
         key=one.key,
-        cost=more,
+        cost=more if one.retires and not one.there else None,
     )
 
 

@@ -21,7 +21,7 @@ from slipway.machines.table import regions
 from slipway.prices import Price, dollars, hourly, per_hour
 from slipway.review.change import Change
 from slipway.review.touched import CLUSTER_TYPE, Fate, Touched, said
-from slipway.review.words import MOST_NAMED, distinct, jobs, machines, named, owned, several, summed, told_jobs
+from slipway.review.words import LONGEST, MOST_NAMED, distinct, jobs, machines, named, owned, several, summed, told_jobs
 
 
 def deletions(change: Change) -> Iterator[Finding]:
@@ -80,10 +80,13 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
     # All that the cluster has is lost, or as far as is known what the jobs have.
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
     lost = sum(per_hour(some, region or catalog.region).known for region, some in held) if catalog else 0
+    words = f"{running} {be} cancelled: this deployment {does} `{name}` under {them}{_cause(gone)}"
+    more, lacks = f"; wait until {have} ended", _lacks(there)
+    whole = f"{more}; {lacks}" if lacks else more
     return KINDS["jobs-cancelled"].of(
         Subject("cluster", name),
-        f"{running} {be} cancelled: this deployment {does} `{name}` under {them}{_cause(gone)}",
-        more=f"; wait until {have} ended",
+        words,
+        more=whole if len(f"{words}{whole}".split()) <= LONGEST else more,
         clause=f"{who} {be} cancelled with `{name}`",
         details=(f"its id is `{id_}`", *jobs(on_it, change.now)),
         cost=float(lost),
@@ -94,9 +97,8 @@ def _destruction(id_: str, gone: Touched | None, there: PersistentResource | Non
     retired, name = id_ in change.retiring, _name(id_, change)
     after, deleted = change.after, KINDS["cluster-deleted"].of
     declared = after is not None and (id_ in after.kept or after.catalog.cluster_named(id_) is not None)
-    holds = machines(summed(there.machines)) if there else ""
     gpus = there is None or any(one.machine.accelerator for one in there.machines)
-    back = f", and its {holds} may not come again" if holds and gpus else ""
+    back = f", and {lacks}" if (lacks := _lacks(there)) else ""
     if declared and gone:
         does = "deleted" if gone.fate is Fate.DELETED else "deleted and made anew"
         words, more = f"`{name}`, which the stack still asks for, is {does}", f"{_cause(gone)}{back}"
@@ -110,6 +112,13 @@ def _destruction(id_: str, gone: Touched | None, there: PersistentResource | Non
     elif gone and (change.old is None or change.old.cluster_named(id_) is None):
         words = f"`{id_}`, to which nobody could submit, is deleted{back}"
         yield deleted(Subject("cluster", id_), words, grade=None if gpus else Grade.WARNING)
+
+
+def _lacks(there: PersistentResource | None) -> str:
+    """`its 2 `a3-highgpu-8g` may not come again`; empty where all that it has can be had any day."""
+    held = there.machines if there else ()
+    scarce = any(one.machine.accelerator for one in held)
+    return f"its {machines(summed(held))} may not come again" if scarce else ""
 
 
 def _cause(gone: Touched | None) -> str:

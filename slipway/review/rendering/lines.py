@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import FIRST, FOLLOWING, IN_TABLE, REFUSING
+from slipway.findings.kinds import COSTING, FIRST, FOLLOWING, IN_TABLE, REFUSING, REPEATED
 from slipway.formatting import join
 from slipway.review.review import Review
 from slipway.review.words import LONGEST, MOST_NAMED, named
@@ -69,26 +69,32 @@ def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]
 
 
 def _order(line: Line) -> tuple[bool, bool, int, bool]:
-    return line.on_main, line.lead.kind not in FIRST, -line.grade, line.lead.section is Section.MONEY
+    lead = line.lead
+    costs = lead.kind in COSTING and (line.grade is Grade.BLOCKING or not lead.cost)
+    return line.on_main, lead.kind not in FIRST, -line.grade, costs or lead.section is Section.MONEY
 
 
 def _alone(review: Review) -> Iterator[Line]:
     """Lines of one review, each of one finding with those that follow from it."""
     following: dict[int, list[Finding]] = {}
-    leads = [one for one in review.consequences if one.kind not in FOLLOWING]
+    said = {(one.kind, _thing(one)) for one in review.consequences}
+    leads: list[Finding] = []
+    followers: list[Finding] = []
     for one in review.consequences:
-        if one.kind in FOLLOWING:
-            causes = [lead for lead in leads if _causes(lead, one, review)]
-            if causes:
-                following.setdefault(id(max(causes, key=lambda lead: lead.grade)), []).append(one)
-            else:
-                yield _line(one, (), review)
+        follows = one.kind in FOLLOWING or (REPEATED.get(one.kind), _thing(one)) in said
+        (followers if follows else leads).append(one)
+    for one in followers:
+        if causes := [lead for lead in leads if _causes(lead, one, review)]:
+            following.setdefault(id(max(causes, key=lambda lead: lead.grade)), []).append(one)
+        else:
+            yield _line(one, (), review)
     for lead in leads:
         yield _line(lead, following.get(id(lead), ()), review)
 
 
 def _causes(lead: Finding, one: Finding, review: Review) -> bool:
-    return _thing(lead) == _thing(one) and (lead.key in review.on_main) == (one.key in review.on_main)
+    same = _thing(lead) == _thing(one) and (lead.key in review.on_main) == (one.key in review.on_main)
+    return same and REPEATED.get(one.kind, lead.kind) == lead.kind
 
 
 def _thing(one: Finding) -> tuple[str, str]:
@@ -103,7 +109,8 @@ def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
     sentence = lead.sentence
     for one in following:
         longer = f"{sentence}; {one.clause}"
-        sentence = longer if one.clause and len(longer.split()) <= LONGEST else sentence
+        fits = one.clause and one.kind not in REPEATED and len(longer.split()) <= LONGEST
+        sentence = longer if fits else sentence
     return Line(lead, grade, sentence, names=(_called(lead),), behind=tuple(behind), on_main=lead.key in review.on_main)
 
 

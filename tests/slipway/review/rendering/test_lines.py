@@ -33,6 +33,30 @@ def test_what_follows_is_told_with_what_it_follows_from() -> None:
     assert [one.lead for one in folded] == [other]
 
 
+def test_a_cluster_that_is_deleted_under_its_jobs_is_one_line() -> None:
+    ends = KINDS["jobs-cancelled"].of(Subject("cluster", "h100"), "`x` is cancelled with `h100`")
+    goes = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` is deleted", more=", for good")
+    gone = KINDS["pool-gone"].of(Subject("pool", "h100/workers"), "Nobody can submit to it")
+    other = replace(goes, subject=Subject("cluster", "cpu"))
+    opened, folded = lines([told(gone, goes, ends, other)])
+    assert [(one.lead, one.sentence, one.behind) for one in opened] == [
+        (gone, gone.sentence, ()),
+        (ends, ends.sentence, (goes.sentence,)),
+        (other, other.sentence, ()),
+    ]
+    assert folded == ()
+    assert lines([told(goes)])[0][0].lead == goes
+
+
+def test_what_only_costs_is_told_after_what_somebody_loses() -> None:
+    lower = KINDS["capacity-lower-maximum"].of(Subject("pool", "cpu/workers"), "It can't grow as far")
+    idle = KINDS["cluster-new-generation"].of(Subject("cluster", "gpu"), "A second one is made")
+    paid = replace(idle, subject=Subject("cluster", "h100"), sentence="Both are paid", cost=100.0)
+    assert [one.lead for one in lines([told(idle, paid, lower)])[0]] == [paid, lower, idle]
+    waste, refused = replace(paid, grade=Grade.BLOCKING), gone("lora")
+    assert [one.lead for one in lines([told(waste, refused)])[0]] == [refused, waste]
+
+
 def test_a_line_is_as_grave_as_what_follows() -> None:
     made = KINDS["cluster-returns"].of(Subject("cluster", "h100"), "`h100` comes back")
     paid = KINDS["generations-overlap"].of(Subject("cluster", "h100"), "Both are paid")
