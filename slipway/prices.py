@@ -22,6 +22,10 @@ from slipway.machines.table import accelerator, machine, machine_types
 FEE = Decimal("0.15")
 UNKNOWN_PRICE = "price unknown"
 MORE = "and more"
+NOTABLE = Decimal(10)
+"""USD a month: of less nothing is said."""
+_SHARE, _MOST = Decimal("0.1"), 10 * HOURS_OF_A_MONTH
+"""A rise is tolerated up to this share of what was paid, at most these USD."""
 _PER_GB = Decimal("0.0000001")
 
 
@@ -75,6 +79,11 @@ def bounded(words: str, amount: Price) -> str:
 def signed(by: Decimal, *, per: str = "h") -> str:
     """`+$0.46/h`, `−$0.46/h`: by how much something costs more or less."""
     return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)), per=per)}"
+
+
+def is_steep(before: Decimal, after: Decimal) -> bool:
+    """Tell whether a rise is beyond what a stack tolerates; USD a month, or for a whole run."""
+    return after - before >= NOTABLE and after - before > min(before * _SHARE, _MOST)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _ALL = (
         (
             "cluster-new-generation",
             _WARNING,
-            "an edit makes a second cluster; ⛔ where jobs run and it changes no machine",
+            "an edit makes a second cluster; ⛔ where jobs run, no machine changes, and it costs $10/h or more",
         ),
         (
             "key-unchecked",
@@ -64,7 +64,7 @@ _ALL = (
     ),
     *_rows(
         Section.MONEY,
-        ("idle-cost", _NOTE, "what the stack costs with nothing running"),
+        ("idle-cost", _NOTE, "what the stack costs with nothing running; ⚠ for a steep rise"),
         ("most-cost", _NOTE, "what the stack costs with every pool at its maximum"),
         ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
         ("reservation-paid", _BLOCKING, "a reservation stays paid, whether jobs use it or not"),

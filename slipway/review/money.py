@@ -14,15 +14,12 @@ from slipway.codec import As
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import UNKNOWN, Price, dearest, dollars, signed
+from slipway.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import price
 from slipway.review.clusters.jobs import reservations
 from slipway.review.clusters.succession import held_price, successions
 from slipway.review.templates.run_cost import run_costs
-
-_NOTABLE = Decimal(10)
-"""USD an hour, some $7,300 a month: a rise of what is paid with nothing running that somebody should have meant."""
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -50,6 +47,16 @@ class Amount:
     def difference(self) -> Decimal:
         """Return the difference of what is known."""
         return self.after.known - self.before.known
+
+    @property
+    def monthly(self) -> Decimal:
+        """Return the difference in USD a month."""
+        return self.difference * HOURS_OF_A_MONTH
+
+    @property
+    def steep(self) -> bool:
+        sides = (one.known * HOURS_OF_A_MONTH for one in (self.before, self.after))
+        return self.told and is_steep(*sides)
 
     @property
     def told(self) -> bool:
@@ -105,14 +112,13 @@ def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
 def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Finding]:
     if amount.before == amount.after:
         return
-    monthly = signed(amount.difference * HOURS_OF_A_MONTH, per="month")
-    by = f" ({signed(amount.difference)}, {monthly})" if amount.told else ""
-    yield KINDS[kind].of(
-        Subject("stack"),
-        f"{when.capitalize()}: {dollars(amount.before)} → {dollars(amount.after)}{by}",
-        grade=Grade.WARNING if amount.difference >= _NOTABLE and not first else None,
-        cost=float(amount.difference),
-    )
+    monthly = f"${abs(amount.monthly):,.0f}" if abs(amount.monthly) >= 1 else "less than $1"
+    words, more = when.capitalize(), f": {dollars(amount.before)} → {dollars(amount.after)}"
+    if amount.told:
+        words += f" the stack costs {monthly} a month {'more' if amount.difference > 0 else 'less'}"
+        more += f" ({signed(amount.difference)})"
+    grade = Grade.WARNING if amount.steep and not first else None
+    yield KINDS[kind].of(Subject("stack"), words, more=more, grade=grade, cost=float(amount.difference))
 
 
 def _confirmation(change: Change) -> Iterator[Finding]:

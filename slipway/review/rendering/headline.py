@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from slipway.findings.finding import Grade
-from slipway.findings.kinds import REFUSING
+from slipway.findings.kinds import IN_TABLE, REFUSING
 from slipway.formatting import counted
-from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import NOTABLE
 from slipway.review.money import Amount
 from slipway.review.rendering.lines import ON_MAIN, SIGNS, Line, lines
 from slipway.review.review import Review
@@ -16,8 +16,6 @@ from slipway.review.review import Review
 NOTHING = "nothing changes"
 LONGEST = 120
 """Characters of a headline."""
-NOTABLE = Decimal(10)
-"""USD a month, below which no amount is worth a headline."""
 _ALIKE = {Grade.BLOCKING: "consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
 _INCOMPLETE = "not all could be compared"
 
@@ -33,10 +31,10 @@ def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
     sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else first.sign
     whose = "" if len(reviews) > 1 and not first.stacks else f"{', '.join(first.stacks) or reviews[0].stack}: "
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
-    money = next((f" · {words}" for one in reviews for words in _money(one)), "")
+    money = "" if first.lead.kind in IN_TABLE else _money(reviews, first)
     alike = [one for one in (*opened, *folded) if one.grade is first.grade and one.on_main is first.on_main]
-    if first.lead.kind in REFUSING:
-        alike = [one for one in alike if one.lead.kind != "preview-failed"]
+    known = IN_TABLE | ({"preview-failed"} if first.lead.kind in REFUSING else set())
+    alike = [one for one in alike if one is first or one.lead.kind not in known]
     return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
 
 
@@ -54,17 +52,23 @@ def _counted(count: int, more: str, grade: Grade) -> str:
     return counted(count, f"{more}{_ALIKE[grade]}") + (" to approve" if grade is Grade.BLOCKING else "")
 
 
-def _money(review: Review) -> Iterator[str]:
-    """`+$1.7k a month` with nothing running, else with every pool at its maximum."""
-    if review.money:
-        for amount, when in ((review.money.idle, ""), (review.money.most, " at most")):
-            if monthly_rise(amount):
-                yield f"{brief(amount.difference * HOURS_OF_A_MONTH)} a month{when}"
+def _money(reviews: Sequence[Review], first: Line) -> str:
+    """` · +$1.7k a month` with nothing running, else with every pool at its maximum, of all stacks that say so; else
+    of another stack, by its name."""
+    mine = [one for one in reviews if not first.stacks or one.stack in first.stacks]
+    others = (([one], f"{one.stack} ") for one in reviews if one not in mine)
+    for some, whose in ((mine, ""), *others):
+        known = [one.money for one in some if one.money]
+        for amounts, when in (([one.idle for one in known], ""), ([one.most for one in known], " at most")):
+            monthly = sum((one.monthly for one in amounts if one.told), Decimal(0))
+            if abs(monthly) >= NOTABLE:
+                return f" · {whose}{brief(monthly)} a month{when}"
+    return ""
 
 
 def monthly_rise(amount: Amount) -> bool:
     """Tell whether it differs by enough to be told."""
-    return amount.told and abs(amount.difference * HOURS_OF_A_MONTH) >= NOTABLE
+    return amount.told and abs(amount.monthly) >= NOTABLE
 
 
 def brief(amount: Decimal) -> str:

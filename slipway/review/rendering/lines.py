@@ -58,13 +58,13 @@ class Line:
 
 def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """Return what stands open, and what is folded; the worst first. What is only for knowing, or on main already,
-    stands open where it is alone."""
+    stands open where it is alone, or beside money alone."""
     every = sorted(_of_one(_of_many(_of_stacks(reviews))), key=_order)
     refused = any(one.lead.kind in REFUSING and one.grade is Grade.BLOCKING for one in every)
     grave = [one for one in every if one.opens and not (refused and one.lead.kind == "preview-failed")]
     mine = [one for one in every if not one.on_main]
-    first, *others = ([one for one in some if one.lead.kind not in IN_TABLE] for some in (grave, mine))
-    opened = (first or grave or others[0] or mine or every)[:MOST_OPEN]
+    first, others = ([one for one in some if one.lead.kind not in IN_TABLE] for some in (grave, mine))
+    opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
     return tuple(opened), tuple(one for one in every if id(one) not in {id(each) for each in opened})
 
 

@@ -13,29 +13,31 @@ from slipway.facts import offers_by_label
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.kinds import KINDS as KINDS_OF_JOBS
-from slipway.prices import Price, dollars
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import Price, dollars, is_steep
 from slipway.review.templates.usage import whose
 from slipway.review.usual import by, by_hour, job_spec, rounds
-
-_NOTABLE = Decimal("1.01")
-"""A price that rises by less is only for knowing."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A run of a template by an offer. `hourly` in USD: what a pool has is paid, used or not. `most` is what it costs
-    that takes as long as it may, in as many rounds as its trials need; 0 where nothing limits it."""
+    """A run of a template by an offer. `hourly` in USD: what a pool has is paid, used or not. `hours`: as long as it
+    may take, in as many rounds as its trials need; 0 where nothing limits it. `most`: what it costs then."""
 
     offer: Offer
     hourly: Price
-    most: Decimal
+    hours: Decimal
 
     @classmethod
     def of(cls, offer: Offer, template: Template) -> _Run:
         hourly = Price() if offer.capacity_type == POOL else offer.price_per_hour
         seconds = str(job_spec(offer).get("scheduling", {}).get("timeout", "")).removesuffix("s")
         hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
-        return cls(offer, hourly, hourly.known * hours * rounds(template, offer.kind))
+        return cls(offer, hourly, hours * rounds(template, offer.kind))
+
+    @property
+    def most(self) -> Decimal:
+        return self.hourly.known * self.hours
 
     def __str__(self) -> str:
         """`$101.01/h on Spot`"""
@@ -60,7 +62,7 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
             alike = dollars(was.hourly) == dollars(now.hourly)
             sides = (was.in_all, now.in_all) if alike else (dollars(was.hourly), dollars(now.hourly))
             cost = f"at most {' → '.join(sides)} in all" if alike else " → ".join(sides)
-            dearer = now.hourly.known > was.hourly.known * _NOTABLE or now.most > was.most * _NOTABLE
+            dearer = _steeper(was, now, old.confirm_above)
             yield KINDS["run-cost"].of(
                 Subject("template", name),
                 f"{what} of `{name}` costs {_costs(was, now)}",
@@ -69,6 +71,15 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
                 cost=float(now.hourly.known - was.hourly.known),
                 clause=f"{_inside(what)}: {cost}" if was.way == now.way else "",
             )
+
+
+def _steeper(was: _Run, now: _Run, unasked: float | None) -> bool:
+    """Compare a month of running, but for what costs no more than the deployed stack lets anybody submit `unasked`; and
+    at the same price a run that takes as long as it may."""
+    price = now.hourly.known
+    asked = unasked is None or price > Decimal(str(unasked))
+    dearer = asked and is_steep(was.hourly.known * HOURS_OF_A_MONTH, price * HOURS_OF_A_MONTH)
+    return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
 
 
 def _inside(what: str) -> str:

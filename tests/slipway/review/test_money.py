@@ -88,8 +88,9 @@ def test_seasons_that_take_turns_are_not_added_up() -> None:  # N5 Z8
 @pytest.mark.parametrize(
     ("before", "after", "sentence"),
     [
-        ("1", "2", "With nothing running: $1.00/h → $2.00/h (+$1.00/h, +$730.00/month)"),
-        ("2", "1", "With nothing running: $2.00/h → $1.00/h (−$1.00/h, −$730.00/month)"),
+        ("2", "1", "With nothing running the stack costs $730 a month less: $2.00/h → $1.00/h (−$1.00/h)"),
+        ("20", "21", "With nothing running the stack costs $730 a month more: $20.00/h → $21.00/h (+$1.00/h)"),
+        ("1", "1.001", "With nothing running the stack costs less than $1 a month more: $1.00/h → $1.00/h (+$0.00/h)"),
     ],
 )
 def test_the_difference_an_hour_and_a_month(before: str, after: str, sentence: str) -> None:
@@ -99,10 +100,44 @@ def test_the_difference_an_hour_and_a_month(before: str, after: str, sentence: s
     assert found["idle-cost"].cost == float(Decimal(after) - Decimal(before))
 
 
-def test_a_rise_that_is_paid_around_the_clock_is_a_warning_when_it_is_notable() -> None:
-    assert said(change(facts(cost("1")), facts(cost("11"))))["idle-cost"].grade == Grade.WARNING
-    assert said(change(facts(cost("1")), facts(cost("10"))))["idle-cost"].grade == Grade.NOTE
-    assert said(change(None, facts(cost("50"))))["idle-cost"].grade == Grade.NOTE, "a first deployment"
+@pytest.mark.parametrize(
+    ("before", "after", "grade"),
+    [
+        ("0", "0.01", Grade.NOTE),  # $7.30 a month
+        ("0", "0.02", Grade.WARNING),
+        ("1", "1.09", Grade.NOTE),  # $66 of $730
+        ("1", "1.11", Grade.WARNING),
+        ("200", "209", Grade.NOTE),
+        ("200", "211", Grade.WARNING),  # $8,030 of $146,000
+        ("200", "1", Grade.NOTE),
+    ],
+)
+def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
+    before: str, after: str, grade: Grade
+) -> None:
+    assert said(change(facts(cost(before)), facts(cost(after))))["idle-cost"].grade is grade
+    assert (
+        said(change(facts(template("lora", on_demand(before))), facts(template("lora", on_demand(after)))))[
+            "run-cost"
+        ].grade
+        is grade
+    )
+
+
+def test_what_nobody_warns_of() -> None:
+    assert said(change(None, facts(cost("50"))))["idle-cost"].grade is Grade.NOTE, "a first deployment"
+    learnt = change(facts(cost("1", complete=False)), facts(cost("9")))
+    assert said(learnt)["idle-cost"].grade is Grade.NOTE, "what was not known may have cost as much"
+
+
+@pytest.mark.parametrize(("deployed", "declared", "grade"), [(4, None, Grade.NOTE), (2, 9, Grade.WARNING)])
+def test_a_run_that_anybody_may_submit_unasked_is_no_warning(
+    deployed: float, declared: float | None, grade: Grade
+) -> None:
+    """As deployed: no change makes itself harmless."""
+    before = facts(template("lora", on_demand("1")), confirm_above=deployed)
+    after = facts(template("lora", on_demand("3")), confirm_above=declared)
+    assert said(change(before, after))["run-cost"].grade is grade
 
 
 def test_what_is_unknown_hides_nothing_that_is_known(snapshot: SnapshotAssertion) -> None:  # Z8

@@ -1,11 +1,14 @@
 """Lines of a review: one change is one line, and so is one thing that happens to many. # N5"""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.prices import Price
+from slipway.review.money import Amount, Money
 from slipway.review.rendering.headline import LONGEST, brief, headline
 from slipway.review.rendering.lines import MOST_OPEN, lines
 from slipway.review.review import Review
@@ -55,6 +58,31 @@ def test_what_only_costs_is_told_after_what_somebody_loses() -> None:
     assert [one.lead for one in lines([told(idle, paid, lower)])[0]] == [paid, lower, idle]
     waste, refused = replace(paid, grade=Grade.BLOCKING), gone("lora")
     assert [one.lead for one in lines([told(waste, refused)])[0]] == [refused, waste]
+
+
+def test_money_alone_stands_with_what_it_is_for() -> None:
+    costs = KINDS["idle-cost"].of(Subject("stack"), "It costs more", grade=Grade.WARNING)
+    most = KINDS["most-cost"].of(Subject("stack"), "It costs more at most")
+    made = KINDS["cluster-created"].of(Subject("cluster", "cpu"), "`cpu` is made")
+    opened, folded = lines([told(most, made, costs)])
+    assert [one.lead for one in opened] == [costs, made] and [one.lead for one in folded] == [most]
+    slower = SLOWER.of(Subject("template", "lora"), "Jobs of `lora` wait")
+    opened, folded = lines([told(slower, made, costs)])
+    assert [one.lead for one in opened] == [slower]
+    assert headline([told(slower, made, costs)]) == "⚠ prod: Jobs of `lora` wait", "the dollars say it"
+
+
+def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
+    def costs(stack: str, idle: str, *findings: Finding) -> Review:
+        amount = Amount(Price(), Price(Decimal(idle)))
+        return Review(stack, findings, money=Money(amount, amount, Price()))
+
+    worse = gone("lora")
+    two = [costs("dev", "1"), costs("prod", "2", worse)]
+    assert headline(two) == "⛔ prod: Nobody can submit `lora` any more · +$1.5k a month"
+    assert headline([two[0], costs("prod", "0", worse)]).endswith(" · dev +$730 a month")
+    both = [costs("dev", "1", worse), costs("prod", "2", worse)]
+    assert headline(both) == "⛔ Nobody can submit `lora` any more · +$2.2k a month", "together"
 
 
 def test_a_line_is_as_grave_as_what_follows() -> None:
