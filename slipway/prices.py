@@ -24,7 +24,7 @@ UNKNOWN_PRICE = "price unknown"
 MORE = "and more"
 NOTABLE = Decimal(10)
 """USD a month: of less nothing is said."""
-_SHARE, _MOST = Decimal("0.1"), 10 * HOURS_OF_A_MONTH
+_SHARE, _MOST = Decimal("0.1"), Decimal(10 * HOURS_OF_A_MONTH)
 """A rise is tolerated up to this share of what was paid, at most these USD."""
 _PER_GB = Decimal("0.0000001")
 
