@@ -1,9 +1,8 @@
-"""Quota: what does not fit now, at most, or while both generations are there; how strictly that is checked,
-and which requests for more there are."""
+"""Quota: what does not fit now, at most, or while both generations are there; and how strictly that is checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.catalog.lookup import usual_offers
@@ -13,11 +12,11 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import few
 from slipway.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.quota.increases import became_of, preference_of
-from slipway.quota.metrics import label, namespace, quota_id
-from slipway.quota.request import more
+from slipway.quota.metrics import quota_id
 from slipway.quota.usage import Usage, usage
-from slipway.review.change import Change, drawn_as_deployed, drawn_by_season
-from slipway.review.words import capital, named
+from slipway.review.change import Change, drawn_by_season
+from slipway.review.quota_requests import asked_for, may_get, requests_in_words
+from slipway.review.words import capital, named, of_limit, words_of
 
 _OFFERS = " offers"
 
@@ -220,67 +219,3 @@ def _drawn(line: QuotaLine) -> Iterator[str]:
     """At most, the largest first."""
     for who, amount in sorted(line.drawn.items(), key=lambda one: (-one[1], one[0])):
         yield f"`{who}`: {amount:,} {words_of(line)} at most"
-
-
-_WORST_FIRST = {
-    "hopeless": ", nothing granted of what was asked for",
-    "partly": ", less granted than asked for",
-    "pending": ", what is missing is asked for",
-}
-
-
-def asked_for(change: Change) -> Iterator[Finding]:
-    """Return what Google is asked for that it was not asked for before, by whomever."""
-    before = (change.before.quota.requests if change.before else None) or {}
-    for metric, asked in _requests(change).items():
-        there = preference_of(change.live, metric)
-        if (there and not more(asked, there.preferred)) or not more(asked, before.get(metric, 0)):
-            continue
-        limits = change.live.limits
-        limit = None if isinstance(limits, Unknown) else limits.get(metric)
-        what = f"{asked:,} {in_words(metric)} in {change.after.quota.region if change.after else ''}"
-        season, deployed = drawn_by_season(change, metric), drawn_as_deployed(change, metric)
-        yield KINDS[f"{'season-' if season else 'deployed-' if deployed else ''}quota-requested"].of(
-            Subject("quota", metric),
-            f"Google is asked for {what}{of_limit(limit.limit if limit else None)}: its answer may take days, and what "
-            "is granted is never given back",
-        )
-
-
-def may_get(change: Change, line: QuotaLine) -> int:
-    """The limit that the stack asks for and may get; 0 where it asks for none, as in another region than its own, or
-    has been given less already."""
-    if line.region:
-        return 0
-    asked, there = _requests(change).get(line.metric, 0), preference_of(change.live, line.metric)
-    settled = there is not None and not there.reconciling and there.preferred == asked
-    return 0 if settled else asked
-
-
-def requests_in_words(change: Change, lines: Iterable[QuotaLine]) -> str:
-    """Tell what becomes of the requests for these, as far as there are any: the worst of it, after a comma."""
-    states = set()
-    for line in lines:
-        there = None if line.region else preference_of(change.live, line.metric)
-        if may_get(change, line):
-            states.add("pending")
-        elif there:
-            states.add(became_of(there).state)
-    return next((words for state, words in _WORST_FIRST.items() if state in states), "")
-
-
-def in_words(metric: str) -> str:
-    return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
-
-
-def words_of(line: QuotaLine) -> str:
-    """`H100 GPUs`; `H100 GPUs in us-east4` where that is not the stack's own region."""
-    return f"{in_words(line.metric)}{f' in {line.region}' if line.region else ''}"
-
-
-def of_limit(limit: int | None) -> str:
-    return "" if limit is None else f", limit {limit:,}"
-
-
-def _requests(change: Change) -> dict[str, int]:
-    return dict((change.after.quota.requests if change.after else None) or {})

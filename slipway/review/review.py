@@ -18,10 +18,11 @@ from slipway.formatting import join, short
 from slipway.labels import Revision
 from slipway.review.change import Change, added
 from slipway.review.clusters.capacity import capacity
-from slipway.review.clusters.clusters import clusters, still_retiring
+from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.engine import deletions, unsaid_clusters
 from slipway.review.clusters.jobs import unfinished
 from slipway.review.clusters.options import adoption, alternatives, modes, standing_alternatives
+from slipway.review.clusters.removals import removals, still_retiring
 from slipway.review.clusters.seasons import due, seasons
 from slipway.review.money import Money, costs, money
 from slipway.review.policy import policy, policy_in_words, standing_violations
@@ -43,6 +44,7 @@ _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
 Comparison = Callable[[Change], Iterable[Finding]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
+    removals,
     modes,
     adoption,
     alternatives,

@@ -1,4 +1,4 @@
-"""Words of consequences: jobs with owner and age, machines, fields from one value to another."""
+"""Words of consequences: jobs with owner and age, machines, quota, fields from one value to another."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob
+from slipway.facts import QuotaLine
 from slipway.formatting import join, short, span
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineGroup, MachineSpec
+from slipway.quota.metrics import label, namespace
 
 LONGEST = 30
 """Words of a sentence that stands open."""
@@ -121,3 +123,16 @@ def several(lines: Iterable[str]) -> tuple[str, ...]:
     """Details of a sentence that has them all where they are one."""
     listed = tuple(lines)
     return listed if len(listed) > 1 else ()
+
+
+def in_words(metric: str) -> str:
+    return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
+
+
+def words_of(line: QuotaLine) -> str:
+    """`H100 GPUs`; `H100 GPUs in us-east4` where that is not the stack's own region."""
+    return f"{in_words(line.metric)}{f' in {line.region}' if line.region else ''}"
+
+
+def of_limit(limit: int | None) -> str:
+    return "" if limit is None else f", limit {limit:,}"

@@ -1,4 +1,4 @@
-"""Clusters that are made, that another generation follows, that go or stay a while."""
+"""Clusters that are made, and those that another generation follows."""
 
 from __future__ import annotations
 
@@ -9,45 +9,35 @@ from slipway.catalog.withdrawal import replacing
 from slipway.cluster_fields import machines_in_words
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.generations.action import What
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import Price, dollars
 from slipway.review.change import Change
-from slipway.review.clusters.engine import before_creates
 from slipway.review.clusters.succession import (
     Succession,
-    always,
-    ends,
     fate,
     staying,
     successions,
 )
-from slipway.review.words import LONGEST, have_ended, jobs, machines, named, several, summed
+from slipway.review.words import LONGEST, have_ended, jobs, machines, several, summed
 
-NOTABLE = 10
+_WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _LONGEST_EDIT = 60
 
 
 def clusters(change: Change) -> Iterator[Finding]:
     for one in successions(change):
-        if one.new is None:
-            yield from _removed(one, one.old, change) if one.old else ()
-        elif one.old is None:
+        if one.new and one.old is None:
             yield _created(one, one.new, change)
-        elif one.stays:
+        elif one.new and one.stays:
             yield from _made_again(one, one.new, change)
-        else:
+        elif one.new and one.old:
             yield _followed(one, one.old, one.new, change)
         yield from _unchecked_key(one, change)
         if one.old and one.jobs and one.retires and not (one.stays or one.doomed or one.in_place):
             listed = jobs(one.jobs, change.now)
             words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on the old cluster"
             yield told("jobs-finish-on-old", one.name, f"{words}, which takes no others", details=listed)
-    yield from _retiring(change)
-    for action in change.of(What.CLEAR):
-        error = f" ({action.living.error})" if action.living and action.living.error else ""
-        yield told("cluster-cleared", action.cluster, f"`{action.id}` failed{error}, holds nothing and is deleted")
 
 
 def told(
@@ -86,12 +76,6 @@ def price(cluster: Cluster, *, most: bool = False) -> Price:
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:
     return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools.values())
-
-
-def still_retiring(change: Change) -> Iterator[str]:
-    for one in staying(change).values():
-        if change.before and one.id in change.before.kept:
-            yield f"`{one.id}`, an older `{one.cluster}`, {ends(one)}"
 
 
 def _created(one: Succession, new: Cluster, change: Change) -> Finding:
@@ -198,7 +182,7 @@ def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
     words, more = f"A {count} `{one.name}` {takes}", price(new)
     why, paid, instead = ", as a living cluster can't change", f"; the old one {fate(one, 'then')}", ""
     clause = f"a {count} `{one.name}` {'takes over' if one.there else 'is made beside the old one'}"
-    wasteful = one.retires and one.jobs and more.known >= NOTABLE and not one.of_machines
+    wasteful = one.retires and one.jobs and more.known >= _WASTE and not one.of_machines
     if one.retires:
         on_them = {job.name: job for each in older for job in each.jobs} | {job.name: job for job in one.jobs}
         until = have_ended(on_them.values()) if on_them else "a later deployment"
@@ -238,68 +222,3 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         key=one.key,
         cost=price(old),
     )
-
-
-def _removed(one: Succession, old: Cluster, change: Change) -> Iterator[Finding]:
-    dormant = change.new.dormant.get(one.name) if change.new else None
-    why = ""
-    if dormant is not None and dormant.why == "idle":
-        why = ", given up for want of jobs"
-    elif dormant is not None and not dormant.awaited:
-        why = f": {dormant.words.replace(f'cluster {one.name}', 'it', 1)}"
-    if one.gone:
-        words = f"`{one.name}` is given up{why}; it is gone already"
-        yield told("cluster-deleted", one.name, words, grade=Grade.NOTE, key="")
-        return
-    given = machines(summed(one.held or always(old)))
-    back = f"; {with_month(price(old))}, saved" if price(old).known else ""
-    if given and scarce(old):
-        back = f"; its {given} may not come again"
-    made = (other for other in successions(change) if other.old is None and _alike(old, other.new))
-    same = None if dormant else next(made, None)
-    first = before_creates(old.id, change) if dormant else ""
-    words, more = f"`{one.name}` {fate(one)}{why}", f"{first}: nobody can submit to it any more{back}"
-    if one.failed:
-        more = f"{first}: nobody can submit to it any more"
-    elif same and one.retires:
-        words = f"`{one.name}` can't be renamed: a second cluster, `{same.name}`, is made"
-        until = have_ended(one.jobs) if one.jobs else "a later deployment"
-        more = f"; both are paid, {dollars(price(old))} more, until {until}"
-    elif same:
-        words = f"`{one.name}` can't be renamed: it is deleted, and `{same.name}` is made"
-    mild = one.failed or (dormant is not None and dormant.season == old.season)  # The stack file announced it.
-    yield told(
-        "cluster-cleared" if one.failed else "cluster-retires" if one.retires else "cluster-deleted",
-        one.name,
-        words,
-        more=more,
-        clause="" if same else f"`{one.name}` {'takes no new jobs' if one.retires else 'is deleted'}",
-        details=(f"its id is `{old.id}`", *pools_of(old), *jobs(one.jobs, change.now)),
-        grade=Grade.NOTE if mild else None if scarce(old) or same or (one.jobs and not one.retires) else Grade.WARNING,
-        key="",
-        cost=price(old),
-    )
-
-
-def _alike(old: Cluster, new: Cluster | None) -> bool:
-    def made_of(cluster: Cluster) -> list[tuple[str, int, int]]:
-        return sorted((str(one.machine), one.min, one.max) for one in cluster.pools.values())
-
-    return new is not None and made_of(old) == made_of(new)
-
-
-def _retiring(change: Change) -> Iterator[Finding]:
-    """Clusters that stay and were never offered, nor kept before, as a deployment that did not finish made them, or its
-    catalog is lost; and those that are overdue now."""
-    before = change.before.kept if change.before else {}
-    known = {*change.retiring, *(one.id for one in change.old.clusters.values())} if change.old else set()
-    of = "of a deployment that did not finish" if change.before else "of which no catalog tells"
-    for one in staying(change).values():
-        subject, on = Subject("cluster", one.id), [f"`{job.display_name}`" for job in one.jobs]
-        if one.id not in known:
-            words = f"`{one.id}`, {of}, is taken over and {ends(one)}"
-            yield KINDS["cluster-retires"].of(subject, words, details=on, grade=Grade.NOTE)
-        if one.overdue and not (one.id in before and before[one.id].overdue):
-            still = f": {named(on)} still on it" if on else ""
-            words = f"`{one.id}`, an older `{one.cluster}`, should be gone by now{still}"
-            yield KINDS["cluster-overdue"].of(subject, words, field=key_of(one.cluster, "retireWithin"))

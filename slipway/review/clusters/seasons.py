@@ -20,9 +20,8 @@ from slipway.review.change import Change
 from slipway.review.clusters.clusters import costs, pools_of, told
 from slipway.review.clusters.options import alike
 from slipway.review.clusters.succession import edits
-from slipway.review.quota import in_words
 from slipway.review.templates.usage import UNASKED
-from slipway.review.words import Edit
+from slipway.review.words import Edit, in_words
 from slipway.season import Season, moment_in_words
 
 _SOON = timedelta(days=7)

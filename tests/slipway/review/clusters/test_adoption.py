@@ -8,6 +8,7 @@ from slipway.findings.finding import Grade
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.engine import deletions, unsaid_clusters
 from slipway.review.clusters.options import adoption
+from slipway.review.clusters.removals import removals
 from tests.slipway.review.builders import change, cluster, facts, job, living, step
 
 CPU = cluster()
@@ -23,7 +24,7 @@ def test_what_is_left_names_the_jobs_that_go_on_and_nothing_is_cancelled(snapsho
     assert (one.kind, one.grade) == ("cluster-left", Grade.WARNING)
     assert one.sentence == snapshot
     assert "train-1" in one.details[0]
-    assert not [*clusters(left), *deletions(left)]
+    assert not [*clusters(left), *removals(left), *deletions(left)]
 
 
 def test_what_is_gone_is_not_kept() -> None:

@@ -17,6 +17,7 @@ from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.engine import deletions
 from slipway.review.clusters.options import modes
+from slipway.review.clusters.removals import removals
 from slipway.review.preview import Preview
 from tests.slipway.review.builders import (
     CPU,
@@ -41,7 +42,7 @@ TUNE, EVAL = job("tune-27b-x1", on=OLD), job("eval-9d", on=OLD, user="ci", minut
 
 
 def said(change: Change) -> dict[str, Finding]:
-    found = [*clusters(change), *modes(change), *deletions(change)]
+    found = [*clusters(change), *removals(change), *modes(change), *deletions(change)]
     assert len({(one.kind, one.subject) for one in found}) == len(found), "the same is said twice"
     return {one.kind: one for one in found}
 
