@@ -34,7 +34,7 @@ def clusters(change: Change) -> Iterator[Finding]:
         elif one.new and one.old:
             yield _followed(one, one.old, one.new, change)
         yield from _unchecked_key(one, change)
-        if one.old and one.jobs and one.retires and not (one.stays or one.doomed or one.in_place):
+        if one.old and one.jobs and one.retires and not (one.stays or one.in_place):
             listed = jobs(one.jobs, change.now)
             words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on the old cluster"
             yield told("jobs-finish-on-old", one.name, f"{words}, which takes no others", details=listed)
@@ -211,7 +211,7 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
     listed = jobs(one.jobs, change.now)
     held = machines(summed(one.held))
     back = f", and its {held} may not come again" if held and scarce(old) else ""
-    waits = f"; `up` refuses that until {have_ended(one.jobs)}" if listed else ""
+    waits = f"; `up` refuses that until {have_ended(one.jobs)}" if listed and one.retires else ""
     return told(
         "cluster-in-place",
         one.name,

@@ -96,6 +96,9 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
 def _destruction(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Iterator[Finding]:
     retired, name = id_ in change.retiring, _name(id_, change)
     after, deleted = change.after, KINDS["cluster-deleted"].of
+    was = change.old.cluster_named(id_) if change.old else None
+    if was and not was.adopted and after and was.name not in after.catalog.clusters:
+        return  # It is told as a removal.
     declared = after is not None and (id_ in after.kept or after.catalog.cluster_named(id_) is not None)
     gpus = there is None or any(one.machine.accelerator for one in there.machines)
     back = f", and {lacks}" if (lacks := _lacks(there)) else ""
@@ -109,7 +112,7 @@ def _destruction(id_: str, gone: Touched | None, there: PersistentResource | Non
         words = f"`{id_}`, an older `{name}`, is idle and is deleted"
         more = f"{before_creates(id_, change)}, as was announced"
         yield deleted(Subject("cluster", id_), words, more=more, grade=Grade.NOTE)
-    elif gone and (change.old is None or change.old.cluster_named(id_) is None):
+    elif gone and was is None:
         words = f"`{id_}`, to which nobody could submit, is deleted{back}"
         yield deleted(Subject("cluster", id_), words, grade=None if gpus else Grade.WARNING)
 

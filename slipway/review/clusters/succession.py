@@ -26,11 +26,11 @@ _MOVES = ("gcp:project", "gcp:region")
 
 @dataclass(frozen=True)
 class Succession:
-    """`old` is deployed and `new` declared, either may lack. `retires`: the action by which the old one stays for now.
+    """`old` is deployed and `new` declared, either may lack. `retires`: the action by which the old one stays for now;
+    None where the engine takes it away, or the program keeps it no more, whatever should become of it.
 
     `left` and `there` are the old and the new one in the cloud; `read` says whether an absence there means anything.
-    `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation. `doomed`: the
-    engine takes the old one away, or the program keeps it no more, whatever should become of it.
+    `jobs` are those on the old one that have not ended. `returns`: the new one is an earlier generation.
     """
 
     name: str
@@ -43,7 +43,6 @@ class Succession:
     jobs: tuple[VertexJob, ...] = ()
     read: bool = True
     returns: bool = False
-    doomed: bool = False
 
     @property
     def key(self) -> str:
@@ -118,13 +117,12 @@ def successions(change: Change) -> Iterator[Succession]:
             old,
             new,
             tuple(edited) if old and new else (),
-            retires=stay.get(id_),
+            retires=None if id_ in doomed else stay.get(id_),
             left=None if moved else living.get(id_),
             there=living.get(new.id) if new else None,
             jobs=change.jobs_on(id_) if old and not moved else (),
             read=change.living is not None and not moved,
             returns=new is not None and new.id in change.retiring and new.id in living,
-            doomed=id_ in doomed,
         )
 
 
@@ -156,7 +154,7 @@ def fate(one: Succession, when: str = "at once") -> str:
     """Say what becomes of the old cluster, after its name: `is deleted when … has ended`."""
     if one.failed:
         return "failed, holds nothing and is deleted"
-    if one.jobs and (one.doomed or one.retires is None):
+    if one.jobs and one.retires is None:
         return f"is deleted {when}, with what runs on it"
     if one.retires is None:
         return f"is idle and is deleted {when}" if one.read else "is deleted if nothing runs on it"

@@ -68,10 +68,11 @@ def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]
     return tuple(opened), tuple(one for one in every if id(one) not in {id(each) for each in opened})
 
 
-def _order(line: Line) -> tuple[bool, bool, int, bool]:
+def _order(line: Line) -> tuple[bool, bool, int, bool, bool]:
     lead = line.lead
+    ends_jobs = lead.kind == "jobs-cancelled"
     costs = lead.kind in COSTING and (line.grade is Grade.BLOCKING or not lead.cost)
-    return line.on_main, lead.kind not in FIRST, -line.grade, costs or lead.section is Section.MONEY
+    return line.on_main, lead.kind not in FIRST, -line.grade, not ends_jobs, costs or lead.section is Section.MONEY
 
 
 def _alone(review: Review) -> Iterator[Line]:
@@ -106,6 +107,8 @@ def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
     for one in following:
         behind += [one.sentence, *one.details]
     grade = max(one.grade for one in (lead, *following))
+    repeated = (one.field for one in following if one.kind in REPEATED and one.field)
+    lead = replace(lead, field=lead.field or next(repeated, ""))
     sentence = lead.sentence
     for one in following:
         longer = f"{sentence}; {one.clause}"

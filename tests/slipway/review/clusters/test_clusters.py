@@ -12,12 +12,13 @@ from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import withdrawn
 from slipway.findings.finding import Finding, Grade
 from slipway.live import Live
-from slipway.prices import UNKNOWN
+from slipway.prices import UNKNOWN, Price
 from slipway.review.change import Change
 from slipway.review.clusters.clusters import clusters
 from slipway.review.clusters.engine import deletions
 from slipway.review.clusters.options import modes
 from slipway.review.clusters.removals import removals
+from slipway.review.money import money
 from slipway.review.preview import Preview
 from tests.slipway.review.builders import (
     CPU,
@@ -323,6 +324,16 @@ def test_nothing_says_that_jobs_finish_on_what_the_engine_deletes(snapshot: Snap
     found = said(change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=alive, jobs=[TUNE], steps=[away]))
     assert found.keys() == {"cluster-new-generation", "jobs-cancelled", "cluster-deleted"}
     assert found["cluster-new-generation"].sentence == snapshot
+
+
+def test_what_the_engine_deletes_is_not_paid_until_its_jobs_have_ended() -> None:
+    away, alive = step("delete", VERTEX, OLD.id, old={"name": OLD.id}), [living(OLD, used=1)]
+    beside = change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=alive, jobs=[TUNE], steps=[away])
+    anew = said(beside)["cluster-new-generation"]
+    assert anew.sentence.endswith("the old one is deleted then, with what runs on it") and not anew.cost
+    assert money(beside).overlap == Price()
+    removed = change(facts(OLD), facts(kept(OLD, TUNE)), clusters=alive, jobs=[TUNE], steps=[away])
+    assert said(removed).keys() == {"cluster-created", "jobs-cancelled", "cluster-deleted"}
 
 
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:

@@ -43,12 +43,14 @@ def test_a_cluster_that_is_deleted_under_its_jobs_is_one_line() -> None:
     other = replace(goes, subject=Subject("cluster", "cpu"))
     opened, folded = lines([told(gone, goes, ends, other)])
     assert [(one.lead, one.sentence, one.behind) for one in opened] == [
-        (gone, gone.sentence, ()),
         (ends, ends.sentence, (goes.sentence,)),
+        (gone, gone.sentence, ()),
         (other, other.sentence, ()),
     ]
     assert folded == ()
     assert lines([told(goes)])[0][0].lead == goes
+    (line, _), _ = lines([told(gone, replace(goes, field="slipway:x"), ends)])
+    assert (line.lead.kind, line.lead.field) == ("jobs-cancelled", "slipway:x"), "the edit that did it"
 
 
 def test_what_only_costs_is_told_after_what_somebody_loses() -> None:
