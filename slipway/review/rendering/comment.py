@@ -17,7 +17,7 @@ from slipway.formatting import counted, short
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.review.money import Amount
 from slipway.review.rendering.headline import NOTHING, first_of, headline, monthly_rise
-from slipway.review.rendering.lines import Line, lines
+from slipway.review.rendering.lines import Line, Told, lines
 from slipway.review.review import Review, read_all, write
 
 MARKER = "<!-- slipway-review -->"
@@ -59,11 +59,12 @@ _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True,
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     """Ends with a newline. Where it would be too long it goes without plans, then without details, and says so."""
     place = place or Place()
+    end = f"{_footer(reviews, place)}{_data(reviews, place)}\n"
     if all(review.silent for review in reviews):
-        return f"{MARKER}\n### ✓ {NOTHING}\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
-    whole = ""
+        return f"{MARKER}\n### ✓ {NOTHING}\n\n{end}"
+    whole, told = "", lines(reviews)
     for plans, folds, details in _SIZES:
-        whole = _whole(reviews, place, details, plans=plans, folds=folds)
+        whole = f"{_whole(reviews, told, details, plans=plans, folds=folds)}\n\n{end}"
         if len(whole) <= LIMIT:
             break
     return whole
@@ -89,13 +90,13 @@ def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
     return read_all(body["reviews"], source), str(body.get("tree", ""))
 
 
-def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool, folds: bool) -> str:
-    opened, rest = lines(reviews)
+def _whole(reviews: Sequence[Review], told: Told, details: int, *, plans: bool, folds: bool) -> str:
+    opened, rest = told
     unread: dict[str, list[str]] = {}
     for one in reviews:
         for line in one.incomplete:
             unread.setdefault(line, []).append(one.stack)
-    parts = [f"{MARKER}\n### {text(headline(reviews))}", _table(reviews), "\n".join(map(_item, opened))]
+    parts = [f"{MARKER}\n### {text(headline(reviews, told))}", _table(reviews), "\n".join(map(_item, opened))]
     parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(line)}" for line, stacks in unread.items()]
     behind = [f"**{_title(one)}**\n{_listed(one.behind, details)}" for one in opened if one.behind and details]
     more = f"{len(rest)} more for knowing" if rest else ""
@@ -119,7 +120,7 @@ def _whole(reviews: Sequence[Review], place: Place, details: int, *, plans: bool
         parts.append("The plan is too long for a comment; the log of the preview has it.")
     for one in planned if plans else ():
         parts.append(folded(f"plan of {text(one.stack)}: {counted(len(one.plan), 'step')}", block("\n".join(one.plan))))
-    return "\n\n".join(parts) + f"\n\n{_footer(reviews, place)}{_data(reviews, place)}\n"
+    return "\n\n".join(parts)
 
 
 def _item(line: Line, details: int = 0) -> str:

@@ -10,7 +10,7 @@ from slipway.findings.kinds import IN_TABLE, REFUSING
 from slipway.formatting import counted
 from slipway.prices import NOTABLE
 from slipway.review.money import Amount
-from slipway.review.rendering.lines import ON_MAIN, SIGNS, Line, lines
+from slipway.review.rendering.lines import ON_MAIN, SIGNS, Line, Told, lines
 from slipway.review.review import Review
 
 NOTHING = "nothing changes"
@@ -20,10 +20,10 @@ _ALIKE = {Grade.BLOCKING: "consequence", Grade.WARNING: "warning", Grade.NOTE: "
 _INCOMPLETE = "not all could be compared"
 
 
-def headline(reviews: Sequence[Review], nothing: str = NOTHING) -> str:
+def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str = NOTHING) -> str:
     """`⛔ prod: jobs of lora are ended after 1 h · +$1.7k a month`: what happens to whom, and dollars. Nothing in it is
-    cut: what does not fit into `LONGEST` is counted."""
-    opened, folded = lines(reviews)
+    cut: what does not fit into `LONGEST` is counted. `told`: their `lines`, where they are known already."""
+    opened, folded = told or lines(reviews)
     unknown = any(review.incomplete for review in reviews)
     if not opened:
         return f"⚠ {_INCOMPLETE}" if unknown else f"✓ {nothing}"
@@ -93,8 +93,8 @@ _DETAILS = 6
 
 def plain_text(review: Review, nothing: str = NOTHING) -> str:
     """Lines without a final newline; names as they are, to be copied. `nothing`: the words for no consequence."""
-    opened, folded = lines((review,))
-    told = [headline((review,), nothing), *(f"incomplete: {one}" for one in review.incomplete)]
+    opened, folded = found = lines((review,))
+    told = [headline((review,), found, nothing), *(f"incomplete: {one}" for one in review.incomplete)]
     for some, title in ((opened, ""), (folded, "for knowing")):
         told += [title] if title and some else []
         for one in some:

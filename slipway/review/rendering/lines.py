@@ -56,7 +56,11 @@ class Line:
         return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST)
 
 
-def lines(reviews: Sequence[Review]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+Told = tuple[tuple[Line, ...], tuple[Line, ...]]
+"""What stands open, and what is folded."""
+
+
+def lines(reviews: Sequence[Review]) -> Told:
     """Return what stands open, and what is folded; the worst first. What is only for knowing, or on main already,
     stands open where it is alone, or beside money alone."""
     every = sorted(_of_one(_of_many(_of_stacks(reviews))), key=_order)
