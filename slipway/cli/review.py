@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from slipway.review.gate import MergeResult
     from slipway.review.job_code import CodeEdit
     from slipway.review.review import Review
+    from slipway.review.words import Edit
 
 EXIT_SHUT = 5
 _FIX = {
@@ -212,8 +213,17 @@ def files_of(file: str | None, head: str | None) -> Files:
     if head and Path(head).resolve() != Path.cwd():
         touched -= {path for path in touched - removed if _same_program(path, Path(head))}
     there = sorted(touched - removed) if head else []
-    code = dict(_template_code(Path(head or ""), there))
-    return Files(frozenset(touched), frozenset(removed), code, dict(_job_code(Path(head or ""), there)))
+    checkout = Path(head or "")
+    both = [file for file in there if _beside_base(file, checkout)]
+    code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
+    return Files(frozenset(touched), frozenset(removed), dict(code), dict(job_code), dict(stacks))
+
+
+def _beside_base(file: str, checkout: Path) -> bool:
+    """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
+    is another one. A link that leads out of it is none of its files."""
+    root, path = checkout.resolve(), (checkout / file).resolve()
+    return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
 
 
 def _same_program(file: str, checkout: Path) -> bool:
@@ -237,13 +247,18 @@ def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, 
             yield file, does
 
 
+def _stack_edits(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    from slipway.review.program import STACK_FILE
+    from slipway.review.stack_file import edits
+
+    for file in files:
+        if match := STACK_FILE.fullmatch(file):
+            yield match[1], edits(text_of(file), text_of(str(checkout / file)))
+
+
 def _job_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, CodeEdit]]:
-    """Compare files of jobs with those of the base branch, whose checkout this command runs in, unless that is the
-    change's own."""
     from slipway.review.job_code import edit
 
-    if checkout.resolve() == Path.cwd():
-        return
     for file in files:
-        if file.startswith("jobs/") and Path(file).is_file() and (checkout / file).is_file():
+        if file.startswith("jobs/"):
             yield file, edit(file, text_of(file), text_of(str(checkout / file)))

@@ -250,9 +250,10 @@ COSTING = frozenset({"cluster-new-generation", "pool-unused"})
 """What costs, and takes nothing from anybody: others that block come first, as do all others where it costs nothing."""
 IN_TABLE = frozenset({"idle-cost", "most-cost"})
 """What a comment's table has, so that no line need say it beside others."""
+FAILED = "preview-failed"
 REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
 """What a deployment is refused for: it says why, so that the refusal need not."""
-FIRST = frozenset({"preview-failed", "policy-added", "policy-weaker"}) | REFUSING
+FIRST = frozenset({FAILED, "policy-added", "policy-weaker"}) | REFUSING
 """What is told before all else, however it is graded."""
 
 

@@ -25,18 +25,20 @@ from slipway.review.job_code import CodeEdit
 from slipway.review.preview import Preview
 from slipway.review.touched import ACCOUNT, Fate, Touched, touched
 from slipway.review.usual import job_spec
+from slipway.review.words import Edit
 
 
 @dataclass(frozen=True)
 class Files:
     """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
     `template_code`: by file, what those of templates do beside declaring one, in words. `job_code`: of files of jobs
-    that could be read on both sides, how they differ."""
+    that could be read on both sides, how they differ. `stacks`: the edits of each stack's file."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     job_code: Mapping[str, CodeEdit] = field(default_factory=dict)
+    stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
 
 
 NO_FILES = Files()

@@ -10,11 +10,13 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.grades import GRADES, lowered
 from slipway.findings.kinds import KINDS
+from slipway.formatting import short
 from slipway.policy.rule import LEVELS, MANDATORY
 from slipway.policy.rules import BY_KEY, violations
 from slipway.review.change import Change
 
 _FILE = "slipway:policy"
+_LONGEST = 60
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 
 
@@ -71,9 +73,9 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         elif was is None:
             kind, words = "policy-added", f"{rule} is new{': what breaks it is refused' if stops else ''}"
         elif stopped and not stops:
-            kind, words = "policy-weaker", f"{rule} only warns from now on, and stops no deployment any more"
+            kind, words = "policy-weaker", f"{rule} only warns, and stops no deployment any more"
         elif stops and not stopped:
-            kind, words = "policy-added", f"{rule} refuses from now on what it only warned of"
+            kind, words = "policy-added", f"{rule} refuses what it only warned of"
         elif was == now:
             continue
         elif _asks_less(key, was, now):
@@ -81,9 +83,17 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         else:
             kind, words = "policy-added", f"{rule} asks for more{amounts}"
         less = kind == "policy-weaker"
-        more = f": “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
+        more = _text(key, None if was and now and level == becomes else now or was)
         grade = Grade.NOTE if less and not stopped else None
         yield KINDS[kind].of(Subject("policy", key), words, more=more, grade=grade, field=_FILE)
+
+
+def _text(key: str, setting: Any) -> str:
+    """What the rule says, with what it was given: `; it says “A job …” (12)`"""
+    if key not in BY_KEY:
+        return ""
+    given = "" if isinstance(setting, bool | None) else f" ({short(_shown(setting), _LONGEST)})"
+    return f"; it says “{BY_KEY[key].text.rstrip('.')}”{given}"
 
 
 def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, str]:
@@ -110,4 +120,6 @@ def _asks_less(key: str, before: Any, after: Any) -> bool:
 
 
 def _shown(setting: Any) -> str:
-    return ", ".join(map(str, setting)) if isinstance(setting, list) else f"{setting}"
+    if isinstance(setting, list):
+        return ", ".join(map(str, setting))
+    return f"{setting:g}" if isinstance(setting, float) else f"{setting}"

@@ -8,9 +8,11 @@ from pathlib import PurePosixPath
 
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.fingerprint import is_generation_of
 from slipway.formatting import short
+from slipway.live import Unknown
 from slipway.review.change import Change
-from slipway.review.words import LONGEST, MOST_NAMED, named
+from slipway.review.words import LONGEST, MOST_NAMED, job, named, oldest_first
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
@@ -29,8 +31,11 @@ _CODE = (".py", ".pyc", ".so", ".pth", ".zip")
 _NOT_IMPORTED = ("bench/", "docs/", "jobs/", "journey/", "local/", "templates/", "tests/")
 _PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
-_STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
+STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
+_TEMPLATE = re.compile(r"templates/(\w+)\.py")
+_CLUSTERS = "slipway:persistentResources."
 _LONGEST, _HEADLINE = 300, 100
+_UNCHANGED = ", so nothing was changed"
 _KEYS = ("why:", "fix:")
 """How the lines of an error begin that say why, and what to do."""
 
@@ -96,7 +101,7 @@ def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
 
 def _stacks_gone(change: Change) -> Iterator[Finding]:
     for file in sorted(change.files.removed):
-        match = _STACK_FILE.fullmatch(file)
+        match = STACK_FILE.fullmatch(file)
         if match is None:
             continue
         here = match[1] == change.stack and change.before is not None
@@ -120,19 +125,33 @@ def _failed(change: Change) -> Iterator[Finding]:
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
     said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
     rest += [line.strip() for other in others for line in other.splitlines() if line.strip()]
-    cause = short(said, _LONGEST).rstrip(".")
+    cause = short(said.removesuffix(_UNCHANGED), _LONGEST).rstrip(".")
     why, fix = (next((one.removeprefix(key).strip() for one in rest if one.startswith(key)), "") for key in _KEYS)
-    start = "The deployment is refused: "
+    start, do = "The deployment is refused: ", fix.partition("; ")[0]
     told = (
-        ("; ".join(filter(None, parts))) for parts in ((cause, why, fix), (cause, why), (why,), (cause,)) if parts[0]
+        ("; ".join(filter(None, parts)))
+        for parts in ((cause, why, fix), (cause, why, do), (why, do), (cause, why), (why,), (cause,))
+        if parts[0]
     )
     words = next((start + one for one in told if len(one.split()) <= LONGEST - len(start.split())), start + cause)
+    rest = rest if cause in words else [cause, *rest]
     yield KINDS["preview-failed"].of(
         Subject("preview"),
         words,
         clause=start + cause if len(start + cause) <= _HEADLINE else "the deployment is refused",
-        details=[short(line, _LONGEST) for line in rest],
+        details=[*(_meets(change) if change.after is None else ()), *(short(line, _LONGEST) for line in rest)],
     )
+
+
+def _meets(change: Change) -> Iterator[str]:
+    """What was edited, and whose jobs that is about, of what the program refused to declare."""
+    edits = change.files.stacks.get(change.stack, ())
+    yield from (f"edited: {each}" for each in edits)
+    clusters = {each.key.split(".")[1] for each in edits if each.key.startswith(_CLUSTERS)}
+    templates = {match[1] for file in change.files.touched if (match := _TEMPLATE.fullmatch(file))}
+    for one in oldest_first(() if isinstance(change.live.jobs, Unknown) else change.live.jobs):
+        if one.template in templates or any(is_generation_of(one.persistent_resource_id, name) for name in clusters):
+            yield f"{job(one, change.now)} goes on"
 
 
 def _listed(files: Iterable[str]) -> str:

@@ -51,8 +51,8 @@ def quota(change: Change) -> Iterator[Finding]:
 
 
 def quota_in_words(change: Change) -> str:
-    """Say how the stack stands once it is deployed: `ok`, `ok now, short at most`, `short`, `ok for pools, short for
-    TEMPLATE`, `unknown`, `nothing drawn`; and what becomes of the requests for what is short."""
+    """Say how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools, short
+    for TEMPLATE`, `unknown`, `nothing drawn`; and what becomes of the requests for what is short."""
     lines = () if change.after is None else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.key.endswith(_OFFERS)]
     if short := [line for line in pools if line.short]:
@@ -60,7 +60,7 @@ def quota_in_words(change: Change) -> str:
     if any(line.state == "unknown" for line in lines):
         return "unknown"
     if tight := [line for line in pools if line.state == "tight"]:
-        return f"ok now, short at most{requests_in_words(change, tight)}"
+        return f"ok now, short if pools grow{requests_in_words(change, tight)}"
     offers = (line for line in lines if line not in pools and line.short)
     if lacking := _without_quota(change) or [one for line in offers for one in line.drawn]:
         return f"{'ok for pools, ' if pools else ''}short for {few(dict.fromkeys(lacking))}"
@@ -185,7 +185,7 @@ def _check(change: Change) -> Iterator[Finding]:
     old, new = change.before.quota, change.after.quota
     weaker = []
     if new.mode == "warn" and old.mode != "warn":
-        weaker.append("Where quota is missing, a deployment is only warned, goes on, and may fail halfway")
+        weaker.append("Where quota is missing, a deployment only warns and goes on, and may fail halfway")
     if old.strict and not new.strict:
         weaker.append("Pools whose maximum exceeds the quota no longer stop a deployment")
     if weaker:

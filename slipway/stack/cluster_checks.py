@@ -62,7 +62,7 @@ def _encryption(key: DocumentPart, region: str | None) -> None:
             f"is not a key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
         )
     elif region is not None and match[1] != region:
-        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"a key in {region}")
+        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"name a key in {region}")
 
 
 def _labels(labels: DocumentPart) -> None:

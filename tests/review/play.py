@@ -21,8 +21,9 @@ from slipway.review.job_code import CodeEdit, edit
 from slipway.review.preview import Preview
 from slipway.review.reading import as_declared
 from slipway.review.review import Review, review
+from slipway.review.stack_file import edits
 from slipway.state import State, StateResource, refuse_move
-from tests.review.case import Case, Edit, World
+from tests.review.case import STACK, Case, Edit, World
 from tests.review.checkout import proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
 from tests.slipway.review.recordings import recorded
@@ -67,6 +68,7 @@ def change_of(case: Case) -> Change:
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
             job_code=dict(_job_code(case)),
+            stacks={"prod": edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from slipway.errors import ConfigError
 from slipway.findings.finding import Grade, Section
-from slipway.findings.kinds import FOLLOWING, REFUSING
+from slipway.findings.kinds import FAILED, FOLLOWING, REFUSING
 from slipway.findings.markdown import block, code, folded, text
-from slipway.formatting import counted, short
+from slipway.formatting import counted, few, short
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.review.money import Amount
+from slipway.review.money import Amount, Money
 from slipway.review.rendering.headline import NOTHING, first_of, headline, monthly_rise
 from slipway.review.rendering.lines import Line, Told, lines
 from slipway.review.review import Review, read_all, write
@@ -28,7 +28,10 @@ _DATA = "<!-- slipway-review-data "
 _LARGEST_DATA = 40_000
 _LONGEST = 900
 _LONGEST_NAME = 200
-_HEADS = ("stack", "what changes", "$ a month", "quota", "policy")
+_HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
+_SINCE = (
+    "all this comes once it is merged and deployed, and for jobs that are submitted then, unless a line says otherwise"
+)
 _OF_CLUSTERS = {
     "cluster-deleted": ("is deleted", True),
     "cluster-retires": ("goes", True),
@@ -61,7 +64,8 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     place = place or Place()
     end = f"{_footer(reviews, place)}{_data(reviews, place)}\n"
     if all(review.silent for review in reviews):
-        return f"{MARKER}\n### ✓ {NOTHING}\n\n{end}"
+        stacks = few(text(review.stack) for review in reviews)
+        return f"{MARKER}\n### ✓ {NOTHING} in {stacks}\n\n{end}"
     whole, told = "", lines(reviews)
     for plans, folds, details in _SIZES:
         whole = f"{_whole(reviews, told, details, plans=plans, folds=folds)}\n\n{end}"
@@ -155,6 +159,9 @@ def _row(review: Review) -> tuple[str, ...]:
     for one in sorted(review.yours, key=lambda one: -one.grade):
         if one.section is Section.MONEY:
             continue
+        if one.kind == FAILED:
+            changed = {"": _cell("nothing: refused", strong=True), **changed}
+            continue
         what = one.subject.cluster or (one.subject.name if one.section is Section.TEMPLATES else one.section.value)
         words, strong = _OF_CLUSTERS.get(one.kind, ("", False))
         if words or one.kind not in FOLLOWING:
@@ -165,7 +172,7 @@ def _row(review: Review) -> tuple[str, ...]:
     return (
         text(review.stack),
         _few(changed.values()),
-        f"{_monthly(money.idle)}, at most {_monthly(money.most)}" if money else "?",
+        _dollars(money) if money else "?",
         _cell(quota or "?", strong=quota not in ("ok", "nothing drawn", "–", "")),
         _cell(policy or "?", strong=policy not in ("ok", "none", "–", "")),
     )
@@ -174,6 +181,12 @@ def _row(review: Review) -> tuple[str, ...]:
 def _few(cells: Iterable[str]) -> str:
     listed = list(cells)
     return ", ".join([*listed[:6], f"{len(listed) - 6} more"] if len(listed) > 6 else listed) or "–"
+
+
+def _dollars(money: Money) -> str:
+    """`149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum."""
+    idle, most = _monthly(money.idle), _monthly(money.most)
+    return f"{'' if '→' in idle + most else 'no change: '}{idle}, up to {most}"
 
 
 def _monthly(amount: Amount) -> str:
@@ -192,7 +205,9 @@ def _cell(words: str, *, strong: bool) -> str:
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
-    words = [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
+    comes = any(one.consequences and not any(each.kind == FAILED for each in one.consequences) for one in reviews)
+    words = [_SINCE] if comes else []
+    words += [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
     if place.tree:
         words.append(f"an approval of this pull request holds for the tree {code(place.tree[:12])}")
     if place.base:

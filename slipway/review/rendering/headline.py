@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from slipway.findings.finding import Grade
-from slipway.findings.kinds import IN_TABLE, REFUSING
+from slipway.findings.kinds import IN_TABLE
 from slipway.formatting import counted
 from slipway.prices import NOTABLE
 from slipway.review.money import Amount
@@ -33,8 +33,7 @@ def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str =
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
     money = "" if first.lead.kind in IN_TABLE else _money(reviews, first)
     alike = [one for one in (*opened, *folded) if one.grade is first.grade and one.on_main is first.on_main]
-    known = IN_TABLE | ({"preview-failed"} if first.lead.kind in REFUSING else set())
-    alike = [one for one in alike if one is first or one.lead.kind not in known]
+    alike = [one for one in alike if one is first or one.lead.kind not in IN_TABLE]
     return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import COSTING, FIRST, FOLLOWING, IN_TABLE, REFUSING, REPEATED
+from slipway.findings.kinds import COSTING, FAILED, FIRST, FOLLOWING, IN_TABLE, REFUSING, REPEATED
 from slipway.formatting import join
 from slipway.review.review import Review
 from slipway.review.words import LONGEST, MOST_NAMED, named
@@ -64,8 +64,7 @@ def lines(reviews: Sequence[Review]) -> Told:
     """Return what stands open, and what is folded; the worst first. What is only for knowing, or on main already,
     stands open where it is alone, or beside money alone."""
     every = sorted(_of_one(_of_many(_of_stacks(reviews))), key=_order)
-    refused = any(one.lead.kind in REFUSING and one.grade is Grade.BLOCKING for one in every)
-    grave = [one for one in every if one.opens and not (refused and one.lead.kind == "preview-failed")]
+    grave = [one for one in every if one.opens]
     mine = [one for one in every if not one.on_main]
     first, others = ([one for one in some if one.lead.kind not in IN_TABLE] for some in (grave, mine))
     opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
@@ -83,11 +82,16 @@ def _alone(review: Review) -> Iterator[Line]:
     """Lines of one review, each of one finding with those that follow from it."""
     following: dict[int, list[Finding]] = {}
     said = {(one.kind, _thing(one)) for one in review.consequences}
+    grave = (one for one in review.consequences if one.kind in REFUSING and one.grade is Grade.BLOCKING)
+    refusing = next(grave, None)
     leads: list[Finding] = []
     followers: list[Finding] = []
     for one in review.consequences:
         follows = one.kind in FOLLOWING or (REPEATED.get(one.kind), _thing(one)) in said
-        (followers if follows else leads).append(one)
+        if refusing and one.kind == FAILED:
+            following.setdefault(id(refusing), []).append(one)
+        else:
+            (followers if follows else leads).append(one)
     for one in followers:
         if causes := [lead for lead in leads if _causes(lead, one, review)]:
             following.setdefault(id(max(causes, key=lambda lead: lead.grade)), []).append(one)
@@ -109,14 +113,14 @@ def _thing(one: Finding) -> tuple[str, str]:
 def _line(lead: Finding, following: Sequence[Finding], review: Review) -> Line:
     behind = list(lead.details)
     for one in following:
-        behind += [one.sentence, *one.details]
+        behind += [*([] if one.kind == FAILED else [one.sentence]), *one.details]
     grade = max(one.grade for one in (lead, *following))
     repeated = (one.field for one in following if one.kind in REPEATED and one.field)
     lead = replace(lead, field=lead.field or next(repeated, ""))
     sentence = lead.sentence
     for one in following:
         longer = f"{sentence}; {one.clause}"
-        fits = one.clause and one.kind not in REPEATED and len(longer.split()) <= LONGEST
+        fits = one.clause and one.kind not in REPEATED and one.kind != FAILED and len(longer.split()) <= LONGEST
         sentence = longer if fits else sentence
     return Line(lead, grade, sentence, names=(_called(lead),), behind=tuple(behind), on_main=lead.key in review.on_main)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from slipway.catalog.model import Template
 from slipway.findings.finding import Finding, Grade
@@ -39,7 +40,8 @@ def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
     constants = [one for edit in edits.values() if edit for one in edit.constants]
     installs = old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements)
     if installs:
-        yield _installed(old, new, edited if other else ())
+        field = next((file for file in files if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+        yield replace(_installed(old, new, edited if other else ()), field=field)
     if other and (edited or not (files or installs)) and (not installs or any(one.rarer for one in constants)):
         yield _other(new, edited, constants)
 

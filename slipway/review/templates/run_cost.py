@@ -61,7 +61,7 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
         for what, was, now in lines[:1]:
             alike = dollars(was.hourly) == dollars(now.hourly)
             sides = (was.in_all, now.in_all) if alike else (dollars(was.hourly), dollars(now.hourly))
-            cost = f"at most {' → '.join(sides)} in all" if alike else " → ".join(sides)
+            cost = f"at most {' → '.join(sides)} a run" if alike else " → ".join(sides)
             dearer = _steeper(was, now, old.confirm_above)
             yield KINDS["run-cost"].of(
                 Subject("template", name),
@@ -90,7 +90,7 @@ def _inside(what: str) -> str:
 def _costs(was: _Run, now: _Run) -> str:
     hourly = str(was) if dollars(was.hourly) == dollars(now.hourly) else f"{was} → {now}"
     most = " → ".join(one.in_all for one in (was, now) if one.most)
-    return hourly + (f", at most {most} in all" if now.most and was.most != now.most else "")
+    return hourly + (f", at most {most} a run" if now.most and was.most != now.most else "")
 
 
 def _lines(old: Template, new: Template) -> Iterator[tuple[str, _Run, _Run]]:

@@ -119,6 +119,20 @@ def test_code_of_jobs_is_compared_with_another_checkout_alone(tmp_path: Path, mo
     assert files_of("files", ".").job_code == {}
 
 
+def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path, tmp_path / "head"):
+        (folder / "stacks").mkdir(parents=True)
+    (tmp_path / "stacks/Pulumi.prod.yaml").write_text("config: { a:b: 1 }\n")
+    (tmp_path / "elsewhere").write_text("config: { a:b: hunter2 }\n")
+    (tmp_path / "head/stacks/Pulumi.prod.yaml").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "files").write_text("M\tstacks/Pulumi.prod.yaml\n")
+    monkeypatch.chdir(tmp_path)
+    assert files_of("files", "head").stacks == {}
+    (tmp_path / "head/stacks/Pulumi.prod.yaml").unlink()
+    (tmp_path / "head/stacks/Pulumi.prod.yaml").write_text("config: { a:b: 2 }\n")
+    assert [str(one) for one in files_of("files", "head").stacks["prod"]] == ["`a:b` 1 → 2"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -173,21 +173,25 @@ def test_a_check_that_stops_less(before: QuotaFacts, after: QuotaFacts, weaker: 
 @pytest.mark.parametrize(
     ("preference", "asked", "words"),
     [
-        (None, None, "ok now, short at most"),
-        (None, 48, "ok now, short at most, what is missing is asked for"),
+        (None, None, "ok now, short if pools grow"),
+        (None, 48, "ok now, short if pools grow, what is missing is asked for"),
         (
             QuotaPreference("x", "x", "r", 48, reconciling=True),
             48,
-            "ok now, short at most, what is missing is asked for",
+            "ok now, short if pools grow, what is missing is asked for",
         ),
         (
             QuotaPreference("x", "x", "r", 48, reconciling=True),
             None,
-            "ok now, short at most, what is missing is asked for",
+            "ok now, short if pools grow, what is missing is asked for",
         ),
-        (QuotaPreference("x", "x", "r", 40, 40), None, "ok now, short at most"),
-        (QuotaPreference("x", "x", "r", 48, 36), 48, "ok now, short at most, less granted than asked for"),
-        (QuotaPreference("x", "x", "r", 48, 0), 48, "ok now, short at most, nothing granted of what was asked for"),
+        (QuotaPreference("x", "x", "r", 40, 40), None, "ok now, short if pools grow"),
+        (QuotaPreference("x", "x", "r", 48, 36), 48, "ok now, short if pools grow, less granted than asked for"),
+        (
+            QuotaPreference("x", "x", "r", 48, 0),
+            48,
+            "ok now, short if pools grow, nothing granted of what was asked for",
+        ),
     ],
 )
 def test_how_the_stack_stands(preference: QuotaPreference | None, asked: int | None, words: str) -> None:  # Z2

@@ -105,7 +105,7 @@ def test_what_is_only_for_knowing_is_folded() -> None:
 
 def test_nothing_changes() -> None:
     told = comment([QUIET])
-    assert told.startswith(f"{MARKER}\n### ✓ nothing changes\n")
+    assert told.startswith(f"{MARKER}\n### ✓ nothing changes in ")
     assert "|" not in told
 
 

@@ -1,0 +1,46 @@
+"""Edits of a stack file, for where the program refuses it before it could say what comes of them. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from slipway.review.templates.secret_values import HIDDEN, looks_secret
+from slipway.review.words import Edit
+from slipway.stack.yaml_file import from_text
+
+_HELD = "secure"
+"""The key of a value that the engine has encrypted."""
+
+
+def edits(before: str, after: str) -> tuple[Edit, ...]:
+    """Return the edits from one text of the file to another; none where either is no stack file."""
+    old, new = (dict(_values(one)) for one in (before, after))
+    if not (old and new):
+        return ()
+    changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
+    return tuple(Edit(key, old.get(key, ""), new.get(key, "")) for key in changed)
+
+
+def _values(text: str) -> Iterator[tuple[str, str]]:
+    values = from_text(text, "").values
+    yield from _below("", values.get("config") if isinstance(values, dict) else None)
+
+
+def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _below(f"{key}.{name}".lstrip("."), each)
+    elif isinstance(value, list):
+        yield key, ", ".join(sorted(map(_item, value)))
+    elif key:
+        name = re.split(r"[.:]", key)[-1]
+        text = value if isinstance(value, str) else json.dumps(value)
+        yield key, HIDDEN if name == _HELD or looks_secret(text, name) else text
+
+
+def _item(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return HIDDEN if looks_secret(text) else text
