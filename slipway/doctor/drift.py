@@ -25,7 +25,7 @@ from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.review.grants import form, place
 from slipway.review.preview import Preview, Resource, Step
-from slipway.review.resources.buckets import FIELDS
+from slipway.review.resources.bucket_fields import FIELDS
 from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, differences, overwritten, top
 from slipway.state import is_adopted_bucket
 

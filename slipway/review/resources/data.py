@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from slipway.catalog.withdrawal import replacing
 from slipway.deployment.workspace_plan import TRAINER
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import join
 from slipway.review.change import Change, let_go
 from slipway.review.clusters.jobs import name_of
-from slipway.review.grants import form, grants
-from slipway.review.resources.buckets import FIELDS
-from slipway.review.resources.fates import ROLES, fate, followed, title
+from slipway.review.grants import Grant, form, grants
+from slipway.review.resources.bucket_fields import RULES
+from slipway.review.resources.fates import ROLES, fate, followed, moved, title
+from slipway.review.resources.roles import rights
+from slipway.review.resources.trainers import submitting_as
 from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, overwritten
 from slipway.review.words import named, several
 
@@ -48,12 +49,13 @@ def _moved(change: Change) -> Iterator[Finding]:
         return
     before, after = change.old.catalog_bucket, change.new.catalog_bucket
     if before != after:
-        words = f"The catalog moves from `gs://{before}` to `gs://{after}`: whoever submits types"
+        words = f"Whoever submits, scripts too, must `slipway use gs://{after}`"
         yield KINDS["catalog-moved"].of(
             Subject("catalog"),
-            f"{words} `slipway use gs://{after}`",
+            words,
             details=(f"`{member}`" for member in (change.after.people if change.after else ())),
             field="slipway:workspace.catalogBucket",
+            more=f": the catalog moves there, and bucket `{before}` {moved(before, change)}",
         )
 
 
@@ -68,10 +70,32 @@ def _account(one: Touched, change: Change) -> Iterator[Finding]:
     key = _key(address, change) if ours and not announced else ""
     yield from fate(one, subject, f"Account `{address}`", _KINDS, follows, field=key, announced=announced)
     if one.fate is Fate.CHANGED and one.edited:
-        disabled = "disabled" in one.edited and bool(one.becomes.get("disabled"))
-        words = f"Account `{address}`: {join(str(each) for each in differences(one.was, one.becomes))}"
-        words += "; nothing runs as it any more" if disabled else ""
-        yield KINDS["resource-changed"].of(subject, words, grade=Grade.BLOCKING if disabled else Grade.NOTE)
+        grade, words = max(_does(key, one, address, change) for key in one.edited)
+        edits = map(str, differences(one.was, one.becomes))
+        yield KINDS["resource-changed"].of(subject, words, grade=grade, details=edits)
+
+
+def _does(key: str, one: Touched, address: str, change: Change) -> tuple[Grade, str]:
+    on, off, grade = ACCOUNT_FIELDS.get(key, ("is edited: nobody looked what follows",) * 2 + (Grade.WARNING,))
+    words = f"Account `{address}` {on if one.becomes.get(key) else off}"
+    runs = submitting_as(change.after, address) if change.after else ""
+    if key == "disabled" and one.becomes.get(key):
+        grade, jobs = Grade.BLOCKING, f": jobs of {runs} fail" if runs else ", and whatever signs in as it fails"
+        words += jobs
+    return grade, words
+
+
+_CALLED = ("is called otherwise, and may do what it did", "has no such name any more, and may do what it did")
+ACCOUNT_FIELDS: Mapping[str, tuple[str, str, Grade]] = {
+    "accountId": ("is another one, with none of its rights", "is another one, with none of its rights", Grade.BLOCKING),
+    "createIgnoreAlreadyExists": ("is taken as it is where there is one", "must not be there before", Grade.NOTE),
+    "deletionPolicy": ("leaves the stack otherwise than before", "is deleted when it leaves the stack", Grade.NOTE),
+    "description": (*_CALLED, Grade.NOTE),
+    "disabled": ("is disabled", "is enabled again: whoever may act as it gets in", Grade.WARNING),
+    "displayName": (*_CALLED, Grade.NOTE),
+    "project": ("moves to another project, without its rights", "has no project of its own", Grade.BLOCKING),
+}
+"""By an account's input: what it does once that is set, once it is not, and how bad that is."""
 
 
 def _key(address: str, change: Change) -> str:
@@ -85,13 +109,14 @@ def _key(address: str, change: Change) -> str:
 def _drift(one: Touched) -> Iterator[Finding]:
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
-    what, grade, details = f"`{one.physical}` ({title(one)})", None, list[str]()
+    noun = {BUCKET: "bucket ", ACCOUNT: "account "}.get(one.type, "")
+    what = f"{noun}`{one.physical}`{'' if noun else f' ({title(one)})'}"
+    grade, details = None, list[str]()
     if one.by_hand and one.type == OBJECT and one.parent == TEMPLATE:
         words = f"Package {what} is not there any more, deleted by hand or by its age, and is uploaded again"
         grade = Grade.NOTE
     elif one.by_hand:
-        empty = ", empty" if one.type == BUCKET else ""
-        words = f"Somebody deleted {what} by hand, and this deployment makes it again{empty}"
+        words = f"Somebody deleted {what} by hand, and this deployment makes it again{_AGAIN.get(one.type, '')}"
     elif one.fate is not Fate.REPLACED and (details := list(_put_back(one))):
         words = f"Somebody changed {what} by hand, and this deployment undoes that: it {named(details)}"
     elif _of_catalog(one) and overwritten(one.old, one.now):
@@ -99,6 +124,12 @@ def _drift(one: Touched) -> Iterator[Finding]:
     else:
         return
     yield KINDS["drift"].of(Subject(title(one), one.physical), words, details=several(details), grade=grade)
+
+
+_AGAIN = {
+    BUCKET: ", empty: what was in it does not come back",
+    ACCOUNT: ": what others granted the old one, the new one of that name may not",
+}
 
 
 def _of_catalog(one: Touched) -> bool:
@@ -113,20 +144,22 @@ def _unfinished(change: Change) -> bool:
 def _put_back(one: Touched) -> Iterator[str]:
     for key in one.put_back if one.now else ():
         before, after = one.now.inputs.get(key) if one.now else None, one.becomes.get(key)
-        if one.type == BUCKET and key in FIELDS:
-            yield from (words for _, words, _ in FIELDS[key](before, after))
+        if one.type == BUCKET and key in RULES:
+            yield from (words.partition(": ")[0] for _, words, _ in RULES[key](before, after))
         else:
             yield from (f"gets {each}" for each in differences(before, after, key))
 
 
 def _drift_of_access(change: Change) -> Iterator[Finding]:
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Grant]] = {}
     for one in change.touched:
         if one.by_hand:
             declared = set(grants(one, one.new))
             for grant in grants(one, one.old):
                 if grant in declared:
-                    found.setdefault(grant.member, []).append(grant.words)
-    for member, words in found.items():
-        sentence = f"Somebody took {named(words)} from `{member}` by hand, and this deployment gives it back"
-        yield KINDS["drift"].of(Subject("member", member), sentence, details=several(words))
+                    found.setdefault(grant.member, []).append(grant)
+    for member, some in found.items():
+        does, _ = rights(some, ())
+        words = f"Somebody took rights from `{member}` by hand, which this deployment gives back: it {does}"
+        details = (f"{one.words}, to `{member}`" for one in some)
+        yield KINDS["drift"].of(Subject("member", member), words, details=details)

@@ -30,12 +30,16 @@ _BY_TYPE: Mapping[str, Undeclared] = {
     "gcp:bigquery/dataset:": Undeclared("all tables in it"),
     "gcp:bigquery/table:": Undeclared("all rows in it"),
     "gcp:bigtable/": Undeclared("all data in it"),
+    "gcp:billing/budget:": Undeclared("its alarms: nobody is told what is spent"),
     "gcp:compute/disk:": Undeclared("all data on it"),
     "gcp:compute/reservation:": Undeclared("its machines, which may not come again"),
     "gcp:filestore/instance:": Undeclared("all files on it"),
     "gcp:firestore/": Undeclared("all documents in it"),
     "gcp:iam/denyPolicy:": Undeclared("what it denied, which roles allow again", denies="deniedPrincipals"),
     "gcp:kms/": Undeclared("whatever is encrypted with it, which nobody can read any more"),
+    "gcp:organizations/project:": Undeclared("everything in it, jobs and data too"),
+    "gcp:projects/iAMAuditConfig:": Undeclared("the log of who read what"),
+    "gcp:projects/service:": Undeclared("whatever calls that API, which fails"),
     "gcp:pubsub/subscription:": Undeclared("all messages that were not read"),
     "gcp:redis/": Undeclared("all data in it"),
     "gcp:secretmanager/secret:": Undeclared("all its versions"),
@@ -65,12 +69,19 @@ GUARDS: Mapping[str, object] = {
     "skipFinalSnapshot": False,
 }
 """Inputs, of any type, that keep something from being deleted, with the value that does."""
-HURTS = re.compile(
-    r"(?i)(expir|ttl|retention|cleanuppolic|lifecycle|backup|pointintime|destroyscheduled|disabled$|versiondestroy"
-    # Whom a federation lets in.
-    r"|attributecondition)"
+HURTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(f"(?i){pattern}"), words)
+    for pattern, words in (
+        ("expir|ttl", "deletes what is in it by age"),
+        ("retention", "keeps what is in it for another time"),
+        ("cleanuppolic|lifecycle|destroyscheduled|versiondestroy", "deletes by itself what may still be needed"),
+        ("backup|pointintime", "may not be restored as before"),
+        ("disabled$", "is refused to everybody while it is disabled"),
+        # Whom a federation lets in.
+        ("attributecondition", "lets in others than before"),
+    )
 )
-"""Inputs, of any type, that end or delete data by themselves, or let others in."""
+"""Inputs, of any type, that end or delete data by themselves, or let others in, and what the resource does then."""
 
 
 def undeclared(type_: str) -> Undeclared:
@@ -87,23 +98,13 @@ class Role:
     purpose: str
     made: str
     gone: str
-    goes: str
 
 
 ROLES = {
-    CATALOG: Role(
-        "bucket", "catalogBucket", "for the catalog and packages", "bucket-created", "bucket-deleted",
-        "deleted with everything in it",
-    ),
-    WORK: Role(
-        "bucket", "workBucket", "for what jobs write", "bucket-created", "bucket-left",
-        "left behind with what is in it",
-    ),
-    TRAINER: Role(
-        "account", "trainer", "for jobs to run as", "account-created", "account-deleted",
-        "deleted with all that it may do",
-    ),
-}  # fmt: skip
+    CATALOG: Role("bucket", "catalogBucket", "for the catalog and packages", "bucket-created", "bucket-deleted"),
+    WORK: Role("bucket", "workBucket", "for what jobs write", "bucket-created", "bucket-left"),
+    TRAINER: Role("account", "trainer", "for jobs to run as", "account-created", "account-deleted"),
+}
 
 
 _DOES = {
@@ -148,26 +149,41 @@ def fate(
 
 def followed(role: str, before: str, after: str, change: Change) -> Iterator[Finding]:
     """Tell of a name in the stack file that changes, where the engine does nothing to the old one: it retires, or
-    nobody asked the engine."""
+    nobody asked the engine. What becomes of an old catalog is told with where the new one is."""
     row, seen = ROLES[role], {one.physical for one in change.touched}
     what, field = row.what.capitalize(), f"slipway:workspace.{row.key}"
     others = change.new.trainers.values() if change.new and role == TRAINER else ()
-    if before and before not in (after, *seen, *others):
+    if before and role != CATALOG and before not in (after, *seen, *others):
         kept = change.after is not None and before in change.after.kept
-        kind, grade = row.gone, Grade.WARNING if kept else None
-        goes = f"{row.goes} {'once what needs it has ended' if kept else 'with this deployment'}"
-        if any(before in facts.adopted for facts in (change.before, change.after) if facts):
-            kind, goes = "bucket-left", "kept as it is, as it was adopted"
-        words = f"{what} `{before}` is followed by `{after}`, and {goes}"
+        kind, grade, more = row.gone, Grade.WARNING if kept else None, ""
         if role == WORK:
             words, grade = f"Results of new jobs go to `{after}`; nothing is copied from `{before}`", Grade.BLOCKING
-            goes = "where unfinished jobs keep writing, and which stays" if kept else "which stays"
-        yield KINDS[kind].of(
-            Subject(row.what, before), words, grade=grade, field=field, more=f", {goes}" if role == WORK else ""
-        )
+            kind = "bucket-left" if before in _adopted(change) else kind
+            more = f", {'where unfinished jobs keep writing, and which' if kept else 'which'} stays"
+        else:
+            when = "once its jobs have ended" if kept else "with this deployment"
+            words = f"Account `{before}` is deleted {when}"
+            more = f": what it may do in other places, `{after.partition('@')[0]}` may not until somebody grants it"
+        yield KINDS[kind].of(Subject(row.what, before), words, grade=grade, field=field, more=more)
     if after not in (before, *seen) and change.preview is None:
         words = f"{what} `{after}` is made, or adopted, {row.purpose}"
         yield KINDS[row.made].of(Subject(row.what, after), words, field=field)
+
+
+def moved(before: str, change: Change) -> str:
+    """Say what becomes of the bucket that the catalog leaves."""
+    step = next((one for one in change.touched if one.physical == before), None)
+    if before in _adopted(change) or (step is not None and not step.destroyed):
+        return "stays as it is, paid as before"
+    if change.after is not None and before in change.after.kept:
+        return "is deleted with everything in it once what needs it has ended"
+    if step is not None and not step.was.get("forceDestroy"):
+        return "is deleted: with anything in it the deployment fails there"
+    return "is deleted with everything in it"
+
+
+def _adopted(change: Change) -> frozenset[str]:
+    return frozenset(name for facts in (change.before, change.after) if facts for name in facts.adopted)
 
 
 def title(one: Touched) -> str:

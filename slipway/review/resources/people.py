@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -16,23 +15,19 @@ from slipway.labels import USER_LABEL, label_value
 from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
-from slipway.review.resources.trainers import acting, reads, submits_as, trainers_alone
-from slipway.review.words import distinct, jobs, named, several, told_jobs
+from slipway.review.resources.roles import above, covers, rights
+from slipway.review.resources.trainers import acting, reads, secrets, submits_as, submitting_as, trainers_alone
+from slipway.review.words import capital, distinct, jobs, named, told_jobs
 from slipway.stack.members import crowd
 
 Grants = list[Grant]
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_OF_ONE = frozenset({ACT_AS, "roles/secretmanager.secretAccessor"})
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
 # What the workspace grants on its buckets and its account, and to submitters on the project.
 _ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
 _ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
-# What lets one act as somebody else, or give away what one has not; and whatever is called an administrator's.
-_ABOVE = re.compile(
-    r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
-)
 
 
 def people(change: Change) -> Iterator[Finding]:
@@ -49,13 +44,6 @@ def people(change: Change) -> Iterator[Finding]:
         gets, loses = ([one for one in some if one.member == member] for some in (gained, lost))
         own = _own(member, gets, loses, change, before, after)
         yield from _other(member, *own, change, before, after)
-
-
-def above(grant: Grant) -> bool:
-    """Tell whether Slipway never needs to grant it: to act as any account of a project, or to read any of its secrets,
-    is more than one. The name of a role of somebody's own tells nothing."""
-    own = "/roles/" in grant.role
-    return own or bool(_ABOVE.fullmatch(grant.role)) or (grant.role in _OF_ONE and not grant.place)
 
 
 def _usual(grant: Grant) -> bool:
@@ -187,25 +175,52 @@ def _own(
 def _other(
     member: str, gets: Grants, loses: Grants, change: Change, before: Iterable[str], after: Iterable[str]
 ) -> Iterator[Finding]:
-    subject, who = Subject("member", member), _who(member)
-    lines = (*(f"gets {one.words}" for one in gets), *(f"loses {one.words}" for one in loses))
-    details = several(lines)
-    does = f"loses {named(one.words for one in loses)}" if loses else ""
+    if not (gets or loses):
+        return
+    subject, submitters = Subject("member", member), _submitting(member, change)
+    who, account = _who(member), member.partition(":")[2]
+    if submitters:
+        who = f"Jobs that run as `{account.partition('@')[0]}`, and so {submitters},"
+    details = (*(f"gets {one.words}" for one in gets), *(f"loses {one.words}" for one in loses))
+    does, role = rights(sorted(gets, key=above, reverse=True), loses)
+    clause = f"{capital(submitters)} {does.partition(', and ')[0]}" if submitters else ""
+    words, details = f"{who} {does}{_reading(gets, change)}", details if submitters or not role else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.
-    elif gets:
+    elif any(not any(covers(lost, one) for lost in loses) for one in gets):
         kind, grade = _kind_of(member, gets)
-        words = f"{who} gets {named(one.words for one in gets)}{f' and {does}' if does else ''}"
-        yield KINDS[kind].of(subject, words, details=details, grade=grade)
-    elif loses and member in before and member in after and _TO_SUBMIT & {one.role for one in loses}:
-        words = f"{who} {does}: still listed as a submitter, and can't submit any more"
-        yield KINDS["submitter-gone"].of(subject, words, details=jobs(_jobs_of(member, change), change.now))
-    elif loses and all(one.ours and lapsed(change, member.partition(":")[2], one.role, one.place) for one in loses):
-        words = f"{who} {does}, kept until now for jobs that have ended"
-        yield KINDS["access-lapsed"].of(subject, words, details=details)
-    elif loses:
+        yield KINDS[kind].of(subject, words, details=details, grade=grade, more=role, clause=clause)
+    elif member in before and member in after and _TO_SUBMIT & {one.role for one in loses}:
+        words = f"{who} stays a submitter, but {does}"
+        details = (*details, *jobs(_jobs_of(member, change), change.now))
+        yield KINDS["submitter-gone"].of(subject, words, details=details, more=role)
+    elif all(one.ours and lapsed(change, account, one.role, one.place) for one in loses):
+        words = f"`{member}` {does}, which it kept for jobs that have ended"
+        yield KINDS["access-lapsed"].of(subject, words, details=details, more=role)
+    else:
         grade = Grade.NOTE if member in _EVERYBODY else None
-        yield KINDS["access-gone"].of(subject, f"{who} {does}", details=details, grade=grade)
+        if submitters:
+            words, grade = f"New jobs that run as `{account.partition('@')[0]}` {does}", _grade_of(loses, change)
+        yield KINDS["access-gone"].of(subject, words, details=details, grade=grade, more=role)
+
+
+def _reading(gets: Grants, change: Change) -> str:
+    """`, and so read secret `hf-token``: whoever acts as an account reads what it reads."""
+    found = (secrets(change.new, one.place) for one in gets if change.new and one.what == "account")
+    return next((f", and so read {words}" for words in found if words), "")
+
+
+def _submitting(member: str, change: Change) -> str:
+    """`every submitter`, where jobs run as the member."""
+    kind, _, account = member.partition(":")
+    facts = change.after or change.before
+    return submitting_as(facts, account) if kind == "serviceAccount" and facts else ""
+
+
+def _grade_of(loses: Grants, change: Change) -> Grade | None:
+    """Jobs are sure to fail without what the workspace granted."""
+    ours = {change.new.catalog_bucket, change.new.work_bucket} if change.new else set()
+    return Grade.BLOCKING if any(one.ours or one.place in ours for one in loses) else None
 
 
 def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:

@@ -14,9 +14,10 @@ from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.change import Change
-from slipway.review.grants import form, place, unreadable
+from slipway.review.grants import Grant, form, place, unreadable
 from slipway.review.preview import SECRET
-from slipway.review.resources.fates import HURTS, fate, title, undeclared, unguarded
+from slipway.review.resources.fates import GUARDS, HURTS, fate, title, undeclared, unguarded
+from slipway.review.resources.roles import denied
 from slipway.review.touched import (
     ACCOUNT,
     BUCKET,
@@ -30,7 +31,7 @@ from slipway.review.touched import (
     top,
     unseen,
 )
-from slipway.review.words import jobs, named, several
+from slipway.review.words import LONGEST, jobs, named, several
 
 _KINDS = {
     Fate.CREATED: "resource-created",
@@ -39,7 +40,9 @@ _KINDS = {
     Fate.DELETED: "resource-deleted",
     Fate.FORGOTTEN: "resource-forgotten",
 }
-_LABELS = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
+_FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
+_LONGEST = 100
+"""Characters of edits in a sentence; of longer ones it has the paths."""
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(
     r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state|labels)"
@@ -77,26 +80,56 @@ def _is_package(one: Touched) -> bool:
 
 
 def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
-    edited = [each for each in differences(one.was, one.becomes) if top(each.path) in one.edited]
+    if "CustomRole:" in one.type and "permissions" in one.edited:
+        yield from _permissions(one, subject)
+        return
+    opened, _ = _open(one) or ("", "")  # `exposure` tells of that.
+    keys = [key for key in one.edited if key != top(opened)]
+    edited = [each for each in differences(one.was, one.becomes) if top(each.path) in keys]
+    if opened and not edited:
+        return
     unshown = (path for path in unseen(one.diffs, edited) if path not in one.put_back)
     hidden = {path: _secret(one, path) for path in unshown if _secret(one, path) or not _BY_ITSELF.fullmatch(path)}
     code, source = _PROVIDER in hidden, {_PROVIDER: "the deployment runs"}
-    whys = (
-        f"`{path}`, which {'is secret' if secret else source.get(path, 'the cloud computes')}"
-        for path, secret in hidden.items()
-    )
-    lines = (*map(str, edited), *whys)
-    words, grade = f"{what} changes in place: {named(lines)}", None
+    lines = [*map(str, edited)]
+    for path, secret in hidden.items():
+        lines.append(f"`{path}`, which {'is secret' if secret else source.get(path, 'the cloud computes')}")
+    told, grade = named(lines), None
+    if len(told) > _LONGEST or len(told.split()) > LONGEST // 2:
+        told = named(f"`{path}`" for path in dict.fromkeys((*(each.path for each in edited), *hidden)))
+    rule = next((words for input_, words in HURTS if any(input_.search(each.path) for each in edited)), "")
     if why := unguarded(one):
         words, grade = f"{what} may be deleted from now on: {why}", Grade.BLOCKING
+    elif rule:
+        words, grade = f"{what} {rule}: {told}", Grade.BLOCKING
     elif not (edited or code or any(hidden.values())) or all(
-        map(_LABELS.match, (*(each.path for each in edited), *hidden))
+        map(_FOR_PEOPLE.match, (*(each.path for each in edited), *hidden))
     ):
-        grade = Grade.NOTE
-    elif any(HURTS.search(each.path) for each in edited):
-        grade = Grade.BLOCKING
+        words, grade = f"{what} is edited, and works as before: {told}", Grade.NOTE
+    elif edited and not hidden and all(GUARDS.get(each.path) == each.after is not None for each in edited):
+        words, grade = f"{what} can't be deleted by mistake any more: {told}", Grade.NOTE
+    else:
+        words = f"{what} is edited, and nobody looked what follows: {told}"
     if why or lines:
-        yield KINDS["resource-changed"].of(subject, words, details=several(lines), grade=grade)
+        yield KINDS["resource-changed"].of(subject, words, details=lines if [told] != lines else (), grade=grade)
+
+
+def _permissions(one: Touched, subject: Subject) -> Iterator[Finding]:
+    """Whoever has a role of somebody's own may do what it allows."""
+    before, after = ([text for _, text in texts(some.get("permissions"))] for some in (one.was, one.becomes))
+    gained, lost = (
+        [each for each in some if each not in others] for some, others in ((after, before), (before, after))
+    )
+    who = f"Whoever has role `{one.physical}`"
+    details = several((*(f"gets `{each}`" for each in gained), *(f"loses `{each}`" for each in lost)))
+    if gained:
+        any_role = any(each.endswith(".setIamPolicy") for each in gained)
+        more = ", and so may give anybody any role there" if any_role else ": nobody looked what that allows"
+        words = f"{who} gets {named(f'`{each}`' for each in gained)}{more}"
+        yield KINDS["resource-changed"].of(subject, words, details=details, grade=Grade.BLOCKING)
+    elif lost:
+        words = f"{who} loses {named(f'`{each}`' for each in lost)}: what needs that is refused"
+        yield KINDS["resource-changed"].of(subject, words, details=details)
 
 
 _PROVIDER = "__provider"
@@ -135,14 +168,24 @@ def exposure(change: Change) -> Iterator[Finding]:
 
 
 def _opened(one: Touched) -> Iterator[Finding]:
+    if found := _open(one):
+        path, text = found
+        to = "any address on the internet" if text in _ANYWHERE else "anybody on the internet"
+        if "authenticated" in text.lower():
+            to = "anybody with a Google account"
+        name = one.type.rpartition(":")[2]
+        words = f"`{one.physical}` ({name}) opens to {to}: `{path}` is `{text}`"
+        yield KINDS["public-access"].of(Subject("resource", name, one.name), words)
+
+
+def _open(one: Touched) -> tuple[str, str] | None:
+    """Return the path and the text that lets in everybody."""
     before = {text for _, text in texts(one.was)}
     for path, text in texts(one.becomes):
         anywhere = text in _ANYWHERE and _LETS_IN.search(path)
         if text not in before and (anywhere or _PUBLIC.fullmatch(text)):
-            to = "any address on the internet" if anywhere else "the public"
-            words = f"`{one.physical}` ({one.type.rpartition(':')[2]}) opens to {to}: `{path}` is `{text}`"
-            yield KINDS["public-access"].of(Subject("resource", one.type.rpartition(":")[2], one.name), words)
-            return
+            return path, text
+    return None
 
 
 def _denied(one: Touched, key: str, change: Change) -> Iterator[Finding]:
@@ -151,7 +194,7 @@ def _denied(one: Touched, key: str, change: Change) -> Iterator[Finding]:
     if found:
         stopped = [job for job in change.jobs if any(job.service_account in text for text in found)]
         who = named(f"`{text.rsplit('/', 1)[-1]}`" for text in found)
-        words = f"`{one.name}` denies {who} what roles grant"
+        words = f"Policy `{one.name}` forbids {who} what their roles allow"
         details, grade = jobs(stopped, change.now), Grade.BLOCKING if stopped else None
         yield KINDS["access-gone"].of(Subject("denied by", one.name), words, details=details, grade=grade)
 
@@ -162,7 +205,7 @@ def _wholesale(one: Touched) -> Iterator[Finding]:
     assert on_form is not None
     on, name = place(on_form, inputs)
     if unreadable(one.new) and one.fate is not Fate.FORGOTTEN:
-        words = f"The policy of {on} is known only once it is deployed, so who gets in can't be told"
+        words = f"Nobody can tell who gets into {on}: its policy is known once it is deployed"
         yield KINDS["access-added"].of(Subject("policy", on), words)
     # One that was there before was as whole then.
     if (
@@ -172,10 +215,13 @@ def _wholesale(one: Touched) -> Iterator[Finding]:
     ):
         return
     role, grade = str(inputs.get("role", "")), None
-    what, subject = f"`{role}` on {on}", Subject("others", "with", f"{role} on {on}")
+    subject, can_not = Subject("others", "with", f"{role} on {on}"), denied(Grant("", role, on, on_form.what, name))
+    words = f"Whoever else has `{role}` on {on} loses it: nobody looked who that is"
     if on_form.whole == "Policy":
-        what, subject, grade = f"All access to {on}", Subject("others on", on), Grade.BLOCKING
-    elif not name and role in SUBMITTER_ROLES.values():
+        words = f"Whoever is not listed loses all access to {on}: nobody looked who that is"
+        subject, grade = Subject("others on", on), Grade.BLOCKING
+    elif can_not:
+        words = f"Whoever else has `{role}` can no longer {can_not}: nobody looked who that is"
+    if on_form.whole == "Binding" and not name and role in SUBMITTER_ROLES.values():
         grade = Grade.BLOCKING
-    words = f"{what} is set as a whole: whoever is not listed loses it, which the engine does not show"
     yield KINDS["access-gone"].of(subject, words, grade=grade)

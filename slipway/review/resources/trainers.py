@@ -15,7 +15,7 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, join
 from slipway.review.change import Change
 from slipway.review.usual import job_spec, secret_in
-from slipway.review.words import capital, named, several
+from slipway.review.words import named, several
 
 
 def trainers(change: Change) -> Iterator[Finding]:
@@ -50,13 +50,34 @@ def trainers_alone(facts: Facts | None, member: str) -> tuple[str, ...]:
     return tuple(name for name, one in facts.trainers.items() if member in one.submitters)
 
 
+def submitting_as(facts: Facts, account: str) -> str:
+    """`every submitter`: those whose jobs run as an account. Empty for one that no job runs as."""
+    if account == facts.catalog.trainer:
+        return "every submitter"
+    for name, one in facts.trainers.items():
+        if one.account == account:
+            return f"whoever submits as trainer `{name}`"
+    templates = facts.catalog.templates.items()
+    theirs = [name for name, one in templates if account in _accounts(one)]
+    return f"whoever submits {named(map(_quoted, theirs))}" if theirs else ""
+
+
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
     """Return trainers by name, which is empty for the workspace's own."""
     return {"": TrainerFacts("", facts.catalog.trainer, dict.fromkeys(facts.submitters, "")), **facts.trainers}
 
 
 def _words(one: TrainerFacts) -> str:
-    return f"trainer `{one.name}`" if one.name else "the workspace's trainer"
+    return f"trainer `{one.name}`" if one.name else "the account that most jobs run as"
+
+
+def _key(one: TrainerFacts) -> str:
+    """Frozen: approvals know it."""
+    return f"trainer {one.name}" if one.name else "the workspace's trainer"
+
+
+def _id(one: TrainerFacts) -> str:
+    return one.account.partition("@")[0]
 
 
 def _field(one: TrainerFacts) -> str:
@@ -64,35 +85,39 @@ def _field(one: TrainerFacts) -> str:
 
 
 def _of(template: Template, some: Mapping[str, TrainerFacts]) -> TrainerFacts | None:
-    accounts = {str(job_spec(offer).get("serviceAccount", "")) for offer in template.offers}
-    return next((one for one in some.values() if one.account in accounts), None)
+    return next((one for one in some.values() if one.account in _accounts(template)), None)
+
+
+def _accounts(template: Template) -> frozenset[str]:
+    return frozenset(str(job_spec(offer).get("serviceAccount", "")) for offer in template.offers)
 
 
 def _added(one: TrainerFacts, catalog: Catalog) -> Finding:
     runs = [name for name, template in catalog.templates.items() if _of(template, {one.name: one})]
     who = f"{named(map(_quoted, one.submitters))} may run any code as it" if one.submitters else "nobody may submit"
-    runs_as = f"account `{one.account}`, for {named(map(_quoted, runs)) or 'no template yet'}"
+    jobs = f"Jobs of {named(map(_quoted, runs))} run" if runs else "Templates may run"
     return KINDS["trainer-added"].of(
         Subject("trainer", one.name),
-        f"{capital(_words(one))} comes, {runs_as}: {who}",
+        f"{jobs} as {_words(one)} (account `{_id(one)}`): {who}",
         details=several(map(_quoted, one.submitters)),
         field=f"slipway:trainers.{one.name}",
     )
 
 
 def _gone(old: TrainerFacts) -> Finding:
-    who = f", and {named(map(_quoted, old.submitters))} may not act as it" if old.submitters else ""
-    words = f"{capital(_words(old))} is not there any more: nothing new runs as `{old.account}`{who}"
+    who = f", and {named(map(_quoted, old.submitters))} can't submit as it" if old.submitters else ""
+    words = f"Nothing new runs as {_words(old)} (account `{_id(old)}`){who}"
     details = several(map(_quoted, old.submitters))
     return KINDS["trainer-gone"].of(Subject("trainer", old.name), words, details=details, field="slipway:trainers")
 
 
 def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Finding]:
     if old.name and old.account != new.account:  # Of the workspace's own it is told with the templates.
-        words = f"every template of {_words(old)} runs as `{new.account}`, it was `{old.account}`"
         yield KINDS["account-changed"].of(
             Subject("trainer", old.name),
-            f"{words}; what was granted to that, secrets and data, has to be granted to this",
+            f"New jobs of {_words(old)} run as account `{_id(new)}`, not `{_id(old)}`",
+            details=(f"runs as `{new.account}`, until now as `{old.account}`",),
+            more=": secrets and data that the old one may read, it may not until somebody grants them",
             field=f"slipway:trainers.{old.name}.account",
         )
 
@@ -100,18 +125,18 @@ def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Finding]:
 def _access(old: TrainerFacts, new: TrainerFacts, before: Facts, after: Facts) -> Iterator[Finding]:
     stay = set(before.people) & set(after.people)
     templates = named(_quoted(name) for name, one in after.catalog.templates.items() if _of(one, {new.name: new}))
-    secrets = named(map(_quoted, sorted(_secrets(after.catalog, new.account))))
+    read = secrets(after.catalog, new.account)
     for member in (one for one in new.submitters if one in stay and one not in old.submitters):
-        reads = f", which reads {secrets}" if secrets else ""
+        reading = f", which reads {read}" if read else ""
         yield KINDS["trainer-access-added"].of(
-            Subject("member", member, _words(new).replace("`", "")),
-            f"`{member}` may submit as {_words(new)} too, and so run any code as `{new.account}`{reads}",
+            Subject("member", member, _key(new)),
+            f"`{member}` may submit as {_words(new)} too, and so run any code as account `{_id(new)}`{reading}",
             field=_field(new),
         )
     for member in (one for one in old.submitters if one in stay and one not in new.submitters):
         what = f": {templates} {'is' if templates.count('`') == 2 else 'are'} refused to them" if templates else ""
         yield KINDS["trainer-access-gone"].of(
-            Subject("member", member, _words(new).replace("`", "")),
+            Subject("member", member, _key(new)),
             f"`{member}` can't submit as {_words(new)} any more{what}",
             grade=None if templates else Grade.WARNING,
             field=_field(new),
@@ -126,11 +151,11 @@ def _moved(was: Template, template: Template, before: Facts, after: Facts) -> It
     gained = [one for one in new.submitters if one not in old.submitters]
     own = _secrets(after.catalog, new.account, only=template.name)
     more = _secrets(after.catalog, new.account) - own - _secrets(before.catalog, old.account)
-    words = f"`{template.name}` runs as account `{new.name or new.account}`"
+    words = f"Jobs of `{template.name}` run as account `{_id(new)}`"
     if lost:
         words = f"Submissions of `{template.name}` are refused to {named(map(_quoted, lost))}"
     elif gained:
-        words += f", and {named(map(_quoted, gained))} may submit it"
+        words += f", and {named(map(_quoted, gained))} may submit them"
     told = (
         f"its new account needs access to {_named_secrets(own)}, which is not granted with it" if own else "",
         f"its code may also read {_named_secrets(more)}" if more else "",
@@ -171,8 +196,14 @@ def _quoted(word: str) -> str:
 
 def reads(catalog: Catalog, account: str) -> str:
     """` as the account that reads secret `hf-token``: whoever submits can run code that does so too."""
-    found = sorted(_secrets(catalog, account))
-    return f" as the account that reads {_named_secrets(found)}" if found else ""
+    found = secrets(catalog, account)
+    return f" as the account that reads {found}" if found else ""
+
+
+def secrets(catalog: Catalog, account: str) -> str:
+    """`secret `hf-token``, empty where its jobs read none."""
+    found = _secrets(catalog, account)
+    return _named_secrets(found) if found else ""
 
 
 def submits_as(names: Collection[str]) -> str:

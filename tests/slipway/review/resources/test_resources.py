@@ -8,7 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.findings.finding import Finding, Grade
 from slipway.review.preview import SECRET, Step
-from slipway.review.resources.resources import resources
+from slipway.review.resources.resources import exposure, resources
 from slipway.review.review import review
 from tests.slipway.review.builders import change, step
 from tests.slipway.review.recordings import recorded
@@ -105,7 +105,7 @@ def test_a_guard_that_is_taken_off_blocks(
 
 
 def test_a_guard_that_is_put_on_does_not() -> None:
-    assert one(step("update", SQL, "db", old={}, new={"deletionProtection": True})).grade is Grade.WARNING
+    assert one(step("update", SQL, "db", old={}, new={"deletionProtection": True})).grade is Grade.NOTE
 
 
 def test_a_change_in_place_names_its_paths_before_and_after(snapshot: SnapshotAssertion) -> None:
@@ -118,6 +118,34 @@ def test_a_change_in_place_names_its_paths_before_and_after(snapshot: SnapshotAs
 @pytest.mark.parametrize("key", ["defaultTableExpirationMs", "ttl", "cleanupPolicies", "backupConfiguration"])
 def test_what_ends_data_by_itself_blocks(key: str) -> None:
     assert one(step("update", DATASET, "x", old={key: "9"}, new={key: "1"})).grade is Grade.BLOCKING
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "grade", "words"),
+    [
+        (["a.get"], ["a.get", "resourcemanager.projects.setIamPolicy"], Grade.BLOCKING, "may give anybody any role"),
+        (["a.get"], ["a.get", "a.create"], Grade.BLOCKING, "gets `a.create`: nobody looked what that allows"),
+        (["a.get", "a.list"], ["a.get"], Grade.WARNING, "loses `a.list`: what needs that is refused"),
+    ],
+)
+def test_a_role_of_ones_own_is_told_by_whoever_has_it(
+    before: list[str], after: list[str], grade: Grade, words: str
+) -> None:
+    role, roles = "gcp:projects/iAMCustomRole:IAMCustomRole", ({"permissions": some} for some in (before, after))
+    old, new = roles
+    told = one(step("update", role, "sweeper", old=old, new=new))
+    assert (told.kind, told.grade) == ("resource-changed", grade)
+    assert told.sentence.startswith("Whoever has role") and words in told.sentence
+
+
+def test_what_opens_to_everybody_is_told_once() -> None:
+    rule = {"sourceRanges": ["10.0.0.0/8"]}
+    seen = change(
+        None,
+        None,
+        steps=[step("update", "gcp:compute/firewall:Firewall", "ssh", old=rule, new={"sourceRanges": ["0.0.0.0/0"]})],
+    )
+    assert [told.kind for told in (*exposure(seen), *resources(seen))] == ["public-access"]
 
 
 def test_labels_alone_are_for_knowing() -> None:

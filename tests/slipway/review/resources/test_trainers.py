@@ -81,7 +81,7 @@ def test_a_grant_that_the_stack_file_takes_back_is_told_once(snapshot: SnapshotA
 def test_a_grant_that_the_program_takes_back_behind_the_stack_file_is_told_of_the_member() -> None:
     same = with_trainers({"evals": (TEAM,)})
     (lost,) = people(change(same, same, steps=[acts("delete", TEAM)]))
-    assert lost.kind == "submitter-gone" and "still listed" in lost.sentence
+    assert lost.kind == "submitter-gone" and "stays a submitter" in lost.sentence
 
 
 def test_who_comes_to_a_trainer_is_told_once_with_what_it_reads(snapshot: SnapshotAssertion) -> None:

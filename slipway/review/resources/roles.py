@@ -1,0 +1,187 @@
+"""Roles by what they allow, so that a grant is told to somebody who knows no role by its name. Pure.
+
+By https://docs.cloud.google.com/iam/docs/roles-permissions, shortened to what a reviewer has to weigh.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from slipway.formatting import counted
+from slipway.review.grants import Grant
+
+_ALLOWS: Mapping[str, Mapping[str, str]] = {
+    "": {
+        "aiplatform.admin": "delete clusters, and every job, model and endpoint of {}",
+        "aiplatform.user": "submit jobs and cancel anybody's in {}, and delete models and endpoints",
+        "aiplatform.viewer": "see every job of {}, with its arguments",
+        "browser": "see that {} exists",
+        "cloudbuild.builds.editor": "run builds in {}, and so any code as their account",
+        "cloudquotas.admin": "ask for more quota in {}",
+        "cloudquotas.viewer": "see the quota of {}",
+        "compute.admin": "make and delete every machine, disk and network of {}",
+        "compute.instanceAdmin.v1": "make and delete every machine of {}, and sign in to it",
+        "compute.networkAdmin": "change and delete every network of {}",
+        "compute.networkUser": "attach machines to the networks of {}",
+        "compute.viewer": "see every machine and network of {}",
+        "editor": "change or delete nearly anything in {}, and run code as its accounts",
+        "iam.roleAdmin": "change what roles of {} allow",
+        "iam.securityAdmin": "give anybody any role in {}",
+        "iam.securityReviewer": "see who may do what in {}",
+        "iam.serviceAccountCreator": "make accounts in {}",
+        "logging.admin": "read and delete every log of {}",
+        "logging.configWriter": "choose which logs of {} are kept",
+        "logging.logWriter": "write logs of {}",
+        "logging.privateLogViewer": "read every log of {}, of who read what too",
+        "logging.viewer": "read every log of {}",
+        "monitoring.admin": "delete every dashboard and alert of {}",
+        "monitoring.editor": "change and delete every dashboard and alert of {}",
+        "monitoring.metricWriter": "write metrics of {}",
+        "monitoring.viewer": "see every metric of {}",
+        "owner": "do anything in {}, and give anybody any role",
+        "resourcemanager.projectIamAdmin": "give anybody any role in {}",
+        "serviceusage.serviceUsageAdmin": "switch APIs of {} on and off",
+        "serviceusage.serviceUsageConsumer": "call APIs at the expense of {}",
+        "serviceusage.serviceUsageViewer": "see which APIs are on in {}",
+        "viewer": "see every setting, job and log of {}",
+    },
+    "account": {
+        "iam.serviceAccountAdmin": "delete {}, and let anybody act as it",
+        "iam.serviceAccountKeyAdmin": "make keys of {}, and act as it from anywhere",
+        "iam.serviceAccountOpenIdTokenCreator": "sign in to other services as {}",
+        "iam.serviceAccountTokenCreator": "act as {} from anywhere",
+        "iam.serviceAccountUser": "run any code as {}",
+        "iam.serviceAccountViewer": "see that {} exists",
+        "iam.workloadIdentityUser": "act as {} from outside of Google Cloud",
+    },
+    "bucket": {
+        "storage.admin": "read and delete every object of {}, delete it, and let anybody in",
+        "storage.bucketViewer": "see the settings of {}",
+        "storage.legacyBucketOwner": "write and delete every object of {}, and let anybody in",
+        "storage.legacyBucketReader": "list every object of {}",
+        "storage.legacyBucketWriter": "write and delete every object of {}",
+        "storage.legacyObjectOwner": "read every object of {}, and open it to anybody",
+        "storage.legacyObjectReader": "read every object of {}",
+        "storage.objectAdmin": "read, overwrite and delete every object of {}, and open it to anybody",
+        "storage.objectCreator": "write new objects into {}",
+        "storage.objectUser": "read, overwrite and delete every object of {}",
+        "storage.objectViewer": "read every object of {}",
+    },
+    "crypto key": {
+        "cloudkms.admin": "destroy {}, and with it what is encrypted",
+        "cloudkms.cryptoKeyDecrypter": "decrypt what is encrypted with {}",
+        "cloudkms.cryptoKeyEncrypter": "encrypt with {}",
+        "cloudkms.cryptoKeyEncrypterDecrypter": "encrypt and decrypt with {}",
+    },
+    "dataset": {
+        "bigquery.admin": "read and delete every table of {}, and let anybody in",
+        "bigquery.dataEditor": "read, change and delete every table of {}",
+        "bigquery.dataOwner": "read and delete every table of {}, and let anybody in",
+        "bigquery.dataViewer": "read every table of {}",
+    },
+    "repository": {
+        "artifactregistry.admin": "delete {} with every image and package, and let anybody in",
+        "artifactregistry.reader": "pull every image and package of {}",
+        "artifactregistry.repoAdmin": "push and delete every image and package of {}",
+        "artifactregistry.writer": "push images and packages into {}, which jobs may run",
+    },
+    "secret": {
+        "secretmanager.admin": "read, replace and delete the value of {}",
+        "secretmanager.secretAccessor": "read the value of {}",
+        "secretmanager.secretVersionAdder": "replace the value of {}",
+        "secretmanager.secretVersionManager": "replace and destroy the value of {}",
+        "secretmanager.viewer": "see that {} exists, not its value",
+    },
+    "service": {"run.invoker": "call {}"},
+    "topic": {"pubsub.publisher": "send messages to {}", "pubsub.subscriber": "read messages of {}"},
+}
+"""By what a role is about, in a grant's own word, empty for a project: roles, less `roles/`. In place of `{}` stands
+that one thing, or every such of the project."""
+_ABOUT = {role: about for about, rows in _ALLOWS.items() for role in rows}
+_GROWING = (
+    ("viewer", "editor", "owner"),
+    ("aiplatform.viewer", "aiplatform.user", "aiplatform.admin"),
+    ("artifactregistry.reader", "artifactregistry.writer", "artifactregistry.repoAdmin", "artifactregistry.admin"),
+    ("bigquery.dataViewer", "bigquery.dataEditor", "bigquery.dataOwner", "bigquery.admin"),
+    ("logging.viewer", "logging.privateLogViewer", "logging.admin"),
+    ("monitoring.viewer", "monitoring.editor", "monitoring.admin"),
+    ("secretmanager.secretAccessor", "secretmanager.admin"),
+    ("storage.objectCreator", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
+    ("storage.objectViewer", "storage.objectUser", "storage.objectAdmin", "storage.admin"),
+)
+"""Roles each of which allows all that those before it do."""
+# What lets one act as somebody else, or give away what one has not; and whatever is called an administrator's.
+_ABOVE = re.compile(
+    r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
+)
+_OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secretAccessor"})
+_TOLD = 2
+
+
+def allowed(grant: Grant) -> str:
+    """`read every object of bucket `results``; empty where the table has no such role."""
+    role = grant.role.removeprefix("roles/")
+    about = _ABOUT.get(role)
+    if about is None:
+        return ""
+    of_all = about and grant.what in ("", "folder", "organisation")
+    words = _ALLOWS[about][role].format(f"every {about} of {grant.on}" if of_all else grant.on)
+    return f"{words}, under condition `{grant.condition}`" if grant.condition else words
+
+
+def denied(grant: Grant) -> str:
+    """`read any object of bucket `results``, as it follows `can no longer`."""
+    return allowed(grant).replace("every ", "any ").replace(" and ", " or ")
+
+
+def covers(larger: Grant, smaller: Grant) -> bool:
+    """Tell whether one allows all that the other does, of the same thing."""
+    if larger.on != smaller.on or larger.condition:
+        return False
+    pair = [one.role.removeprefix("roles/") for one in (smaller, larger)]
+    rows = (row for row in _GROWING if set(pair) <= set(row))
+    return pair[0] == pair[1] or any(row.index(pair[0]) < row.index(pair[1]) for row in rows)
+
+
+def rights(gets: Sequence[Grant], loses: Sequence[Grant]) -> tuple[str, str]:
+    """Say what somebody may do and can do no longer, and where it is one right, the role's name for the end. What
+    another right of the other list covers is not said."""
+    news = [one for one in gets if not any(covers(other, one) for other in loses)]
+    olds = [one for one in loses if not any(covers(other, one) for other in (*gets, *loses) if other is not one)]
+    fewer = [one for one in gets if one not in news]
+    parts = [
+        _list("may ", [f"{allowed(one)}{_freed(one, loses)}" for one in news if allowed(one)]),
+        _list("may only ", [allowed(one) for one in fewer if allowed(one)]),
+        _list("can no longer ", [denied(one) for one in olds if allowed(one) and not _shrinks(one, fewer)]),
+    ]
+    nameless = [one for one in (*news, *olds) if not allowed(one)]
+    if nameless:
+        does = "gets" if nameless[0] in news else "loses"
+        more = f" and {counted(len(nameless) - 1, 'more role')}" if len(nameless) > 1 else ""
+        parts.append(f"{does} {nameless[0].words}{more}: nobody looked what that allows")
+    one = [*gets, *loses]
+    name = f" (`{one[0].role}`)" if len(one) == 1 and not nameless else ""
+    return ", and ".join(filter(None, parts)), name
+
+
+def _freed(gained: Grant, loses: Sequence[Grant]) -> str:
+    before = next((one for one in loses if one.condition and (one.role, one.on) == (gained.role, gained.on)), None)
+    return f", without condition `{before.condition}` now" if before and not gained.condition else ""
+
+
+def _shrinks(lost: Grant, fewer: Sequence[Grant]) -> bool:
+    return any(covers(lost, one) for one in fewer)
+
+
+def _list(begin: str, phrases: Sequence[str]) -> str:
+    more = len(phrases) - _TOLD
+    words = ", and ".join(phrases[:_TOLD])
+    return f"{begin}{words}{f', and {more} more' if more > 0 else ''}" if phrases else ""
+
+
+def above(grant: Grant) -> bool:
+    """Tell whether Slipway never needs to grant it: to act as any account of a project, or to read any of its secrets,
+    is more than one. The name of a role of somebody's own tells nothing."""
+    own = "/roles/" in grant.role
+    return own or bool(_ABOVE.fullmatch(grant.role)) or (grant.role in _OF_ONE and not grant.place)
