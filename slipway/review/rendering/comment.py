@@ -16,7 +16,7 @@ from slipway.findings.markdown import block, code, folded, text
 from slipway.formatting import counted, few, short
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.review.money import Amount, Money
-from slipway.review.rendering.headline import NOTHING, first_of, headline, monthly_rise
+from slipway.review.rendering.headline import NOTHING, first_of, headline
 from slipway.review.rendering.lines import Line, Told, lines
 from slipway.review.review import Review, read_all, write
 
@@ -196,7 +196,7 @@ def _monthly(amount: Amount) -> str:
     )
     if before == after:
         return after
-    return _cell(f"{before} → {after}", strong=amount.difference > 0 and monthly_rise(amount))
+    return _cell(f"{before} → {after}", strong=amount.steep)
 
 
 def _cell(words: str, *, strong: bool) -> str:

@@ -9,7 +9,6 @@ from slipway.findings.finding import Grade
 from slipway.findings.kinds import IN_TABLE
 from slipway.formatting import counted
 from slipway.prices import NOTABLE
-from slipway.review.money import Amount
 from slipway.review.rendering.lines import ON_MAIN, SIGNS, Line, Told, lines
 from slipway.review.review import Review
 
@@ -63,11 +62,6 @@ def _money(reviews: Sequence[Review], first: Line) -> str:
             if abs(monthly) >= NOTABLE:
                 return f" · {whose}{brief(monthly)} a month{when}"
     return ""
-
-
-def monthly_rise(amount: Amount) -> bool:
-    """Tell whether it differs by enough to be told."""
-    return amount.told and abs(amount.monthly) >= NOTABLE
 
 
 def brief(amount: Decimal) -> str:
