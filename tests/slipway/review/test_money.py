@@ -14,6 +14,8 @@ from slipway.findings.finding import Finding, Grade
 from slipway.prices import UNKNOWN, Price
 from slipway.review.change import Change
 from slipway.review.money import costs, money
+from slipway.review.rendering.comment import comment
+from slipway.review.review import Review
 from slipway.season import Season
 from tests.slipway.review.builders import (
     CPU,
@@ -122,6 +124,12 @@ def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
         ].grade
         is grade
     )
+
+
+@pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
+def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown: str) -> None:
+    found = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
+    assert f"| {shown}, at most" in comment([Review("prod", money=found, quoted=("x",))])
 
 
 def test_what_nobody_warns_of() -> None:
