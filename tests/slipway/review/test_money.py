@@ -129,7 +129,7 @@ def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
 def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown: str) -> None:
     found = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
-    assert f"| {shown}, at most" in comment([Review("prod", money=found, quoted=("x",))])
+    assert f"| {shown}, up to " in comment([Review("prod", money=found, quoted=("x",))])
 
 
 def test_what_nobody_warns_of() -> None:
