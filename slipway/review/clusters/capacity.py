@@ -103,12 +103,13 @@ def _resized(cluster: str, old: Pool, new: Pool, change: Change) -> Iterator[Fin
         asking = {name: largest(one, cluster, new.name) for name, one in templates.items()}
         hit = [name for name, most in asking.items() if most > new.max]
         did, key = list(_larger(hit, new, change)), _key(cluster, new, _high(new))
-        words, more = f"{where} can't grow beyond {new.max} `{new.machine}`", f", {old.max} before"
+        words, more, clause = f"{where} can't grow beyond {new.max} `{new.machine}`", f", {old.max} before", ""
         if hit:
+            clause = f"jobs with more than {new.max} machines never start on {where}"
             words = f"Jobs of {named(f'`{name}`' for name in hit)} never start on {where} with more than {new.max}"
             more = f" `{new.machine}`, {old.max} before{f'; {named(did)}' if did else ''}"
         details = [f"`{name}` may ask for {asking[name]}" for name in hit] + did
-        yield KINDS["capacity-lower-maximum"].of(subject, words, more=more, details=details, field=key)
+        yield KINDS["capacity-lower-maximum"].of(subject, words, more=more, clause=clause, details=details, field=key)
     raised = [f"always keeps more machines, {old.min} → {new.min}"] if new.min > old.min else []
     raised += [f"may grow further, {old.max} → {new.max}"] if new.max > old.max else []
     if raised:
