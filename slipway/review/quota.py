@@ -63,7 +63,9 @@ def quota_in_words(change: Change) -> str:
         return f"ok now, short if pools grow{requests_in_words(change, tight)}"
     offers = (line for line in lines if line not in pools and line.short)
     if lacking := _without_quota(change) or [one for line in offers for one in line.drawn]:
-        return f"{'ok for pools, ' if pools else ''}short for {few(dict.fromkeys(lacking))}"
+        beside = " beside them" if pools else ""
+        names = dict.fromkeys(one.split()[0] for one in lacking)
+        return f"{'ok for pools, ' if pools else ''}short{beside} for {few(names)}"
     return "ok" if lines else "nothing drawn" if change.after else "unknown"
 
 

@@ -24,7 +24,7 @@ N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 TRAINER = "the trainer"
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
-_DISK = re.compile(r"(?P<machine>.+) × (?P<count>\S+), (?P<disk>(?P<type>\S*) (?P<size>\S*) GB)")
+_DISK = re.compile(r"(?P<count>\S+) × (?P<machine>.+), (?P<disk>(?P<type>\S*) (?P<size>\S*) GB)")
 
 
 class Said(NamedTuple):

@@ -76,7 +76,7 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     size, kind = disk.pop("bootDiskSizeGb", ""), disk.pop("bootDiskType", "")
     gpus = f" with {told['acceleratorCount']} {told['acceleratorType']}" if told["acceleratorType"] else ""
     topology = f" {told['tpuTopology']}" if told["tpuTopology"] else ""
-    words = f"{told['machineType']}{topology}{gpus} × {pool.get('replicaCount', 'none')}, {kind} {size} GB"
+    words = f"{pool.get('replicaCount', 'none')} × {told['machineType']}{topology}{gpus}, {kind} {size} GB"
     affinity, mounts = machine.pop("reservationAffinity", None) or {}, pool.get("nfsMounts") or ()
     rest = {name: one for name, one in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}

@@ -90,7 +90,7 @@ def _gone(label: str, before: Offers, after: Offers, successor: str) -> tuple[Gr
     )
     if tried:
         return usual, words, f"when {way(former[former.index(one) - 1])} is full, they cost {by_hour(following)}{queue}"
-    return usual, words, f"{instead(following, one)}{queue}"
+    return usual, words, f"they cost {instead(following, one)}{queue}"
 
 
 def _added(template: Template, label: str, one: Offer, overtaken: str, after: Offers, becomes: Catalog) -> Finding:
@@ -199,7 +199,7 @@ def _order(template: Template, before: list[str], after: list[str], offers: Offe
         details = [f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"]
         sides = offers[first], offers[then]
         words = f"{_jobs(template, sides[0])} try {way(sides[0])} before {way(sides[1])}"
-        yield finding("offer-order", template, words, "order", instead(*sides), details=details, field=_FIELD)
+        yield finding("offer-order", template, words, "order", f"they cost {instead(*sides)}", details=details, field=_FIELD)
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
