@@ -199,7 +199,9 @@ def _order(template: Template, before: list[str], after: list[str], offers: Offe
         details = [f"{join(f'`{one}`' for one in before)} → {join(f'`{one}`' for one in after)}"]
         sides = offers[first], offers[then]
         words = f"{_jobs(template, sides[0])} try {way(sides[0])} before {way(sides[1])}"
-        yield finding("offer-order", template, words, "order", f"they cost {instead(*sides)}", details=details, field=_FIELD)
+        yield finding(
+            "offer-order", template, words, "order", f"they cost {instead(*sides)}", details=details, field=_FIELD
+        )
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
