@@ -70,10 +70,11 @@ review: setup ## what this checkout would do, judged by the code of BASE: make r
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
 
-lock: setup ## pin what pyproject.toml names, with hashes, in requirements.txt and requirements-dev.txt
+lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy --group dev \
 		-o requirements-dev.txt
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group release -o requirements-release.txt
 
 setup: $(READY) ## packages, into .venv
 

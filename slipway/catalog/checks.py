@@ -13,11 +13,9 @@ from slipway.catalog.placeholders import whole, with_numbers
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.jobs import VertexJob
 from slipway.codec import MalformedError, malformed
+from slipway.installation import updating
 from slipway.kinds import KINDS
 from slipway.labels import unfit
-
-UPDATE = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
-"""What to do about a catalog of a newer version. Not by its name alone: on PyPI that is somebody else's package."""
 
 _DEEPEST = 100
 """Google's own readers of JSON take no more."""
@@ -70,7 +68,7 @@ def _as_known(offer: Offer) -> Offer:
         strange = f"capacity type {offer.capacity_type}"
     if not strange:
         return offer
-    return replace(offer, available=False, lacks_quota=False, why=f"this version does not know {strange}; {UPDATE}")
+    return replace(offer, available=False, lacks_quota=False, why=f"this version does not know {strange}; {updating()}")
 
 
 def _check(offer: Offer, catalog: Catalog) -> None:

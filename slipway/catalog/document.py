@@ -10,9 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 from slipway import codec
-from slipway.catalog.checks import UPDATE, checked
+from slipway.catalog.checks import checked
 from slipway.catalog.model import SCHEMA, Catalog
 from slipway.errors import ConfigError
+from slipway.installation import updating
 from slipway.labels import unfit
 
 _ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
@@ -145,7 +146,7 @@ def _check_schema(schema: object, source: str) -> None:
         raise ConfigError(
             f"the catalog {source} has schema {schema}, {age} than this slipway reads (schema {SCHEMA})",
             why=f"it was published by a{'n' if age == 'older' else ''} {age} version",
-            fix=UPDATE if age == "newer" else _ANOTHER,
+            fix=updating() if age == "newer" else _ANOTHER,
         )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.checks import UPDATE
 from slipway.catalog.document import read
 from slipway.catalog.model import NAME, Catalog, Offer, Scalar, Template
 from slipway.cloud.failures import NotFound
@@ -15,6 +14,7 @@ from slipway.cloud.storage import Location, Storage
 from slipway.errors import Arguments, ConfigError
 from slipway.files import write_atomically
 from slipway.formatting import nearest, quoted
+from slipway.installation import updating
 from slipway.kinds import KINDS, JobKind
 
 VARIABLE = "SLIPWAY_CATALOG"
@@ -146,7 +146,7 @@ def find_kind(template: Template, wanted: str | None) -> JobKind:
             why=f"its kinds are {', '.join(kinds)}",
             fix=({"kind": next((one for one in kinds if one in KINDS), kinds[0])},),
         )
-    raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=UPDATE)
+    raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=updating())
 
 
 def trainer_of(catalog: Catalog, template: Template) -> str:
@@ -174,7 +174,7 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) ->
         raise ConfigError(
             f"{template.name} can't run as a {kind.words}{f' with {chosen}' if chosen else ''}",
             why=strange or "no cluster of the stack fits it, and it lists no other capacity type",
-            fix=UPDATE if strange else f"slipway templates show {template.name}",
+            fix=updating() if strange else f"slipway templates show {template.name}",
         )
     return found
 
@@ -216,7 +216,7 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
         raise ConfigError(
             f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
             why=f"its capacity types are {', '.join(names)}",
-            fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else UPDATE,
+            fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating(),
         )
     return found
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from slipway import installation
 from slipway.cli.terminal.screen import note, prepare_streams, styled
 from slipway.errors import Arguments, ConfigError, Interrupted, SlipwayError
 from slipway.formatting import join, nearest, quoted
@@ -105,9 +106,13 @@ class Verbs(click.Group):
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        from slipway.deployment.checkout import checkout_revision
+        from slipway.labels import Revision
 
-        click.echo(f"slipway {version('slipway')}")
+        built = Revision(installation.commit(), dirty=False)
+        if not built.commit and installation.checkout():
+            built = checkout_revision(installation.PACKAGE.parent, {})
+        click.echo(f"slipway {installation.version()}" + (f" @ {built.short}" if built.commit else ""))
         ctx.exit()
 
 
@@ -121,7 +126,12 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     "5 quota or policy, 8 cancelled, 9 timeout, 75 sent but the answer is unknown, 130 interrupted, 1 anything else.",
 )
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Print the version and its commit.",
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.  [env: SLIPWAY_DEBUG]")
 def slipway(debug: bool) -> None:
@@ -144,6 +154,10 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         if "_SLIPWAY_COMPLETE" in os.environ:
             importlib.import_module(f"{__name__}.completion")  # It tells click how bash's words are read.
+        elif mend := installation.beside_another():
+            note(
+                f"warning: another package called slipway is in this environment, and has files of ours\n  fix: {mend}"
+            )
         _check_text(arguments)
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
     except click.UsageError as error:
@@ -183,12 +197,10 @@ def run() -> None:
 
 
 def _not_installed(error: ModuleNotFoundError) -> ConfigError:
-    checkout = Path(__file__).parents[2].joinpath("pyproject.toml").is_file()
     needed = ConfigError(
         "this command needs packages that are not installed",
         why=f"there is no {error.name}: slipway alone has what submitting needs, not what deploying does",
-        # In a checkout pip would not find this package installed, and fetch somebody else's of the same name.
-        fix="make setup, then .venv/bin/slipway" if checkout else "pip install 'slipway[deploy]'",
+        fix=installation.adding("deploy"),
     )
     needed.__cause__ = error
     return needed

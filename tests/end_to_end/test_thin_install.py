@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
-BAR_MB = 60
+BAR_MB = 40
 _UV = Path(sys.executable).with_name("uv")
 
 
@@ -69,7 +70,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("slipway", "components", "local"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     uv("build", "--wheel", "--out-dir", source / "dist", source)
-    (built,) = (source / "dist").glob("slipway-*.whl")
+    (built,) = (source / "dist").glob("slipway_vertex-*.whl")
     return built
 
 
@@ -97,7 +98,7 @@ def laptop(environment: Path, deployed: Checkout, tmp_path: Path) -> Iterator[La
 
 def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"slipway"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"slipway", "slipway_vertex"}
     here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("*") if path.is_file()}
     assert {name for name in names if name.startswith("slipway/")} == {
         name for name in here if "__pycache__" not in name
@@ -206,5 +207,8 @@ def what_deploying_needs_is_named_where_it_is_missing(laptop: Laptop) -> None:
     (laptop.folder / "stacks" / "Pulumi.dev.yaml").write_text("config: {}\n")
     done = laptop.slipway("check")
     assert (done.code, done.out) == (2, "")
-    assert "pip install 'slipway[deploy]'" in done.err
     assert "Traceback" not in done.err
+    (fix,) = re.findall(r"fix: (uv pip install --python \S+ 'slipway-vertex\[deploy\] @ file://.*')", done.err)
+    typed = [str(_UV), *shlex.split(fix)[1:], "--dry-run"]
+    tried = subprocess.run(typed, capture_output=True, text=True, check=False, env=laptop.environ)
+    assert tried.returncode == 0 and "+ pulumi==" in tried.stderr, tried.stderr

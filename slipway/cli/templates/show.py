@@ -8,7 +8,6 @@ from __future__ import annotations
 import click
 
 from slipway.capacity import CAPACITY_TYPES, POOL
-from slipway.catalog.checks import UPDATE
 from slipway.catalog.lookup import find_template, reason, trainer_of
 from slipway.catalog.model import Offer, Parameter, Study, Template
 from slipway.catalog.placeholders import render
@@ -19,6 +18,7 @@ from slipway.cli.terminal.options import catalog_and_output, template_argument
 from slipway.cli.terminal.submission import commit_words
 from slipway.context import Context
 from slipway.formatting import counted, span
+from slipway.installation import updating
 from slipway.kinds import KINDS
 from slipway.prices import dollars
 from slipway.submission.parameters import describe
@@ -62,7 +62,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
             screen.out(kind if kind == found.kind else f"{kind}   (--as {kind})")
         offers = [offer for offer in found.offers if offer.kind == kind]
         if kind not in KINDS:
-            screen.prose(f"this version does not know what a {kind} is; {UPDATE}")
+            screen.prose(f"this version does not know what a {kind} is; {updating()}")
             continue
         if KINDS[kind].has_trials and found.study is not None:
             screen.prose(_study(found, found.study))

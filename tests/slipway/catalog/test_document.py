@@ -15,6 +15,7 @@ from slipway.deployment.plan import Plan
 from slipway.deployment.publication import catalog_of, draws, template_entry
 from slipway.errors import ConfigError
 from slipway.generations.action import Action, What
+from slipway.installation import updating
 from slipway.prices import Price
 from slipway.quota.report import OfferVerdict
 from slipway.stack.stack import Stack, WorkspaceSettings
@@ -109,8 +110,7 @@ def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
 
 
 def test_a_newer_catalog_says_to_update_from_where_the_team_has_it() -> None:
-    """The package that PyPI has under this name is somebody else's."""
     newer = json.dumps({**json.loads(published()), "schema": SCHEMA + 1})
     with pytest.raises(ConfigError, match="newer than this slipway reads") as error:
         read(newer, "gs://c")
-    assert "pip install --upgrade git+https://github.com/YOUR/FORK" in error.value.fix
+    assert error.value.fix == updating()

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cluster import ClusterSpec, PoolSpec
 from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
+from slipway.installation import updating
 from slipway.machines.spec import MachineSpec
 from slipway.quota.report import OfferVerdict
 from slipway.template import JobTemplate, Metric, Package, Parameter, Search, Study, Variant, WorkerPool
@@ -99,7 +100,7 @@ def test_a_kind_of_a_newer_version_is_told_apart_from_what_this_one_can_send(lor
         "notebook-job   (--as notebook-job)\nthis version" in shown.out
         and "what a notebook-job is; update" in shown.out
     )
-    update = "update slipway from where your team installs it: pip install --upgrade git+https://github.com/YOUR/FORK"
+    update = updating()
     assert f"know capacity type calendar; {update}" in " ".join(shown.out.split())
     asked = lora.run("submit", "lora", "--capacity", "calendar")
     assert asked.code == 5 and "capacity type calendar; update slipway" in asked.err

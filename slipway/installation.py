@@ -1,0 +1,131 @@
+"""The installed distribution: its version, its commit, and the source to install it from once more.
+
+On the package index `slipway` is somebody else's, so nothing tells anybody to install that name. Imports here are late:
+every command imports this, and hardly any needs what they bring.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+NAME = "slipway-vertex"
+PACKAGE = Path(__file__).parent
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+
+
+def version() -> str:
+    """Return "0.1.0", or "unknown" for a copy of the package alone."""
+    if checkout():
+        return str(_project()["version"])
+    installed = _distribution()
+    return installed.version if installed else "unknown"
+
+
+def commit() -> str:
+    """Return the commit that this was built from, empty for a checkout and where nothing tells."""
+    baked = (PACKAGE / "commit.txt").read_text(encoding="utf-8").strip()  # `git archive` writes it: .gitattributes.
+    return str(_origin().get("vcs_info", {}).get("commit_id", "")) or (baked if _COMMIT.fullmatch(baked) else "")
+
+
+def checkout() -> bool:
+    """Tell whether this runs in a checkout of its own."""
+    return _project().get("name") == NAME
+
+
+def adding(extra: str) -> str:
+    """Return what to type for an extra of this same slipway."""
+    if checkout():
+        return "make setup, then .venv/bin/slipway"
+    return f"{_installer()} {shlex.quote(requirement(_origin(), extra))}"
+
+
+def updating() -> str:
+    """Return what to do for a newer slipway: a command where its source stays the same, else the source."""
+    if checkout():
+        return "update slipway: git pull in its checkout, then make setup"
+    origin = _origin()
+    vcs = origin.get("vcs_info", {})
+    asked = vcs.get("requested_revision", "")
+    source = requirement({**origin, "vcs_info": {**vcs, "commit_id": asked}} if vcs else origin)
+    if origin and (asked or not vcs):
+        return f"update slipway from where it came: {source}"
+    return f"update slipway: {_installer()} --upgrade {shlex.quote(source)}"
+
+
+def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
+    """Return the source as pip takes it, without credentials.
+
+    `origin`: a `direct_url.json` (PEP 610), empty for a package of an index.
+    """
+    from urllib.parse import unquote, urlsplit
+
+    extras = f"[{extra}]" if extra else ""
+    parts = urlsplit(str(origin.get("url", "")))
+    if not parts.scheme:
+        return f"{NAME}{extras}"
+    if "dir_info" in origin:
+        return f"{unquote(parts.path)}{extras}"
+    user, at, host = parts.netloc.rpartition("@")
+    name = f"{user.partition(':')[0]}{at}" if parts.scheme == "ssh" else ""  # Elsewhere a name may be a token.
+    url = parts._replace(netloc=f"{name}{host}", query="", fragment="").geturl()  # A query may sign.
+    vcs, hashes = origin.get("vcs_info", {}), origin.get("archive_info", {}).get("hashes", {})
+    prefix = f"{vcs['vcs']}+" if vcs else ""
+    revision = f"@{vcs['commit_id']}" if vcs.get("commit_id") else ""
+    marks = {"subdirectory": origin.get("subdirectory"), "sha256": hashes.get("sha256")}
+    fragment = "&".join(f"{key}={value}" for key, value in marks.items() if value)
+    return f"{NAME}{extras} @ {prefix}{url}{revision}" + (f"#{fragment}" if fragment else "")
+
+
+def beside_another() -> str:
+    """Return what to type where the index's `slipway` is in the same folder, empty where it is not.
+
+    Both have files of the same names: the one that is removed takes the other's along.
+    """
+    try:
+        names = os.listdir(PACKAGE.parent)  # noqa: PTH208 - at every start, where pathlib would take twice as long
+    except OSError:
+        return ""
+    if not any(name.startswith("slipway-") and name.endswith((".dist-info", ".egg-info")) for name in names):
+        return ""
+    install = _installer()
+    remove = install.replace("pip install", "pip uninstall", 1)
+    return f"{remove} slipway {NAME}, then {install} {shlex.quote(requirement(_origin()))}"
+
+
+def _project() -> Mapping[str, Any]:
+    import tomllib
+
+    try:
+        return dict(tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+    except (OSError, ValueError, KeyError):
+        return {}  # Installed: a file of that name beside the package is another's.
+
+
+def _installer() -> str:
+    """With `uv` an environment may have no pip, and the one in use must be named."""
+    installed = _distribution()
+    uv = installed is not None and (installed.read_text("INSTALLER") or "").strip() == "uv"
+    return f"uv pip install --python {shlex.quote(sys.prefix)}" if uv else "pip install"
+
+
+def _origin() -> Mapping[str, Any]:
+    import json
+
+    installed = _distribution()
+    return dict(json.loads((installed and installed.read_text("direct_url.json")) or "{}"))
+
+
+def _distribution() -> Distribution | None:
+    """Return the metadata beside the package, and no other environment's."""
+    from importlib.metadata import distributions
+
+    return next(iter(distributions(name=NAME, path=[str(PACKAGE.parent)])), None)
