@@ -82,7 +82,7 @@ class Dollars(click.ParamType[Decimal]):
 )
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
 @click.option("--base", default="", help="The commit whose code makes this review.")
-@click.option("--redact", is_flag=True, help="Hide people's addresses.")
+@click.option("--redact", is_flag=True, help="Hide people's addresses, but for those in the change's own diff.")
 @click.option("--no-live", is_flag=True, help="Read nothing of the cloud.")
 @click.pass_context
 def command(
@@ -201,6 +201,7 @@ def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
 def files_of(file: str | None, head: str | None) -> Files:
     """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
     from slipway.review.change import Files
+    from slipway.review.rendering.redaction import addresses
 
     if file is None:
         return Files()
@@ -216,7 +217,10 @@ def files_of(file: str | None, head: str | None) -> Files:
     checkout = Path(head or "")
     both = [file for file in there if _beside_base(file, checkout)]
     code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
-    return Files(frozenset(touched), frozenset(removed), dict(code), dict(job_code), dict(stacks))
+    # Of a link the diff shows where it leads, and not what is there.
+    plain = (one for one in both if (checkout / one).resolve() == checkout.resolve() / one)
+    told = frozenset[str]().union(*(addresses(text_of(one), text_of(str(checkout / one))) for one in plain))
+    return Files(frozenset(touched), frozenset(removed), dict(code), dict(job_code), dict(stacks), told)
 
 
 def _beside_base(file: str, checkout: Path) -> bool:

@@ -32,13 +32,15 @@ from slipway.review.words import Edit
 class Files:
     """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
     `template_code`: by file, what those of templates do beside declaring one, in words. `job_code`: of files of jobs
-    that could be read on both sides, how they differ. `stacks`: the edits of each stack's file."""
+    that could be read on both sides, how they differ. `stacks`: the edits of each stack's file. `addresses`: of
+    people, on lines that differ."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     template_code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     job_code: Mapping[str, CodeEdit] = field(default_factory=dict)
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    addresses: frozenset[str] = frozenset()
 
 
 NO_FILES = Files()

@@ -37,7 +37,7 @@ from slipway.review.resources.trainers import trainers
 from slipway.review.templates.templates import templates
 
 T = TypeVar("T")
-_LONGEST_STEP, _MOST_QUOTED = 300, 10
+_LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What reading raises where a program publishes what Slipway's own never does."""
 
@@ -81,6 +81,7 @@ class Review:
     `quota` and `policy`: in a few words, how the stack stands with them once it is deployed. `standing`: what is wrong
     already, or due by itself, a sentence each. `plan`: the engine's steps, a line each. `notes`: how it was made.
     `quoted`: warnings of the program under review, in its words, which decide nothing.
+    `addresses`: of people, which the change's own diff shows.
     `on_main`: keys of consequences that main has, and nobody has deployed yet. `begun`: where a deployment of this
     commit was cut short, names of clusters that it was replacing in place. `added`: names of clusters that nobody has
     deployed yet. `stray`: why it is of no commit that is deployed, or begun to be; empty where it is.
@@ -96,6 +97,7 @@ class Review:
     plan: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
     on_main: Annotated[frozenset[tuple[str, str]], _PAIRS] = frozenset()
     begun: Annotated[frozenset[str] | None, NOT_WRITTEN] = None
     added: Annotated[frozenset[str], NOT_WRITTEN] = frozenset()
@@ -150,6 +152,7 @@ def review(change: Change) -> Review:
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
         quoted=tuple(_quoted(preview)) if preview else (),
+        addresses=tuple(sorted(change.files.addresses))[:_MOST_ADDRESSES],
         begun=begun,
         added=added(change),
         stray=_stray(change),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from slipway.findings.finding import Subject
 from slipway.review.review import Review
@@ -12,35 +13,50 @@ _ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 _ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
 
 
+def addresses(before: str, after: str) -> frozenset[str]:
+    """Addresses on lines that one text has and the other lacks, which any diff of the two shows."""
+    lines = {*before.splitlines()} ^ {*after.splitlines()}
+    return frozenset(found[0] for line in lines for found in _ADDRESS.finditer(line))
+
+
 def redacted(review: Review) -> Review:
-    """Put `a…@acme.example` for `ada@acme.example`. Service accounts are nobody's and stay.
+    """Put `a…@acme.example` for `ada@acme.example`, but for addresses that the change's own diff shows. Service
+    accounts are nobody's and stay.
 
     Two people whose addresses begin alike are told apart no more.
     """
+    hide = partial(hidden, shown=frozenset(review.addresses))
+    keys: dict[tuple[str, str], set[bool]] = {}
+    for one in review.consequences:
+        keys.setdefault((one.kind, hide(one.subject)), set()).add(one.key in review.on_main)
     return replace(
         review,
         consequences=tuple(
             replace(
                 one,
-                subject=Subject(*map(hidden, (one.subject.what, one.subject.name, one.subject.part))),
-                sentence=hidden(one.sentence),
-                clause=hidden(one.clause),
-                details=tuple(map(hidden, one.details)),
+                subject=Subject(*map(hide, (one.subject.what, one.subject.name, one.subject.part))),
+                sentence=hide(one.sentence),
+                clause=hide(one.clause),
+                details=tuple(map(hide, one.details)),
             )
             for one in review.consequences
         ),
-        incomplete=tuple(map(hidden, review.incomplete)),
-        standing=tuple(map(hidden, review.standing)),
-        plan=tuple(map(hidden, review.plan)),
-        quoted=tuple(map(hidden, review.quoted)),
+        incomplete=tuple(map(hide, review.incomplete)),
+        standing=tuple(map(hide, review.standing)),
+        plan=tuple(map(hide, review.plan)),
+        quoted=tuple(map(hide, review.quoted)),
+        notes=tuple(map(hide, review.notes)),
+        # Of people whom the comment tells apart no more, none is said to be on main unless all are.
+        on_main=frozenset(key for key, on_main in keys.items() if on_main == {True}),
+        addresses=(),
     )
 
 
-def hidden(text: str) -> str:
-    """Hide people's addresses in a text."""
-    return _ADDRESS.sub(_first_letter, text)
+def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
+    """Hide people's addresses in a text, but for those `shown`."""
 
+    def letter(found: re.Match[str]) -> str:
+        known = found[1].endswith(_ACCOUNTS) or found[0] in shown
+        return found[0] if known else f"{found[0][0]}…@{found[1]}"
 
-def _first_letter(found: re.Match[str]) -> str:
-    domain = found[1]
-    return found[0] if domain.endswith(_ACCOUNTS) else f"{found[0][0]}…@{domain}"
+    return _ADDRESS.sub(letter, text)

@@ -133,6 +133,25 @@ def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeyp
     assert [str(one) for one in files_of("files", "head").stacks["prod"]] == ["`a:b` 1 → 2"]
 
 
+def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that stays, or only moves, may be in no diff; of a link its target is in none."""
+    stays, goes, comes = (f"- user:{name}@acme.example\n" for name in ("ada", "bob", "eve"))
+    for folder, lines in (("stacks", (stays, goes)), ("head/stacks", (comes, stays))):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "Pulumi.prod.yaml").write_text("".join(lines))
+    for name in ("link.yaml", "head/link.yaml"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "head/link.yaml").unlink()
+    (tmp_path / "head/team.yaml").write_text("user:zoe@acme.example\n")
+    (tmp_path / "head/link.yaml").symlink_to("team.yaml")
+    (tmp_path / "files").write_text("M\tstacks/Pulumi.prod.yaml\nM\tlink.yaml\n")
+    monkeypatch.chdir(tmp_path)
+    assert files_of("files", "head").addresses == {"bob@acme.example", "eve@acme.example"}
+    assert files_of("files", None).addresses == files_of("files", ".").addresses == frozenset()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

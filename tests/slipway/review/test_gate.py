@@ -87,6 +87,15 @@ def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people(
     assert found == ["member user:anna@acme.example", "member user:bob@acme.example"]
 
 
+def test_a_person_whom_the_comment_named_is_approved_by_name_and_others_by_number() -> None:
+    goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna")]
+    asked = redacted(Review("prod", tuple(goes[:2]), addresses=("ada@acme.example",)))
+    assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
+    assert not list(worse([Review("prod", (goes[0], goes[2]))], [asked])), "as before: one whose name begins alike"
+    assert [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])] == [goes[2].subject]
+    assert [shut.subject for shut in worse([Review("prod", tuple(goes[1:]))], [asked])] == [goes[2].subject]
+
+
 def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -> None:  # N1, N2
     """The same commit: its edits, and what it takes from the cluster that is being replaced in place already."""
     edits = (

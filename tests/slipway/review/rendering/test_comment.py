@@ -1,5 +1,6 @@
 """The comment of a pull request: one headline, one table, and only what changes. # N5 # D7"""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -169,7 +170,7 @@ def test_a_document_and_back() -> None:
     with pytest.raises(ConfigError, match="not a whole review"):
         read({"kind": "review", "schema": 1}, "x")
     whole = write(ROLLS)
-    for key in whole.keys() - {"quoted"}:
+    for key in whole.keys() - {"addresses", "quoted"}:  # Newer than the others: without addresses more is hidden.
         with pytest.raises(ConfigError):
             read({name: value for name, value in whole.items() if name != key}, "x")
 
@@ -214,6 +215,20 @@ def test_addresses_are_hidden_where_told_and_accounts_are_not() -> None:
     (hidden,) = redacted(Review("prod", (one,))).consequences
     assert hidden.sentence == "`a…@acme.example` and `trainer@p.iam.gserviceaccount.com`"
     assert hidden.details == ("user:b…@acme.example",)
+
+
+def test_an_address_that_the_change_s_own_diff_shows_is_not_hidden() -> None:
+    of = Review("prod", (consequence("`ada@acme.example` and `abe@acme.example`"),), addresses=("ada@acme.example",))
+    (one,) = redacted(of).consequences
+    assert one.sentence == "`ada@acme.example` and `a…@acme.example`"
+    assert "abe@acme.example" not in json.dumps(write(redacted(of)))
+
+
+def test_of_people_who_are_told_apart_no_more_all_are_on_main_or_none() -> None:
+    ada, abe, bob = (consequence(subject=f"member user:{name}@acme.example") for name in ("ada", "abe", "bob"))
+    hidden = redacted(Review("prod", (ada, abe, bob), on_main=frozenset({ada.key, bob.key})))
+    assert [one.subject for one in hidden.yours] == ["member user:a…@acme.example"] * 2
+    assert "ada@acme.example" not in json.dumps(write(hidden))
 
 
 HOSTILE = [
