@@ -11,7 +11,7 @@ from slipway.review.touched import said
 
 _DAY = 86400
 _COLD: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
-"""Days for which an object is paid at least, by the class that it is stored in. [D:storage-classes]"""
+"""Days for which an object is paid at least, by the storage class that it has."""
 _USUAL = "STANDARD"
 Telling = tuple[str, str, Grade | None]
 """Kind, what the bucket does from now on, and the grade where it is not the usual one."""
@@ -113,7 +113,7 @@ def _versioning(before: Any, after: Any) -> Iterator[Telling]:
         words = "keeps and bills earlier versions of what jobs overwrite or delete"
         yield "versioning-changed", words, Grade.WARNING
     elif old and not new:
-        yield "versioning-changed", "keeps no earlier versions of what is overwritten or deleted from then on", None
+        yield "versioning-changed", "keeps no earlier versions of what is overwritten or deleted", None
 
 
 def _prevention(before: Any, after: Any) -> Iterator[Telling]:

@@ -53,7 +53,7 @@ def _follows(one: Touched, role: str, change: Change) -> str:
         filled = one.was.get("forceDestroy")
         return ", with everything in it" if filled else "; if there is anything in it, the deployment fails there"
     if one.fate is Fate.REPLACED and one.becomes.get("name") in (one.physical, None):
-        return "; the cloud refuses a second one of this name, so the deployment would fail"
+        return "; two of one name are refused, so the deployment would fail"
     if one.fate is Fate.FORGOTTEN and role == WORK and change.after:
         return ": submitters can't read the results in it any more"
     return f" {ROLES[role].purpose}" if role and one.fate in (Fate.CREATED, Fate.ADOPTED) else ""

@@ -9,6 +9,7 @@ from slipway.deployment.workspace_plan import TRAINER
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.formatting import counted
 from slipway.review.change import Change, let_go
 from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import Grant, form, grants
@@ -17,7 +18,7 @@ from slipway.review.resources.fates import ROLES, fate, followed, moved, title
 from slipway.review.resources.roles import rights
 from slipway.review.resources.trainers import submitting_as
 from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, overwritten
-from slipway.review.words import named, several
+from slipway.review.words import LONGEST, named, several
 
 _KINDS = {
     Fate.CREATED: "account-created",
@@ -119,6 +120,8 @@ def _drift(one: Touched) -> Iterator[Finding]:
         words = f"Somebody deleted {what} by hand, and this deployment makes it again{_AGAIN.get(one.type, '')}"
     elif one.fate is not Fate.REPLACED and (details := list(_put_back(one))):
         words = f"Somebody changed {what} by hand, and this deployment undoes that: it {named(details)}"
+        if len(words.split()) > LONGEST:
+            words = f"{words.partition(': ')[0]}, {counted(len(details), 'edit')} in all"
     elif _of_catalog(one) and overwritten(one.old, one.now):
         words = f"Somebody overwrote the catalog {what} by hand, and this deployment publishes it anew"
     else:

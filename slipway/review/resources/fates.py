@@ -131,7 +131,7 @@ def fate(
         return
     does, grade, since = _DOES.get(one.fate, f"is deleted and made anew{_because(one)}"), None, ""
     if one.fate is Fate.REPLACED and not one.destroyed:
-        does = f"is made anew{_because(one)}; the old one {_DOES[Fate.FORGOTTEN]}"
+        does = f"is made anew{_because(one)}; the old one stays, paid as before"
         grade = None if follows else Grade.WARNING
     if announced:
         since, grade = ", as was announced, since nothing needs it any more", Grade.NOTE

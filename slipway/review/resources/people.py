@@ -17,11 +17,13 @@ from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.roles import above, covers, rights
 from slipway.review.resources.trainers import acting, reads, secrets, submits_as, submitting_as, trainers_alone
-from slipway.review.words import capital, distinct, jobs, named, told_jobs
+from slipway.review.words import LONGEST, capital, distinct, jobs, named, told_jobs
 from slipway.stack.members import crowd
 
 Grants = list[Grant]
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
+_ROOM = LONGEST - 4
+"""Words of a sentence, less what may come before and after it."""
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
@@ -182,9 +184,15 @@ def _other(
     if submitters:
         who = f"Jobs that run as `{account.partition('@')[0]}`, and so {submitters},"
     details = (*(f"gets {one.words}" for one in gets), *(f"loses {one.words}" for one in loses))
-    does, role = rights(sorted(gets, key=above, reverse=True), loses)
+    reading = _reading(gets, change)
+    graver = sorted(gets, key=above, reverse=True)
+    gravest = rights(graver[:1], () if gets else loses[:1])[0]
+    fewest = f"{gravest}; {counted(len(gets) + len(loses) - 1, 'other right')} changed", ""
+    for does, role in (rights(graver, loses), rights(graver, loses, 1), fewest):
+        if len(f"{who} {does}{reading}{role}".split()) <= _ROOM:
+            break
     clause = f"{capital(submitters)} {does.partition(', and ')[0]}" if submitters else ""
-    words, details = f"{who} {does}{_reading(gets, change)}", details if submitters or not role else ()
+    words, details = f"{who} {does}{reading}", details if submitters or not role else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.
     elif any(not any(covers(lost, one) for lost in loses) for one in gets):

@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from slipway.formatting import counted
+from slipway.formatting import counted, short
 from slipway.review.grants import Grant
 
-_ALLOWS: Mapping[str, Mapping[str, str]] = {
+ALLOWS: Mapping[str, Mapping[str, str]] = {
     "": {
         "aiplatform.admin": "delete clusters, and every job, model and endpoint of {}",
         "aiplatform.user": "submit jobs and cancel anybody's in {}, and delete models and endpoints",
         "aiplatform.viewer": "see every job of {}, with its arguments",
         "browser": "see that {} exists",
-        "cloudbuild.builds.editor": "run builds in {}, and so any code as their account",
+        "cloudbuild.builds.editor": "run any code by builds in {}",
         "cloudquotas.admin": "ask for more quota in {}",
         "cloudquotas.viewer": "see the quota of {}",
         "compute.admin": "make and delete every machine, disk and network of {}",
@@ -56,14 +56,14 @@ _ALLOWS: Mapping[str, Mapping[str, str]] = {
         "iam.workloadIdentityUser": "act as {} from outside of Google Cloud",
     },
     "bucket": {
-        "storage.admin": "read and delete every object of {}, delete it, and let anybody in",
+        "storage.admin": "read or delete {} with every object, and let anybody in",
         "storage.bucketViewer": "see the settings of {}",
         "storage.legacyBucketOwner": "write and delete every object of {}, and let anybody in",
         "storage.legacyBucketReader": "list every object of {}",
         "storage.legacyBucketWriter": "write and delete every object of {}",
         "storage.legacyObjectOwner": "read every object of {}, and open it to anybody",
         "storage.legacyObjectReader": "read every object of {}",
-        "storage.objectAdmin": "read, overwrite and delete every object of {}, and open it to anybody",
+        "storage.objectAdmin": "read, overwrite, delete and share every object of {}",
         "storage.objectCreator": "write new objects into {}",
         "storage.objectUser": "read, overwrite and delete every object of {}",
         "storage.objectViewer": "read every object of {}",
@@ -98,7 +98,7 @@ _ALLOWS: Mapping[str, Mapping[str, str]] = {
 }
 """By what a role is about, in a grant's own word, empty for a project: roles, less `roles/`. In place of `{}` stands
 that one thing, or every such of the project."""
-_ABOUT = {role: about for about, rows in _ALLOWS.items() for role in rows}
+_ABOUT = {role: about for about, rows in ALLOWS.items() for role in rows}
 _GROWING = (
     ("viewer", "editor", "owner"),
     ("aiplatform.viewer", "aiplatform.user", "aiplatform.admin"),
@@ -115,8 +115,9 @@ _GROWING = (
 _ABOVE = re.compile(
     r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
 )
+_LONGEST = 40
+"""Characters of a condition in a sentence."""
 _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secretAccessor"})
-_TOLD = 2
 
 
 def allowed(grant: Grant) -> str:
@@ -126,8 +127,8 @@ def allowed(grant: Grant) -> str:
     if about is None:
         return ""
     of_all = about and grant.what in ("", "folder", "organisation")
-    words = _ALLOWS[about][role].format(f"every {about} of {grant.on}" if of_all else grant.on)
-    return f"{words}, under condition `{grant.condition}`" if grant.condition else words
+    words = ALLOWS[about][role].format(f"every {about} of {grant.on}" if of_all else grant.on)
+    return f"{words}, under condition `{short(grant.condition, _LONGEST)}`" if grant.condition else words
 
 
 def denied(grant: Grant) -> str:
@@ -144,16 +145,16 @@ def covers(larger: Grant, smaller: Grant) -> bool:
     return pair[0] == pair[1] or any(row.index(pair[0]) < row.index(pair[1]) for row in rows)
 
 
-def rights(gets: Sequence[Grant], loses: Sequence[Grant]) -> tuple[str, str]:
+def rights(gets: Sequence[Grant], loses: Sequence[Grant], most: int = 2) -> tuple[str, str]:
     """Say what somebody may do and can do no longer, and where it is one right, the role's name for the end. What
-    another right of the other list covers is not said."""
+    another right of the other list covers is not said, nor are more than `most` of a kind."""
     news = [one for one in gets if not any(covers(other, one) for other in loses)]
     olds = [one for one in loses if not any(covers(other, one) for other in (*gets, *loses) if other is not one)]
     fewer = [one for one in gets if one not in news]
     parts = [
-        _list("may ", [f"{allowed(one)}{_freed(one, loses)}" for one in news if allowed(one)]),
-        _list("may only ", [allowed(one) for one in fewer if allowed(one)]),
-        _list("can no longer ", [denied(one) for one in olds if allowed(one) and not _shrinks(one, fewer)]),
+        _list("may ", [f"{allowed(one)}{_freed(one, loses)}" for one in news if allowed(one)], most),
+        _list("may only ", [allowed(one) for one in fewer if allowed(one)], most),
+        _list("can no longer ", [denied(one) for one in olds if allowed(one) and not _shrinks(one, fewer)], most),
     ]
     nameless = [one for one in (*news, *olds) if not allowed(one)]
     if nameless:
@@ -167,16 +168,16 @@ def rights(gets: Sequence[Grant], loses: Sequence[Grant]) -> tuple[str, str]:
 
 def _freed(gained: Grant, loses: Sequence[Grant]) -> str:
     before = next((one for one in loses if one.condition and (one.role, one.on) == (gained.role, gained.on)), None)
-    return f", without condition `{before.condition}` now" if before and not gained.condition else ""
+    return f", without condition `{short(before.condition, _LONGEST)}` now" if before and not gained.condition else ""
 
 
 def _shrinks(lost: Grant, fewer: Sequence[Grant]) -> bool:
     return any(covers(lost, one) for one in fewer)
 
 
-def _list(begin: str, phrases: Sequence[str]) -> str:
-    more = len(phrases) - _TOLD
-    words = ", and ".join(phrases[:_TOLD])
+def _list(begin: str, phrases: Sequence[str], most: int) -> str:
+    more = len(phrases) - most
+    words = ", and ".join(phrases[:most])
     return f"{begin}{words}{f', and {more} more' if more > 0 else ''}" if phrases else ""
 
 

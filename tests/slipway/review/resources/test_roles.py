@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,8 @@ from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES, WRITES_ME
 from slipway.findings.finding import Grade
 from slipway.review.grants import Grant
 from slipway.review.resources.people import people
-from slipway.review.resources.roles import allowed, covers, denied, rights
+from slipway.review.resources.roles import ALLOWS, allowed, covers, denied, rights
+from slipway.review.words import LONGEST
 from tests.slipway.review.builders import (
     PROJECT,
     TEAM,
@@ -25,6 +27,7 @@ from tests.slipway.review.builders import (
     worker_pool,
 )
 
+ON_PROJECT_TYPE = "gcp:projects/iAMMember:IAMMember"
 ADA = "user:ada@acme.example"
 ON_PROJECT = Grant(ADA, "", f"project `{PROJECT}`")
 ON_BUCKET = Grant(ADA, "", "bucket `results`", "bucket", "results")
@@ -102,3 +105,19 @@ def test_whoever_may_act_as_an_account_reads_what_it_reads() -> None:
     reads = facts(template("lora", offer(request=request(worker_pool(env=env), serviceAccount=TRAINER))))
     (one,) = people(change(reads, reads, steps=[gets]))
     assert f"account `{TRAINER}`, and so read secret" in one.sentence
+
+
+@pytest.mark.parametrize("member", [ADA, TEAM, "domain:acme.example", "allUsers", f"serviceAccount:{TRAINER}"])
+def test_no_sentence_of_any_two_roles_is_too_long(member: str) -> None:
+    on = {"project": PROJECT, "member": member, "role": ""}
+    roles = [f"roles/{role}" for row in ALLOWS.values() for role in row]
+    for one, other in itertools.pairwise((*roles, roles[0])):
+        first, second = ({**on, "role": role} for role in (one, other))
+        for steps in (
+            [step("create", ON_PROJECT_TYPE, "a", new=first), step("create", ON_PROJECT_TYPE, "b", new=second)],
+            [step("delete", ON_PROJECT_TYPE, "a", old=first), step("delete", ON_PROJECT_TYPE, "b", old=second)],
+            [step("update", ON_PROJECT_TYPE, "a", old=first, new=second)],
+            [step("create", ON_PROJECT_TYPE, "a", new=first)],
+        ):
+            for told in people(change(facts(), facts(), steps=steps)):
+                assert len(told.sentence.split()) <= LONGEST, told.sentence
