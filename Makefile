@@ -20,7 +20,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 
 LOCK ?= --upgrade
 STACK ?= local
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults review verify-cloud setup lock help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults review verify-cloud setup lock release help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -75,6 +75,10 @@ lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy --group dev \
 		-o requirements-dev.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group release -o requirements-release.txt
+
+release: setup ## sources, wheel, notes, bill of materials and hashes of this commit, in dist/: make release VERSION=1.2.3
+	@test -n "$(VERSION)" || { echo 'error: VERSION says what is released'; echo '  fix: make release VERSION=1.2.3, as pyproject.toml has it'; exit 2; }
+	@$(PY) -m journey.release "$(VERSION)"
 
 setup: $(READY) ## packages, into .venv
 

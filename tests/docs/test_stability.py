@@ -1,0 +1,42 @@
+"""The table of what is stable names what there is: a number or a name that changes, changes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import slipway
+from slipway.catalog import model
+from slipway.cli.terminal import screen
+
+from .test_runbook import anchors
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "stability.md"
+ROWS = dict(
+    re.findall(r"^\| ([^|]+) \| ([^|]+) \| (?:always|a major version) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [f"the catalog, `schema` {model.SCHEMA}", f"`--output json`, `schema` {screen.SCHEMA}"],
+)
+def test_a_document_has_its_schema(row: str) -> None:
+    assert row in ROWS
+
+
+def test_python_s_names_are_those_of_the_package() -> None:
+    assert set(re.findall(r"`slipway\.(\w+)`", ROWS["Python"])) == set(slipway.__all__)
+
+
+def test_every_row_says_for_how_long() -> None:
+    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    assert len(ROWS) == len(rows) - 1 >= 8
+
+
+def test_every_link_leads_somewhere() -> None:
+    for file, anchor in re.findall(r"\]\((?!https:)([^)#]*)#?([^)]*)\)", PAGE.read_text("utf-8")):
+        assert (PAGE.parent / file).exists(), file
+        assert not anchor or anchor in anchors(PAGE.parent / file), f"{file}#{anchor}"

@@ -1,0 +1,126 @@
+"""`make release`: one commit, all that is passed on, and the same bytes wherever it is built. # N18"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.checkouts.shell import Done
+from tests.local.conftest import ROOT
+
+pytestmark = pytest.mark.journey
+
+FILES = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore", ".gitattributes")
+VERSION = "0.1.0"
+NAME = f"slipway_vertex-{VERSION}"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    author = ("-c", "user.name=ada", "-c", "user.email=ada@example.com")
+    return subprocess.run(
+        ["git", *author, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This checkout as one commit, with version 0.1.0 at the top of its changelog."""
+    folder = tmp_path_factory.mktemp("repository")
+    for name in (*FILES, *(path.name for path in ROOT.glob("requirements*.txt"))):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "slipway", folder / "slipway", ignore=shutil.ignore_patterns("__pycache__"))
+    project = folder / "pyproject.toml"
+    project.write_text(re.sub(r'(?m)^version = ".*"', f'version = "{VERSION}"', project.read_text()))
+    (folder / "CHANGELOG.md").write_text(
+        f"# Changelog\n\n## [Unreleased]\n\n## [{VERSION}] - 2026-11-23\n\n### Added\n\n- The first.\n"
+    )
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "Begin")
+    return folder
+
+
+def clone(repository: Path, folder: Path) -> Path:
+    git(repository, "clone", "--quiet", str(repository), str(folder))
+    return folder
+
+
+def release(folder: Path, version: str = VERSION, umask: int = 0o022) -> Done:
+    done = subprocess.run(
+        [sys.executable, "-m", "journey.release", version],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        umask=umask,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_whoever_builds_a_commit_again_gets_the_same_bytes(repository: Path, tmp_path: Path) -> None:
+    here, elsewhere = clone(repository, tmp_path / "here"), clone(repository, tmp_path / "else" / "where")
+    done = release(here)
+    assert done.code == 0, done.said
+    made = here / "dist" / VERSION
+    assert "git tag v0.1.0" in done.out
+    it_has_sources_wheel_notes_bill_and_hashes(made, git(here, "rev-parse", "HEAD"))
+    first = (made / "SHA256SUMS").read_text()
+    assert release(elsewhere, umask=0o077).code == 0
+    assert (elsewhere / "dist" / VERSION / "SHA256SUMS").read_text() == first
+    (made / "notes.md").write_text("half")
+    assert release(here).code == 0, "it can be run again"
+    assert subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=made, check=False).returncode == 0
+    assert [path.name for path in (here / "dist").iterdir()] == [VERSION]
+
+
+def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
+    assert {path.name for path in made.iterdir()} == {
+        f"{NAME}.tar.gz",
+        f"{NAME}-py3-none-any.whl",
+        "notes.md",
+        "sbom.cdx.json",
+        "SHA256SUMS",
+    }
+    assert "- The first." in (made / "notes.md").read_text() and commit in (made / "notes.md").read_text()
+    wheel = zipfile.ZipFile(made / f"{NAME}-py3-none-any.whl")
+    assert wheel.read("slipway/commit.txt").decode().strip() == commit
+    with tarfile.open(made / f"{NAME}.tar.gz") as sources:
+        assert f"{NAME}/slipway/machines/table.json" in sources.getnames()
+    bill = json.loads((made / "sbom.cdx.json").read_text())
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "slipway-vertex")
+    pinned = re.findall(r"(?m)^([\w.-]+)==", (ROOT / "requirements.txt").read_text())
+    assert sorted(part["name"] for part in bill["components"]) == sorted(pinned)
+    assert all(part["purl"].startswith("pkg:pypi/") for part in bill["components"])
+
+
+def test_a_tree_with_changes_is_refused(repository: Path, tmp_path: Path) -> None:
+    folder = clone(repository, tmp_path / "dirty")
+    (folder / "notes of mine.txt").touch()
+    done = release(folder)
+    assert (done.code, done.out) == (2, "")
+    assert "changes that are in no commit" in done.err and "notes of mine.txt" in done.err
+    assert not (folder / "dist").exists()
+
+
+def test_a_version_that_nothing_tells_of_is_refused(repository: Path) -> None:
+    assert "pyproject.toml has version 0.1.0, not 0.2.0" in release(repository, "0.2.0").err
+    assert "is not a version" in release(repository, "latest").err
+
+
+def test_a_released_version_never_becomes_another(repository: Path, tmp_path: Path) -> None:
+    folder = clone(repository, tmp_path / "released")
+    git(folder, "tag", f"v{VERSION}")
+    (folder / "LICENSE").write_text("another")
+    git(folder, "commit", "--quiet", "--all", "--message", "Change")
+    done = release(folder)
+    assert done.code == 2 and "released, from another commit" in done.err
