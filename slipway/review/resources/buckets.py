@@ -74,6 +74,8 @@ def _changes(one: Touched) -> Iterator[Finding]:
         # The worst begins, so that a headline has it.
         (worst, first), *others = sorted(graded, key=lambda each: -each[0])
         subject, words = Subject("bucket", one.physical), f"Bucket `{one.physical}` {first}"
+        if kind == "lifecycle-changed" and worst is Grade.BLOCKING and "every object" in first and _role(one) == WORK:
+            words += ", results and checkpoints of jobs too"
         short = words.partition(": ")[0].partition(", until now")[0]
         more = "".join(f"; it {words}" for _, words in others)
         whole = len((words + more).split()) <= LONGEST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -24,6 +25,8 @@ Grants = list[Grant]
 _SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
 _ROOM = LONGEST - 4
 """Words of a sentence, less what may come before and after it."""
+_AFTER = re.compile(r", (?:and|or|without condition|under condition) ")
+"""Where a headline ends what somebody may do."""
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
@@ -191,7 +194,7 @@ def _other(
     for does, role in (rights(graver, loses), rights(graver, loses, 1), fewest):
         if len(f"{who} {does}{reading}{role}".split()) <= _ROOM:
             break
-    clause = f"{capital(submitters)} {does.partition(', and ')[0]}" if submitters else ""
+    clause = f"{capital(submitters) or who} {_AFTER.split(does, maxsplit=1)[0]}"
     words, details = f"{who} {does}{reading}", details if submitters or not role else ()
     if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
         yield _added(member, change)  # What the components publish could not be read.
@@ -201,7 +204,7 @@ def _other(
     elif member in before and member in after and _TO_SUBMIT & {one.role for one in loses}:
         words = f"{who} stays a submitter, but {does}"
         details = (*details, *jobs(_jobs_of(member, change), change.now))
-        yield KINDS["submitter-gone"].of(subject, words, details=details, more=role)
+        yield KINDS["submitter-gone"].of(subject, words, details=details, more=role, clause=clause)
     elif all(one.ours and lapsed(change, account, one.role, one.place) for one in loses):
         words = f"`{member}` {does}, which it kept for jobs that have ended"
         yield KINDS["access-lapsed"].of(subject, words, details=details, more=role)

@@ -111,7 +111,8 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
     else:
         words = f"{what} is edited, and nobody looked what follows: {told}"
     if why or lines:
-        yield KINDS["resource-changed"].of(subject, words, details=lines if [told] != lines else (), grade=grade)
+        details, clause = lines if [told] != lines else (), words.partition(": ")[0]
+        yield KINDS["resource-changed"].of(subject, words, details=details, grade=grade, clause=clause)
 
 
 def _permissions(one: Touched, subject: Subject) -> Iterator[Finding]:
@@ -174,8 +175,8 @@ def _opened(one: Touched) -> Iterator[Finding]:
         if "authenticated" in text.lower():
             to = "anybody with a Google account"
         name = one.type.rpartition(":")[2]
-        words = f"`{one.physical}` ({name}) opens to {to}: `{path}` is `{text}`"
-        yield KINDS["public-access"].of(Subject("resource", name, one.name), words)
+        words, more = f"`{one.physical}` ({name}) opens to {to}", f": `{path}` is `{text}`"
+        yield KINDS["public-access"].of(Subject("resource", name, one.name), words, more=more)
 
 
 def _open(one: Touched) -> tuple[str, str] | None:

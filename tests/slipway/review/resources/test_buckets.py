@@ -101,7 +101,7 @@ def test_an_old_bucket_of_results_stays_with_the_jobs_that_write_to_it(
             [{"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3, "withState": "ARCHIVED"}}],
             "lifecycle-changed",
             Grade.BLOCKING,
-            "deletes every object with 3 newer versions (withState `ARCHIVED`)",
+            "deletes every object with 3 newer versions (withState `ARCHIVED`), results and checkpoints of jobs too",
         ),
     ],
 )

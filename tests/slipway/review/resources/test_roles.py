@@ -85,6 +85,7 @@ def test_what_an_account_that_jobs_run_as_may_do_every_submitter_may_do() -> Non
     gets = step("create", "gcp:projects/iAMMember:IAMMember", "edits", new=role)
     (one,) = people(change(facts(), facts(), steps=[gets]))
     assert "so every submitter, may change" in one.sentence
+    assert one.clause.startswith("Every submitter may change") and "and run code" not in one.clause
     assert (one.kind, one.subject, one.grade) == (
         "role-above-table", f"member serviceAccount:{TRAINER}", Grade.BLOCKING
     )  # fmt: skip
