@@ -7,7 +7,6 @@ every command imports this, and hardly any needs what they bring.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from collections.abc import Mapping
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 NAME = "slipway-vertex"
 PACKAGE = Path(__file__).parent
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
 def version() -> str:
@@ -33,7 +31,7 @@ def version() -> str:
 def commit() -> str:
     """Return the commit that this was built from, empty for a checkout and where nothing tells."""
     baked = (PACKAGE / "commit.txt").read_text(encoding="utf-8").strip()  # `git archive` writes it: .gitattributes.
-    return str(_origin().get("vcs_info", {}).get("commit_id", "")) or (baked if _COMMIT.fullmatch(baked) else "")
+    return str(_origin().get("vcs_info", {}).get("commit_id", "")) or ("" if baked.startswith("$") else baked)
 
 
 def checkout() -> bool:
@@ -45,7 +43,7 @@ def adding(extra: str) -> str:
     """Return what to type for an extra of this same slipway."""
     if checkout():
         return "make setup, then .venv/bin/slipway"
-    return f"{_installer()} {shlex.quote(requirement(_origin(), extra))}"
+    return _install(requirement(_origin(), extra))
 
 
 def updating() -> str:
@@ -58,7 +56,7 @@ def updating() -> str:
     source = requirement({**origin, "vcs_info": {**vcs, "commit_id": asked}} if vcs else origin)
     if origin and (asked or not vcs):
         return f"update slipway from where it came: {source}"
-    return f"update slipway: {_installer()} --upgrade {shlex.quote(source)}"
+    return f"update slipway: {_install(source, newer=True)}"
 
 
 def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
@@ -96,9 +94,7 @@ def beside_another() -> str:
         return ""
     if not any(name.startswith("slipway-") and name.endswith((".dist-info", ".egg-info")) for name in names):
         return ""
-    install = _installer()
-    remove = install.replace("pip install", "pip uninstall", 1)
-    return f"{remove} slipway {NAME}, then {install} {shlex.quote(requirement(_origin()))}"
+    return f"{_pip('uninstall')} slipway {NAME}, then {_pip('install')} {shlex.quote(requirement(_origin()))}"
 
 
 def _project() -> Mapping[str, Any]:
@@ -110,11 +106,26 @@ def _project() -> Mapping[str, Any]:
         return {}  # Installed: a file of that name beside the package is another's.
 
 
-def _installer() -> str:
-    """With `uv` an environment may have no pip, and the one in use must be named."""
+def _install(source: str, *, newer: bool = False) -> str:
+    """Return the command of the tool that made this environment."""
+    made, quoted = Path(sys.prefix), shlex.quote(source)
+    if (made / "pipx_metadata.json").is_file():
+        return f"pipx install --force {quoted}"
+    if (made / "uv-receipt.toml").is_file():
+        return f"uv tool install {'--upgrade ' if newer else ''}{quoted}"
+    if _by_uv() and made.parent.name.startswith("archive-"):  # In uv's cache, made for one command by uvx.
+        return f"uvx {'--refresh ' if newer else ''}--from {quoted} slipway"
+    return f"{_pip('install')} {'--upgrade ' if newer else ''}{quoted}"
+
+
+def _pip(verb: str) -> str:
+    """With uv an environment may have no pip, and the one in use must be named."""
+    return f"uv pip {verb} --python {shlex.quote(sys.prefix)}" if _by_uv() else f"pip {verb}"
+
+
+def _by_uv() -> bool:
     installed = _distribution()
-    uv = installed is not None and (installed.read_text("INSTALLER") or "").strip() == "uv"
-    return f"uv pip install --python {shlex.quote(sys.prefix)}" if uv else "pip install"
+    return installed is not None and (installed.read_text("INSTALLER") or "").strip() == "uv"
 
 
 def _origin() -> Mapping[str, Any]:

@@ -79,9 +79,24 @@ def test_a_source_is_quoted_as_a_shell_wants_it(site: Path) -> None:
     assert installation.adding("deploy") == f"pip install 'slipway-vertex[deploy] @ {WHEEL}'"
 
 
-def test_uv_is_told_which_environment(site: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "mark", "command"),
+    [
+        ("venv", "pyvenv.cfg", "uv pip install --python {} 'slipway-vertex[deploy]'"),
+        ("tools/slipway-vertex", "uv-receipt.toml", "uv tool install 'slipway-vertex[deploy]'"),
+        ("uv/archive-v0/fZGq", "pyvenv.cfg", "uvx --from 'slipway-vertex[deploy]' slipway"),
+        ("venvs/slipway-vertex", "pipx_metadata.json", "pipx install --force 'slipway-vertex[deploy]'"),
+    ],
+)
+def test_the_tool_that_made_the_environment_is_what_is_typed(
+    site: Path, monkeypatch: pytest.MonkeyPatch, folder: str, mark: str, command: str
+) -> None:
     (site / "slipway_vertex-0.1.0.dist-info" / "INSTALLER").write_text("uv")
-    assert installation.adding("deploy") == f"uv pip install --python {sys.prefix} 'slipway-vertex[deploy]'"
+    made = site / folder
+    made.mkdir(parents=True)
+    (made / mark).touch()
+    monkeypatch.setattr(sys, "prefix", str(made))
+    assert installation.adding("deploy") == command.format(made)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +188,14 @@ def tracked() -> Iterator[Path]:
 
 
 def test_no_line_of_ours_tells_anybody_to_install_the_indexs_slipway() -> None:
+    named = r"['\"`]?slipway(?![\w.-])"
     install = re.compile(
-        r"(?:(?:pip3?|tool|pipx) (?:install|run|download)|uvx|--from|--with)\b[^\n|]*[ '\"`]slipway(?![\w.-])"
+        rf"(?:pip3?|tool|pipx) (?:install|run|download)\b[^\n|]* {named}|(?:uvx|--from|--with)[ =]{named}"
     )
     extra = re.compile(r"\bslipway\[[a-z]")
     texts = [(path, path.read_text(encoding="utf-8", errors="replace")) for path in tracked() if path.is_file()]
-    assert any(install.search(line) for line in ["pip install 'slipway[deploy]'", "uvx --from slipway slipway"])
-    assert not install.search("pip install 'slipway-vertex[deploy]'")
+    assert all(install.search(f"{line} slipway") for line in ["pip install -U", "uv tool install", "uvx", "uvx --from"])
+    assert not install.search("uvx --from 'slipway-vertex[deploy]' slipway")
     found = [f"{path.relative_to(ROOT)}: {told[0]}" for path, text in texts for told in install.finditer(text)]
     found += [f"{path.relative_to(ROOT)}: {told[0]}" for path, text in texts for told in extra.finditer(text)]
     assert found == []
