@@ -1,7 +1,8 @@
 """`make release VERSION=…`: all that is passed on of one commit, in `dist/VERSION`.
 
 Source and wheel, notes from the changelog, a bill of materials and the hashes of all. Built from the commit and nothing
-beside it, so that whoever repeats it gets the same bytes. Nothing is published: what to type for that is said.
+beside it, so that whoever repeats it with the same Python gets the same bytes. Nothing is published: what to type for
+that is said.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from journey import changelog
 from journey.pull_request import Repository
-from slipway.errors import ConfigError, SlipwayError
+from slipway.errors import ConfigError, Interrupted, SlipwayError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _UV = Path(sys.executable).with_name("uv")
@@ -129,6 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SlipwayError as error:
         print(error.render(), file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; nothing was made", file=sys.stderr)
+        return Interrupted.exit_code
     for path in sorted(made.iterdir()):
         print(f"{path.relative_to(Path.cwd())}  {path.stat().st_size:,} bytes")
     print(f"to publish: git tag v{version} && git push origin v{version}, and a release of that tag with these files")
