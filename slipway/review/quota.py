@@ -19,6 +19,10 @@ from slipway.review.quota_requests import asked_for, may_get, requests_in_words
 from slipway.review.words import capital, named, of_limit, words_of
 
 _OFFERS = " offers"
+_STRICTER = {
+    "request": "Google is asked for more, and no cluster is made before that is granted",
+    "enforce": "a deployment is refused",
+}
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,12 @@ def _check(change: Change) -> Iterator[Finding]:
         )
         words = "; ".join(weaker)
         yield KINDS["quota-check-weaker"].of(Subject("quota", "check"), words, details=edits, field=field)
+    if new.mode in _STRICTER and old.mode != new.mode:
+        words, field = f"Where quota is missing, {_STRICTER[new.mode]}", "slipway:quota.mode"
+        yield KINDS["quota-check-stricter"].of(Subject("quota", "check"), words, field=field)
+    if new.strict and not old.strict:
+        words, field = "Pools whose maximum exceeds the quota stop a deployment", "slipway:quota.strict"
+        yield KINDS["quota-check-stricter"].of(Subject("quota", "strict"), words, field=field)
 
 
 def _increase(ground: _Ground, line: QuotaLine) -> str:

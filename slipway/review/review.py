@@ -34,6 +34,7 @@ from slipway.review.resources.data import data
 from slipway.review.resources.people import people
 from slipway.review.resources.resources import exposure, resources
 from slipway.review.resources.trainers import trainers
+from slipway.review.stack_file import used_later
 from slipway.review.templates.templates import templates
 
 T = TypeVar("T")
@@ -64,6 +65,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     quota,
     policy,
     program,
+    used_later,
 )
 """Each looks at the change from one side."""
 

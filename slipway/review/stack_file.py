@@ -1,4 +1,4 @@
-"""Edits of a stack file, for where the program refuses it before it could say what comes of them. Pure."""
+"""Edits of a stack file, from its text: of keys that nothing deployed has, and of a file that is refused. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
+from slipway.review.change import Change
 from slipway.review.templates.secret_values import HIDDEN, looks_secret
 from slipway.review.words import Edit
 from slipway.stack.yaml_file import from_text
 
+_USED_LATER = {
+    r"slipway:quota\.contactEmail": "Google asks `{after}` about requests for more quota",
+    r"slipway:quota\.justification": "Requests for more quota give Google another reason",
+    r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": (
+        "The next `{name}` that is made begins with {after} machines in pool `{pool}`; nothing that runs changes"
+    ),
+    r"slipway:reservations\.(?P<name>.+)\.machines": (
+        "Templates that take more than {after} machines of reservation `{name}` are refused"
+    ),
+}
 _HELD = "secure"
 """The key of a value that the engine has encrypted."""
 
@@ -22,6 +35,16 @@ def edits(before: str, after: str) -> tuple[Edit, ...]:
         return ()
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
     return tuple(Edit(key, old.get(key, ""), new.get(key, "")) for key in changed)
+
+
+def used_later(change: Change) -> Iterator[Finding]:
+    """Tell of edits of keys that count the next time, which neither the catalog nor a resource has."""
+    for edit in change.files.stacks.get(change.stack, ()) if change.after else ():
+        for pattern, words in _USED_LATER.items():
+            if found := re.fullmatch(pattern, edit.key):
+                told = words.format(after=edit.after, **found.groupdict())
+                told = told if edit.after else f"`{edit.key}` is left out; nothing that runs changes"
+                yield KINDS["used-later"].of(Subject("key", edit.key), told, details=(str(edit),), field=edit.key)
 
 
 def _values(text: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,161 @@
+"""No field of a stack file can be edited without a word of what follows. # N5"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from inspect import getmembers, isclass
+
+import pytest
+
+from slipway.stack import config, entries
+from slipway.stack.entries import Entry
+from tests.review.case import Case, Edit, stack
+from tests.review.play import play
+
+H100 = "      retireWithin: 2w\n"
+DISK = "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }"
+QUOTA = "mode: enforce, contactEmail: platform@acme.example"
+RESERVED = "machine: a3-highgpu-8g, machines: 2"
+PEERING = "domain: a.acme.example., targetProject: acme-net, targetNetwork: shared"
+SMALL = "{ type: NVIDIA_TESLA_T4, count: 1 }"
+L4 = (
+    "    t4:\n      pools:\n        workers: { machine: n1-standard-8, accelerator: "
+    + SMALL
+    + ", disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }\n"
+)
+
+
+def entry(line: str) -> Edit:
+    return stack(H100, f"{H100}      {line}\n")
+
+
+def rule(line: str) -> Edit:
+    return stack("      longestTimeout: 48\n", f"      longestTimeout: 48\n      {line}\n")
+
+
+def attached(peering: str = "") -> Edit:
+    of = f", dnsPeeringConfigs: [{{ {peering} }}]" if peering else ""
+    return entry(
+        f"pscInterface: {{ networkAttachment: projects/acme-net/regions/us-central1/networkAttachments/a{of} }}"
+    )
+
+
+T4 = (stack("    cpu:\n", f"{L4}    cpu:\n"),)
+EDITS: dict[str, tuple[Edit, ...]] = {
+    "AcceleratorEntry.type": (stack("NVIDIA_TESLA_T4", "NVIDIA_TESLA_V100"),),
+    "AcceleratorEntry.count": (stack("count: 1", "count: 2"),),
+    "AlternativeEntry.region": (
+        entry("alternatives: [{ region: us-east4 }]"),
+        stack("[us-central1]", "[us-central1, us-east4]"),
+    ),
+    "AlternativeEntry.pools": (entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g } } }]"),),
+    "ClusterEntry.id": (entry("id: theirs"),),
+    "ClusterEntry.pools": (
+        stack("        workers: { machine: a3-highgpu-8g", "        others: { machine: a3-highgpu-8g"),
+    ),
+    "ClusterEntry.displayName": (stack("cpu of research", "cpu of us all"),),
+    "ClusterEntry.network": (entry("network: projects/123456789012/global/networks/ml"),),
+    "ClusterEntry.reservedIpRanges": (entry("network: projects/1/global/networks/ml\n      reservedIpRanges: [a]"),),
+    "ClusterEntry.encryption": (
+        entry("encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k }"),
+    ),
+    "ClusterEntry.pscInterface": (attached(),),
+    "ClusterEntry.serviceAccount": (entry("serviceAccount: { custom: false }"),),
+    "ClusterEntry.labels": (stack("cost-center: research", "cost-center: vision"),),
+    "ClusterEntry.replacement": (stack("replacement: rollover", "replacement: protect"),),
+    "ClusterEntry.generation": (entry("generation: 2"),),
+    "ClusterEntry.retireWithin": (stack("retireWithin: 7d", "retireWithin: 1d"),),
+    "ClusterEntry.createWithin": (entry("createWithin: 2h"),),
+    "ClusterEntry.alternatives": (entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g } } }]"),),
+    "ClusterEntry.from": (entry("from: 2027-01-01"),),
+    "ClusterEntry.until": (entry("until: 2027-01-01"),),
+    "ClusterEntry.idleLimit": (entry("idleLimit: 2h"),),
+    "DiskEntry.type": (stack(DISK, DISK.replace("pd-ssd", "pd-balanced")),),
+    "DiskEntry.sizeGb": (stack(DISK, DISK.replace("500", "600")),),
+    "DnsPeeringEntry.domain": (attached(PEERING.replace("a.acme", "b.acme")),),
+    "DnsPeeringEntry.targetProject": (attached(PEERING.replace("acme-net", "acme-other")),),
+    "DnsPeeringEntry.targetNetwork": (attached(PEERING.replace("shared", "other")),),
+    "EncryptionEntry.kmsKey": (
+        entry("encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/l }"),
+    ),
+    "PoolEntry.machine": (stack("machine: n1-standard-4", "machine: n1-standard-16"),),
+    "PoolEntry.accelerator": (stack(f", accelerator: {SMALL}", ""),),
+    "PoolEntry.disk": (stack(DISK, "machine: a3-highgpu-8g"),),
+    "PoolEntry.replicas": (stack("replicas: 2 }", "replicas: 3 }"),),
+    "PscInterfaceEntry.networkAttachment": (attached(),),
+    "PscInterfaceEntry.dnsPeeringConfigs": (attached(PEERING),),
+    "QuotaEntry.mode": (stack("mode: enforce", "mode: warn"),),
+    "QuotaEntry.contactEmail": (stack("mode: enforce", "mode: request"), stack("platform@acme", "others@acme")),
+    "QuotaEntry.justification": (stack(QUOTA, f"{QUOTA.replace('enforce', 'request')}, justification: a model"),),
+    "QuotaEntry.strict": (stack(QUOTA, f"{QUOTA}, strict: true"),),
+    "ReplicaRange.min": (stack("min: 4", "min: 2"),),
+    "ReplicaRange.max": (stack("max: 16", "max: 20"),),
+    "ReplicaRange.initial": (stack("min: 4", "min: 4, initial: 8"),),
+    "ReservationEntry.path": (stack("reservations/bought", "reservations/other"),),
+    "ReservationEntry.machine": (stack(RESERVED, "machine: a3-megagpu-8g, machines: 2"),),
+    "ReservationEntry.accelerator": (stack(RESERVED, f"machine: n1-standard-8, accelerator: {SMALL}, machines: 2"),),
+    "ReservationEntry.machines": (stack("machines: 2", "machines: 1"),),
+    "ServiceAccountEntry.custom": (entry("serviceAccount: { custom: false }"),),
+    "TrainerEntry.account": (
+        stack("  slipway:policy:\n", "  slipway:trainers: { ml: { account: ml-jobs } }\n  slipway:policy:\n"),
+    ),
+    "TrainerEntry.submitters": (
+        stack(
+            "  slipway:policy:\n",
+            "  slipway:trainers: { ml: { submitters: [user:ada@acme.example] } }\n  slipway:policy:\n",
+        ),
+    ),
+    "WorkspaceEntry.submitters": (stack("      - user:ada@acme.example\n", ""),),
+    "WorkspaceEntry.catalogBucket": (stack("acme-catalog", "acme-other"),),
+    "WorkspaceEntry.workBucket": (stack("acme-work", "acme-other"),),
+    "WorkspaceEntry.trainer": (stack("trainer: trainer", "trainer: another"),),
+    "WorkspaceEntry.code": (
+        stack("trainer: trainer", "trainer: trainer\n    code: true"),
+        stack("      reviewedCodeOnly: true\n", ""),
+    ),
+    "WorkspaceEntry.confirmAbove": (stack("trainer: trainer", "trainer: trainer\n    confirmAbove: 50"),),
+    "PolicyEntry.mandatory": (stack("      reviewedCodeOnly: true\n", ""),),
+    "PolicyEntry.advisory": (stack("longestTimeout: 48", "longestTimeout: 72"),),
+    "PolicyEntry.grades": (stack("    advisory:\n", "    grades: { plain-secret: change }\n    advisory:\n"),),
+    "PolicyRulesEntry.regions": (stack("[us-central1]", "[us-central1, us-east4]"),),
+    "PolicyRulesEntry.machines": (rule("machines: [a3-highgpu-8g, n1-standard-4, n1-standard-8]"),),
+    "PolicyRulesEntry.idleCost": (rule("idleCost: 300"),),
+    "PolicyRulesEntry.mostCost": (rule("mostCost: 900"),),
+    "PolicyRulesEntry.protection": (rule("protection: [h100]"),),
+    "PolicyRulesEntry.quotaHeadroom": (rule("quotaHeadroom: 10"),),
+    "PolicyRulesEntry.labels": (rule("labels: [team]"),),
+    "PolicyRulesEntry.imagesByDigest": (rule("imagesByDigest: true"),),
+    "PolicyRulesEntry.ownServiceAccount": (rule("ownServiceAccount: true"),),
+    "PolicyRulesEntry.cmek": (rule("cmek: true"),),
+    "PolicyRulesEntry.nothingPublic": (rule("nothingPublic: true"),),
+    "PolicyRulesEntry.submitterRoles": (rule("submitterRoles: true"),),
+    "PolicyRulesEntry.spotCheckpoints": (rule("spotCheckpoints: true"),),
+    "PolicyRulesEntry.longestTimeout": (stack("longestTimeout: 48", "longestTimeout: 12"),),
+    "PolicyRulesEntry.reviewedCodeOnly": (stack("reviewedCodeOnly: true", "reviewedCodeOnly: false"),),
+}
+GIVEN: dict[str, tuple[Edit, ...]] = {
+    "AcceleratorEntry.type": T4,
+    "AcceleratorEntry.count": T4,
+    "PoolEntry.accelerator": T4,
+    "DnsPeeringEntry.domain": (),
+}
+
+
+def fields() -> Iterator[str]:
+    for module in (entries, config):
+        for name, model in getmembers(module, isclass):
+            if issubclass(model, Entry) and model is not Entry and model.__module__ == module.__name__:
+                yield from (f"{name}.{one.alias or key}" for key, one in model.model_fields.items())
+
+
+def test_every_field_is_edited_here() -> None:
+    assert sorted(EDITS) == sorted(fields())
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_is_told(name: str) -> None:
+    found = play(Case(name, EDITS[name], given=GIVEN.get(name, ())))
+    told = [(one.kind, one.sentence) for one in found.consequences]
+    key = name.partition(".")[2]
+    assert told, f"nothing is said of {key}"
+    assert all(sentence for _, sentence in told)
