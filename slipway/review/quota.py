@@ -201,7 +201,7 @@ def _check(change: Change) -> Iterator[Finding]:
         )
         words = "; ".join(weaker)
         yield KINDS["quota-check-weaker"].of(Subject("quota", "check"), words, details=edits, field=field)
-    if new.mode in _STRICTER and old.mode != new.mode:
+    if old.mode == "warn" and new.mode in _STRICTER:
         words, field = f"Where quota is missing, {_STRICTER[new.mode]}", "slipway:quota.mode"
         yield KINDS["quota-check-stricter"].of(Subject("quota", "check"), words, field=field)
     if new.strict and not old.strict:

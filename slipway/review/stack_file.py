@@ -15,8 +15,6 @@ from slipway.review.words import Edit
 from slipway.stack.yaml_file import from_text
 
 _USED_LATER = {
-    r"slipway:quota\.contactEmail": "Google asks `{after}` about requests for more quota",
-    r"slipway:quota\.justification": "Requests for more quota give Google another reason",
     r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": (
         "The next `{name}` that is made begins with {after} machines in pool `{pool}`; nothing that runs changes"
     ),

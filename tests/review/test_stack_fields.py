@@ -152,7 +152,11 @@ def test_every_field_is_edited_here() -> None:
     assert sorted(EDITS) == sorted(fields())
 
 
-@pytest.mark.parametrize("name", EDITS)
+SILENT = ("QuotaEntry.contactEmail", "QuotaEntry.justification")
+"""Whom Google asks, and what it is told: nobody's jobs, machines or money hang on it."""
+
+
+@pytest.mark.parametrize("name", [name for name in EDITS if name not in SILENT])
 def test_an_edit_is_told(name: str) -> None:
     found = play(Case(name, EDITS[name], given=GIVEN.get(name, ())))
     told = [(one.kind, one.sentence) for one in found.consequences]
