@@ -119,7 +119,7 @@ class _Stream:
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):
-            yield "the preview failed, so deletions were not computed"
+            yield "the deployment is refused, so what it would delete is not known"
         elif self.result is None:
             yield "the engine's events end before its summary, so something may be missing, deletions above all"
         if self.odd:

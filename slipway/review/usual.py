@@ -77,7 +77,7 @@ def by_hour(offer: Offer) -> str:
 
 def instead(new: Offer, old: Offer) -> str:
     """``$4.28/h on demand instead of $2.53/h on Spot``"""
-    before = ", where the pool costs nothing more" if old.capacity_type == POOL else f" instead of {by_hour(old)}"
+    before = ", and nothing beyond the pool before" if old.capacity_type == POOL else f" instead of {by_hour(old)}"
     return f"{by_hour(new)}{before}"
 
 

@@ -68,10 +68,10 @@ def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
     return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
 
 
-def have_ended(some: Iterable[VertexJob]) -> str:
+def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
     """`x` (ada) has ended; its 5 jobs have ended"""
     listed = distinct(some)
-    return f"{owned(listed)} {'has' if len(listed) == 1 else 'have'} ended"
+    return f"{owned(listed, whose)} {'has' if len(listed) == 1 else 'have'} ended"
 
 
 def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:

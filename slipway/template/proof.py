@@ -176,7 +176,7 @@ def _no_pool(
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
     nearest = _nearest(refused)
-    fix = f"make them equal in {file} or in the stack file; a job runs only on a pool that matches exactly"
+    fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
     cluster = next(one for one in clusters if one.name == nearest[0].nearest.partition("/")[0])
     if cluster.closed and all(one.differences == 1 for one in nearest):
         fix = cluster.closed[1]

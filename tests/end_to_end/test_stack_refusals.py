@@ -101,7 +101,7 @@ def a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout)
     words = (
         "template nap fits no pool",
         "disk pd-ssd 100 GB, nearest pool cpu/larger has pd-ssd 200 GB",
-        "fix: make them equal",
+        "fix: make the template and the pool equal",
     )
     refused(checkout, checkout.slipway("check"), 2, *words)
     refused(checkout, checkout.pulumi("preview"), 1, *words)

@@ -155,7 +155,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
 
 
 def _failed(error: SlipwayError) -> Preview:
-    why = "the preview failed, so deletions were not computed"
+    why = "the deployment is refused, so what it would delete is not known"
     return Preview(errors=(f"error: {error}",), why=why)
 
 

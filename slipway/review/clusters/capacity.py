@@ -137,7 +137,7 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
         words = f"{found} must be found{when}: "
         words += f"if there are none, {tries}the deployment waits, and {meanwhile}"
     if found or up:
-        clause = f"{found} must be found for it" if found and scarce(new) else ""
+        clause = f"{found} must be found for the new cluster" if found and scarce(new) else ""
         yield told(_ANEW, one.name, words, clause=clause, grade=None if scarce(new) else Grade.NOTE, key=one.key)
     words = "The first jobs on the new cluster start slower: their images are not there yet"
     yield told("image-cache-empty", one.name, words)
@@ -146,9 +146,10 @@ def _anew(one: Succession, old: Cluster, new: Cluster) -> Iterator[Finding]:
 def _overlap(one: Succession) -> Iterator[Finding]:
     if not (one.is_made and one.old and one.new) or one.in_place or not one.held:
         return
-    more, price = machines(summed(always(one.new))) or "machines as it grows", held_price(one)
+    price = held_price(one)
+    more, less = machines(summed(always(one.new))) or "machines as it grows", machines(summed(one.held))
     until = "" if one.retires else ", until this deployment ends"
-    words = f"The new cluster has {more} beside the old one's {machines(summed(one.held))}, at {dollars(price)}{until}"
+    words = f"The old cluster's {less} cost {dollars(price)} beside the new one's {more}{until}"
     grade = None if one.retires or scarce(one.new) or scarce(one.old) else Grade.NOTE
     yield told("generations-overlap", one.name, words, grade=grade, key=one.key, cost=price)
 

@@ -36,8 +36,9 @@ def clusters(change: Change) -> Iterator[Finding]:
         yield from _unchecked_key(one, change)
         if one.old and one.jobs and one.retires and not (one.stays or one.in_place):
             listed = jobs(one.jobs, change.now)
-            words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on the old cluster"
-            yield told("jobs-finish-on-old", one.name, f"{words}, which takes no others", details=listed)
+            old = "the old cluster" if one.new else f"`{one.name}`"
+            words = f"{'1 job finishes' if len(listed) == 1 else f'{len(listed)} jobs finish'} on {old}"
+            yield told("jobs-finish-on-old", one.name, f"{words}, which takes no new ones", details=listed)
 
 
 def told(
@@ -119,7 +120,7 @@ def _unchecked_key(one: Succession, change: Change) -> Iterator[Finding]:
             "key-unchecked",
             one.name,
             f"`{one.name}` can't be made unless Vertex AI's service agent may use key `{key.rpartition('/')[2]}`",
-            more=": nobody looked whether it may",
+            more=": nobody looked; ask whoever owns the key",
             clause=f"nobody looked whether Vertex AI may use the key of `{one.name}`",
             details=(f"the key is `{key}`",),
             key="encryption.kmsKey",
@@ -185,11 +186,11 @@ def _beside(one: Succession, new: Cluster, change: Change) -> Finding:
     wasteful = one.retires and one.jobs and more.known >= _WASTE and not one.of_machines
     if one.retires:
         on_them = {job.name: job for each in older for job in each.jobs} | {job.name: job for job in one.jobs}
-        until = have_ended(on_them.values()) if on_them else "a later deployment"
+        until = have_ended(on_them.values(), "") if on_them else "a later deployment"
         costs_more = "" if one.there or not more.known else f", {dollars(more)} more"
         paid, clause = f"; {both} are paid{costs_more}, until {until}", f"{clause}{costs_more}"
     if wasteful:
-        why, instead = "", "; merged then, it costs nothing"
+        why, instead = "", "; merged after that, nothing is paid twice"
     longest = len(f"{words}{why}{paid}{instead}".split()) > LONGEST
     return told(
         "cluster-new-generation",

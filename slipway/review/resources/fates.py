@@ -166,7 +166,7 @@ def followed(role: str, before: str, after: str, change: Change) -> Iterator[Fin
             more = f": what it may do in other places, `{after.partition('@')[0]}` may not until somebody grants it"
         yield KINDS[kind].of(Subject(row.what, before), words, grade=grade, field=field, more=more)
     if after not in (before, *seen) and change.preview is None:
-        words = f"{what} `{after}` is made, or adopted, {row.purpose}"
+        words = f"{what} `{after}` is made, or taken over if it is there, {row.purpose}"
         yield KINDS[row.made].of(Subject(row.what, after), words, field=field)
 
 

@@ -97,7 +97,7 @@ def image(one: Differing) -> Said:
         return Said(N, words, "results may not compare with those of before")
     words = f"run in {_last(after)} instead of {_last(before)}"
     moves = not other or other == "latest"
-    return Said(W, words, "that tag moves, so that no two runs need agree" if moves else "results may differ")
+    return Said(W, words, "that tag moves, so two runs may differ" if moves else "results may differ")
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -126,7 +126,7 @@ def arguments(one: Differing) -> Said:
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
     if lost:
         words = f"aren't told by {_flags(lost)} any more where results belong"
-        return Said(B, words, "what they write to a machine's disk goes with it")
+        return Said(B, words, "what they write to a machine's disk is lost with the machine")
     if not gone and not new:
         return Said(W, "get their arguments in another order")
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
@@ -213,7 +213,7 @@ def timeout(one: Differing) -> Said:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (one.before, one.after))
     if not new or 0 < old < new:
         grade, until = W if not new or new >= 2 * old else N, f"run {span(new)}" if new else "run for ever"
-        return Said(grade, f"may {until} instead of {span(old)}", "one that hangs costs as much more")
+        return Said(grade, f"may {until} instead of {span(old)}", "one that hangs is paid for that long")
     ran = [time for job in one.used.jobs if (time := _lasted(job, one.now))]
     longer = sum(time.total_seconds() > new for time in ran)
     words = f"are ended after {span(new)}{f' instead of {span(old)}' if old else ''}"

@@ -69,7 +69,7 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Finding]:
                 details=(f"{_inside(label)} costs {_costs(one, other)}" for label, one, other in lines[1:]),
                 grade=None if dearer else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
-                clause=f"{_inside(what)}: {cost}" if was.way == now.way else "",
+                clause=(cost if alike else f"{_inside(what)}: {cost}") if was.way == now.way else "",
             )
 
 

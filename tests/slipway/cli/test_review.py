@@ -35,7 +35,7 @@ def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> Non
 def test_a_failed_preview_is_said_first(review: Review) -> None:
     first, second = review(REFUSED).out.splitlines()[:2]
     assert first.startswith("⛔")
-    assert second.startswith("incomplete: the preview failed")
+    assert second.startswith("incomplete: the deployment is refused")
 
 
 def test_markdown_is_a_comment(review: Review) -> None:

@@ -105,7 +105,9 @@ def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
     assert "`serviceAccount: {custom: false}` out of" in error.fix
     theirs = cluster(custom_service_account=False, adopted=Adoption("team-a"))
     assert "--enable-custom-service-account" in refused(theirs).fix
-    assert "make them equal" in refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
+    assert (
+        "make the template and the pool equal" in refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
+    )
 
 
 def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # P3
