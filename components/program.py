@@ -21,12 +21,14 @@ from slipway.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.live_plan import read_and_plan
 from slipway.deployment.removal import GracePeriod
+from slipway.deployment.workspace_plan import metric_writers
 from slipway.errors import SlipwayError
 from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack
 from slipway.state import State, refuse_move, stack_locations
 
 if TYPE_CHECKING:
+    from slipway.deployment.deployment import ProvenStack
     from slipway.deployment.orphan_cleanup import OrphanCleanup
     from slipway.deployment.plan import Plan
 
@@ -75,15 +77,16 @@ def _up(checkout: Path) -> None:
 
     proven = prove_stack(stack, checkout / "templates")
     with ThreadPoolExecutor(1) as background:
-        deciding = background.submit(copy_context().run, _decide, run, stack, proven.metrics, now)
+        deciding = background.submit(copy_context().run, _decide, run, proven, now)
         from components.deployment import up
 
         up(run, proven, grace, use, hooks, deciding.result)
 
 
-def _decide(run: Run, stack: Stack, metrics: frozenset[str], now: datetime) -> tuple[Live, Plan, datetime]:
+def _decide(run: Run, proven: ProvenStack, now: datetime) -> tuple[Live, Plan, datetime]:
     say, warn = pulumi.log.info, pulumi.log.warn
-    live, plan = read_and_plan(stack, os.environ, run.preview, now, say, warn, metrics=metrics, known=run.state)
+    asked = {"metrics": proven.metrics, "writers": metric_writers(proven.templates.values())}
+    live, plan = read_and_plan(proven.stack, os.environ, run.preview, now, say, warn, known=run.state, **asked)
     return live, plan, right_time(now, live.time)
 
 
@@ -101,7 +104,7 @@ def _refuse_move(run: Run, stack: Stack) -> None:
 def _take_down(checkout: Path) -> None:
     """The engine deletes all that it knows, as nothing is declared. What it does not know is deleted here, before."""
     pulumi.log.warn("SLIPWAY_PURPOSE=destroy: nothing is declared, so `pulumi up` would delete the stack too")
-    from slipway.deployment.summary import outliving  # which no usual run needs
+    from slipway.deployment.summary import outliving, shared_grants, untold_grants  # which no usual run needs
 
     try:
         file = configured(checkout)
@@ -120,8 +123,16 @@ def _take_down(checkout: Path) -> None:
             check(None, use)
         except RuntimeError as refusal:
             pulumi.log.warn(str(refusal))
-    if isinstance(run.state, State) and (stays := outliving(run.state)):
-        pulumi.log.info(stays)
+    if isinstance(run.state, State):
+        stay = cleanup.shared_grants()
+        for told in filter(None, (outliving(run.state), shared_grants(stay))):
+            pulumi.log.info(told)
+        for warning in untold_grants(stay, run.project):
+            pulumi.log.warn(warning)
+        if stay:
+            from components.workspace import leave_grants
+
+            leave_grants([one.grant for one in stay], run.project)
 
 
 def _orphan_cleanup(run: Run, file: Stack | None) -> OrphanCleanup:

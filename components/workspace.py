@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pulumi
@@ -11,9 +11,12 @@ from components.gcp import projects, serviceaccount, storage
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
+    CREATES,
+    READS,
     SUBMITTER_ROLES,
     TRAINER,
     WORK,
+    WRITES,
     WRITES_METRICS,
     WorkspacePlan,
     other_logical,
@@ -22,8 +25,10 @@ from slipway.deployment.workspace_plan import (
     trainer_email,
     trainer_owner,
 )
+from slipway.facts import WORKSPACE
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
+from slipway.state import StateGrant
 
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
@@ -68,7 +73,8 @@ class Workspace(pulumi.ComponentResource):
         workspace's. `hooks` guard the deletion of what jobs need.
         """
         plan = plan or WorkspacePlan()
-        super().__init__("slipway:components:Workspace", name, dict(facts))
+        super().__init__(WORKSPACE, name, dict(facts))
+        self._child, self._grants = pulumi.ResourceOptions(parent=self), set[str]()
         self._project, self._region = project, region
         self._untouched = plan.untouched
         self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
@@ -115,13 +121,13 @@ class Workspace(pulumi.ComponentResource):
         for member in members:
             self._grant_submitter(member, catalog, works)
         for (logical, member), account in acting.items():
+            name = self._granted(f"act-as-{logical}-{member}")
             serviceaccount.IAMMember(
-                f"act-as-{logical}-{member}",
-                service_account_id=account.name,
-                role=ACT_AS,
-                member=member,
-                opts=pulumi.ResourceOptions(parent=self),
+                name, service_account_id=account.name, role=ACT_AS, member=member, opts=self._child
             )
+        for stays in plan.shared:
+            if stays.grant.name not in self._grants:
+                declare_grant(stays.grant, project, self._child)
         self.register_outputs({"catalog": self.catalog.name, "work": self.work.name, "trainer": self.trainer.email})
 
     def _bucket(
@@ -186,28 +192,26 @@ class Workspace(pulumi.ComponentResource):
     ) -> None:
         for name, role in self._roles[logical].items():
             projects.IAMMember(
-                name,
+                self._granted(name),
                 project=self._project,
                 role=role,
                 member=account.member,
                 opts=pulumi.ResourceOptions(parent=self, hooks=self._hooks),
             )
         for name, bucket in catalogs.items():
-            self._on_bucket(
-                f"{logical}-reads-{name}", bucket, "roles/storage.objectViewer", account.member, self._hooks
-            )
+            self._on_bucket(f"{logical}-reads-{name}", bucket, READS, account.member, self._hooks)
         for name, bucket in works.items():
-            self._on_bucket(f"{logical}-writes-{name}", bucket, "roles/storage.objectUser", account.member, self._hooks)
+            self._on_bucket(f"{logical}-writes-{name}", bucket, WRITES, account.member, self._hooks)
 
     def _grant_submitter(self, member: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
-        child = pulumi.ResourceOptions(parent=self)
         for purpose, role in SUBMITTER_ROLES.items():
-            projects.IAMMember(f"{purpose}-{member}", project=self._project, role=role, member=member, opts=child)
-        self._on_bucket(f"reads-{catalog}-{member}", self.catalog, "roles/storage.objectViewer", member)
+            name = self._granted(f"{purpose}-{member}")
+            projects.IAMMember(name, project=self._project, role=role, member=member, opts=self._child)
+        self._on_bucket(f"reads-{catalog}-{member}", self.catalog, READS, member)
         for name, bucket in works.items():
-            self._on_bucket(f"reads-{name}-{member}", bucket, "roles/storage.objectViewer", member)
+            self._on_bucket(f"reads-{name}-{member}", bucket, READS, member)
             if bucket is self.work:
-                self._on_bucket(f"creates-{name}-{member}", bucket, "roles/storage.objectCreator", member)
+                self._on_bucket(f"creates-{name}-{member}", bucket, CREATES, member)
 
     def _on_bucket(
         self,
@@ -217,9 +221,32 @@ class Workspace(pulumi.ComponentResource):
         member: pulumi.Input[str],
         hooks: pulumi.ResourceHookBinding | None = None,
     ) -> None:
-        storage.BucketIAMMember(
-            name, bucket=bucket.name, role=role, member=member, opts=pulumi.ResourceOptions(parent=self, hooks=hooks)
-        )
+        opts = pulumi.ResourceOptions(parent=self, hooks=hooks)
+        storage.BucketIAMMember(self._granted(name), bucket=bucket.name, role=role, member=member, opts=opts)
+
+    def _granted(self, name: str) -> str:
+        self._grants.add(name)
+        return name
+
+
+def leave_grants(grants: Iterable[StateGrant], project: str) -> None:
+    """Let these outlive the stack, when a destruction declares nothing else."""
+    # Its inputs stay: where the destruction is refused, the next review compares with them.
+    workspace = pulumi.ComponentResource(WORKSPACE, "workspace", opts=pulumi.ResourceOptions(ignore_changes=["*"]))
+    for one in grants:
+        declare_grant(one, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True))
+
+
+def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions) -> None:
+    """Declare a grant as the state has it."""
+    given: dict[str, Any] = {"role": grant.role, "member": grant.member, "opts": opts}
+    if not grant.on:
+        projects.IAMMember(grant.name, project=project, **given)
+    elif grant.on.startswith("gs://"):
+        storage.BucketIAMMember(grant.name, bucket=grant.on.removeprefix("gs://"), **given)
+    else:
+        account = f"projects/{project}/serviceAccounts/{grant.on}"
+        serviceaccount.IAMMember(grant.name, service_account_id=account, **given)
 
 
 def _known(existing: Known | Unknown) -> Known:

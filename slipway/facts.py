@@ -90,7 +90,8 @@ class Facts:
     """`catalog` as it is published. `submitters`: by member, the roles on the project by what they are for; theirs is
     the workspace's trainer. `code`: whether the stack allows code of one's own. `policy`: by level, what the stack file
     gives each rule. `kept` by id or name. `trainers`: the others, by name. `adopted`: names of buckets that somebody
-    else made."""
+    else made. `shared`: members whose grants are not asked for any more and stay, with the stacks that need them; none
+    where nobody can tell."""
 
     catalog: Catalog
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -100,6 +101,7 @@ class Facts:
     kept: Mapping[str, Kept] = field(default_factory=dict)
     trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
     adopted: frozenset[str] = frozenset()
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -130,6 +132,7 @@ class Facts:
             **_without_empty(
                 trainers={name: codec.write(one) for name, one in self.trainers.items()},
                 adopted=dict.fromkeys(sorted(self.adopted), True),
+                shared={member: list(stacks) for member, stacks in self.shared.items()},
             ),
         }
 
@@ -196,6 +199,7 @@ def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None
         kept={id_: codec.read(Kept, {"kind": "cluster", **one}, id_) for id_, one in retiring.items()},
         trainers={name: codec.read(TrainerFacts, one, name) for name, one in workspace.get("trainers", {}).items()},
         adopted=frozenset(workspace.get("adopted", {})),
+        shared={member: tuple(stacks) for member, stacks in workspace.get("shared", {}).items()},
     )
 
 

@@ -47,6 +47,8 @@ class Use:
     clusters: frozenset[str] | None = field(default=None, compare=False)
 
 
+Neighbours = Mapping[str, PublishedCatalog | Unknown] | Unknown
+"""Catalogs of the project by their buckets; one is Unknown where it can't be read, all where nobody can list them."""
 UNLIMITED = -1
 
 
@@ -88,6 +90,7 @@ class Live:
     jobs, ended ones too, where somebody wants them. `time` is this machine's when it was read, or the cloud's own where
     that is wrong; None where nobody told. `by_hand`: those of `buckets` that look as if somebody
     else had made them; `lacking`: by bucket, the settings that the stack would give it, as gcloud's flags.
+    `neighbours` are read where the stack drops a grant that another one may need.
     """
 
     clusters: tuple[PersistentResource, ...] | Unknown
@@ -105,6 +108,7 @@ class Live:
     time: datetime | None = None
     limits_elsewhere: Mapping[str, Mapping[str, QuotaLimit] | Unknown] = field(default_factory=dict)
     recent: tuple[VertexJob, ...] | Unknown = ()
+    neighbours: Neighbours = field(default_factory=dict)
 
     @property
     def deployed(self) -> Catalog | None:

@@ -6,7 +6,7 @@ stack that has any. Asking the engine is somebody else's; where that fails there
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ _OBJECT = "gcp:storage/bucketObject:BucketObject"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
 _PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
+_BUCKET_GRANT = "gcp:storage/bucketIAMMember:BucketIAMMember"
+_ACCOUNT_GRANT = "gcp:serviceaccount/iAMMember:IAMMember"
 _SUBMITS = "submit-"
 _ADOPTED_BUCKETS = ("catalog.", "work.")
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
@@ -43,11 +45,13 @@ class StateResource:
 
 @dataclass(frozen=True)
 class StateGrant:
-    """A role that a member has on the project. `name` is the logical one."""
+    """A role that a member has on the project, or on `on`: `gs://BUCKET`, or an account by its address. `name` is the
+    logical one."""
 
     name: str
     role: str
     member: str
+    on: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,9 +120,10 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
         creation=_WORKSPACE in objects,
         grants=tuple(
-            StateGrant(one.name, one.text("role"), one.text("member"))
-            for one in _of(found, _PROJECT_GRANT)
-            if one.text("member").startswith("serviceAccount:")
+            StateGrant(one.name, one.text("role"), one.text("member"), on(one))
+            for type_, on in _GRANTED_ON.items()
+            for one in _of(found, type_)
+            if one.text("member")
         ),
         submitters=tuple(
             one.name.removeprefix(_SUBMITS) for one in _of(found, _PROJECT_GRANT) if one.name.startswith(_SUBMITS)
@@ -154,6 +159,13 @@ class _Resource:
     def text(self, key: str) -> str:
         value = self.outputs.get(key)
         return value if isinstance(value, str) else ""
+
+
+_GRANTED_ON: Mapping[str, Callable[[_Resource], str]] = {
+    _PROJECT_GRANT: lambda one: "",
+    _BUCKET_GRANT: lambda one: f"gs://{one.text('bucket').removeprefix('b/')}",
+    _ACCOUNT_GRANT: lambda one: one.text("serviceAccountId").rpartition("/")[2],
+}
 
 
 def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:

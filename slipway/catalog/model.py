@@ -177,7 +177,8 @@ class Catalog:
     `other_regions`: where clusters of the stack are or may come to be, besides `region`; `former_regions`: where some
     were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of the quotas
     that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`: USD an hour
-    beside pools and reservations that a submission may cost without anybody's confirming it."""
+    beside pools and reservations that a submission may cost without anybody's confirming it. `submitters`: members, by
+    the address of the trainer that they may submit as; for the project's other stacks, which leave them their roles."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -199,6 +200,7 @@ class Catalog:
     former_regions: Regions | None = None
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
     confirm_above: float | None = None
+    submitters: Mapping[str, Texts] | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

@@ -124,6 +124,11 @@ class Storage:
         url = f"{self._upload}/{quote(at.bucket, safe='')}/o"
         self._session.post(url, call, content, params, media=media, idempotent=again)
 
+    def buckets(self, project: str) -> Iterator[Json]:
+        """The service's descriptions of a project's buckets; read page by page."""
+        call = Call(f"list buckets of {project}", "storage.buckets.list", f"project {project}")
+        return self._session.pages(self._base, call, "items", {"project": project})
+
     def bucket(self, name: str) -> dict[str, Any]:
         """Raises NotFound."""
         call = Call(f"look at bucket gs://{name}", "storage.buckets.get", f"gs://{name}")

@@ -15,7 +15,8 @@ from slipway.cluster import CurrentCluster
 from slipway.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deployment.publication import asleep, catalog_of, compile_context, draws, readable, template_entry
 from slipway.deployment.schedule import with_seasons
-from slipway.deployment.summary import kept_settings, lost, neighbours, of_alternatives, overdue
+from slipway.deployment.shared_grants import by_member
+from slipway.deployment.summary import kept_settings, lost, of_alternatives, overdue, untold_grants
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,
@@ -198,7 +199,7 @@ def plan_deployment(
             *(one.waits for one in plan.dormant if one.lacks),
             *(overdue(item) for item in plan.retiring if item.overdue),
             *(str(one.error) for one in plan.refusals),
-            *neighbours(stack.name, live),
+            *untold_grants(plan.workspace.shared),
             *lost(plan.workspace.lost),
             *kept_settings(plan.workspace.untouched, live.lacking),
             *open_to(stack.submitters),
@@ -230,6 +231,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             for name, one in stack.trainers.items()
         },
         adopted=plan.workspace.untouched,
+        shared=by_member(plan.workspace.shared),
     )
 
 

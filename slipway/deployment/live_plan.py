@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from slipway.cloud.quotas import QuotaInfo
 from slipway.deployment.live_reader import LiveScope, quota_info
 from slipway.deployment.plan import Plan, Waits, plan
 from slipway.deployment.schedule import wait_for_quota
+from slipway.deployment.shared_grants import asked_of, dropped, shared, stacks_of
 from slipway.deployment.snapshot import read, skipped
 from slipway.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_trainer, trainer_email, trainer_owner
 from slipway.errors import ConfigError, PolicyError, ResourceError, Timeout
@@ -40,9 +41,11 @@ def read_and_plan(
     warn: Callable[[str], None],
     *,
     metrics: frozenset[str] = frozenset(),
+    writers: Collection[str] = (),
     known: State | Unknown = _NOTHING,
 ) -> tuple[Live, Plan]:
     """Reads what lives, and the limits of some quota metrics, and plans. `known` is what the engine knows of the stack.
+    `writers`: the trainers, by name, whose jobs write metrics.
 
     Outside of preview it waits for clusters that are still being made. Where `now` is far from the cloud's own time,
     that counts.
@@ -52,7 +55,8 @@ def read_and_plan(
     """
     before = _NOTHING if isinstance(known, Unknown) else known
     workspace, skips = asked_for(stack), _skips(environ, preview=preview)
-    scope = _scope(stack, before, metrics, preview=preview)
+    scope, drops = _scope(stack, before, metrics, preview=preview), dropped(before, asked_of(stack, writers))
+    scope = replace(scope, neighbours=bool(drops))
 
     def look(time: datetime, regions: tuple[str, ...]) -> Live:
         if skips:
@@ -105,7 +109,8 @@ def read_and_plan(
             "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
     refuse(decided.refusals, preview=preview)
-    return found, decided
+    stay = shared(drops, found.neighbours, stack=stack.name, project=stack.project, seen=stacks_of(found.clusters))
+    return found, replace(decided, workspace=replace(decided.workspace, shared=stay))
 
 
 def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:

@@ -69,7 +69,7 @@ class LiveScope:
     `metrics` are those whose limits matter, and `read_quota` turns what is listed of one into a value. `now` is this
     machine's time. Ended jobs are looked at where they were made within `ends_within` before, and the newest ones as
     `recent` tells; None for none. `elsewhere`: other regions to look for clusters and jobs in. `spared`: regions that
-    are left out where they can't be read, and why that does no harm.
+    are left out where they can't be read, and why that does no harm. `neighbours`: other stacks' catalogs matter.
     """
 
     project: str
@@ -86,6 +86,7 @@ class LiveScope:
     recent: Recent | None = None
     elsewhere: tuple[str, ...] = ()
     spared: Mapping[str, str] = field(default_factory=dict)
+    neighbours: bool = False
 
 
 class Reader:
@@ -170,6 +171,12 @@ class Reader:
             return replace(published(storage.read(at), str(at)), age=storage.age(at))
 
         return self.asked(f"storage.googleapis.com {at}", _OBJECTS, existing, None, may_lack=True)
+
+    def buckets(self) -> tuple[Json, ...] | Unknown:
+        """The service's descriptions of the project's."""
+        project, storage = self.wanted.project, self.connection.storage
+        api = f"storage.googleapis.com buckets.list {project}"
+        return self.asked(api, _BUCKETS, lambda: tuple(storage.buckets(project)), ())
 
     def bucket(self, name: str) -> Mapping[str, Mapping[str, Any]] | Unknown:
         """The service's description by its name; empty when it is not there."""

@@ -21,8 +21,11 @@ from slipway.cloud.storage import Location
 from slipway.cloud.vertex import Vertex
 from slipway.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
-from slipway.deployment.live_reader import LiveScope, Reader
+from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown
 from slipway.deployment.removal import WITHIN_S, GracePeriod, Removal, in_words
+from slipway.deployment.shared_grants import by_member, dropped, shared, stacks_of
+from slipway.deployment.snapshot import neighbours
+from slipway.deployment.workspace_plan import SharedGrant
 from slipway.errors import ConfigError, PolicyError, ResourceError
 from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join
@@ -99,9 +102,17 @@ class OrphanCleanup:
                 removal.run()
         return frozenset(one.id for one in found if self._insists)
 
+    def shared_grants(self) -> tuple[SharedGrant, ...]:
+        """The stack's grants that another stack of the project needs, or may need."""
+        drops = () if isinstance(self._known, Unknown) else dropped(self._known)
+        if not drops:
+            return ()
+        seen = stacks_of(all_or_unknown(one.clusters() for one in self._readers.values()))
+        return shared(drops, neighbours(self._here), stack=self._stack, project=self.where[0][0], seen=seen)
+
     def must_leave_none(self) -> None:
         """Raises SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that
-        it made."""
+        it made; and when it would take grants along that another stack needs."""
         found = self._found()
         if found and not self._insists:
             raise PolicyError(
@@ -109,6 +120,12 @@ class OrphanCleanup:
                 why=f"{_MADE}; the engine deletes only what the state has, and the rest is billed",
                 fix="SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which deletes the rest too\n"
                 f"or pulumi up, which takes it over\n{_INSIST}",
+            )
+        if stay := by_member(self.shared_grants()):
+            raise PolicyError(
+                f"{NOT_DOWN}: the roles of {join(stay)} would go, and another stack of the project may need them",
+                why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
+                fix="SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which leaves what others need",
             )
 
     def _found(self) -> Clusters:

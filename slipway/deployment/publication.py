@@ -11,6 +11,7 @@ from slipway.catalog import document, model
 from slipway.cluster import CurrentCluster
 from slipway.deployment.actions import of_current
 from slipway.deployment.plan import Plan
+from slipway.deployment.shared_grants import submitters_of
 from slipway.deployment.workspace_plan import trainer_email
 from slipway.errors import ConfigError
 from slipway.generations.action import What
@@ -104,6 +105,7 @@ def catalog_of(
         dormant={one.spec.name: published_dormant(one, stack.region) for one in plan.dormant},
         reservations={one.path: one for one in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,
+        submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )
 

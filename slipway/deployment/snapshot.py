@@ -12,12 +12,13 @@ from slipway.clock import right_time
 from slipway.cloud.connection import Connection
 from slipway.deployment.live_reader import LiveScope, Reader, all_or_unknown, merged
 from slipway.kinds import KINDS
-from slipway.live import Live, Unknown
+from slipway.live import Live, Neighbours, Unknown
 
 AT_ONCE = 256
 """Threads at most, begun as needed: no answer of one API, in one region, may depend on how many others are asked."""
+_BUCKETS_AT_ONCE = 32
 CATALOG, _BESIDE, _CLUSTERS, _ENDS = "the catalog", "the catalog beside", "clusters", "ended jobs"
-_QUOTA, _REQUESTS = "quota", "requests for quota"
+_QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
 _JOBS = {f"{kind.words}s": kind for kind in KINDS.values()}
 
 
@@ -105,6 +106,7 @@ class Snapshot:
             last_ends=merged(self.found(_ENDS, {}, region) for region in regions),
             preferences=self.found(_REQUESTS, {}),
             time=time,
+            neighbours=self.found(_NEIGHBOURS, {}),
             recent=recent if isinstance(recent, Unknown) or not wanted.recent else wanted.recent.newest(recent),
         )
 
@@ -162,11 +164,25 @@ def read(
             snapshot.ask(CATALOG, reader.catalog)
             if wanted.published not in ("", wanted.catalog_bucket):
                 snapshot.ask(_BESIDE, partial(reader.catalog, wanted.catalog_bucket))
+        if wanted.neighbours:
+            snapshot.ask(_NEIGHBOURS, partial(neighbours, reader))
         for name in wanted.buckets:
             snapshot.ask(name, partial(reader.bucket, name))
         for name in wanted.accounts:
             snapshot.ask(name, partial(reader.service_account, name))
         return snapshot.live(), reader.warnings
+
+
+def neighbours(reader: Reader) -> Neighbours:
+    """The catalogs of the project, this stack's own as well. One in a bucket that somebody else made does not count:
+    whoever may write there, a submitter of the past too, could name themselves."""
+    listed = reader.buckets()
+    if isinstance(listed, Unknown):
+        return listed
+    names = [str(one["name"]) for one in listed if made_by_us(one, catalog=True)]
+    with ThreadPoolExecutor(_BUCKETS_AT_ONCE, thread_name_prefix="catalogs") as threads:
+        found = zip(names, threads.map(reader.catalog, names), strict=True)
+        return {name: one for name, one in found if one is not None}
 
 
 def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:

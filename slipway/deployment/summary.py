@@ -8,12 +8,13 @@ from datetime import datetime
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
 from slipway.deployment.plan import Plan
-from slipway.deployment.workspace_plan import CATALOG, WORK, others_accounts
+from slipway.deployment.shared_grants import by_member, who_needs
+from slipway.deployment.workspace_plan import CATALOG, WORK, SharedGrant, others_accounts
 from slipway.findings.finding import Grade
 from slipway.formatting import join, span
 from slipway.generations.action import Action
-from slipway.labels import STACK_LABEL, USER_LABEL
-from slipway.live import Live, Unknown
+from slipway.labels import USER_LABEL
+from slipway.live import Live
 from slipway.prices import price_in_words, signed, total
 from slipway.quota.assessment import assess
 from slipway.stack.stack import Stack
@@ -57,20 +58,32 @@ def overdue(retiring: Action) -> str:
     return f"{late}: {jobs} still on it\n  fix: slipway jobs show {retiring.jobs[0].typed}, or go on waiting"
 
 
-def neighbours(stack: str, live: Live) -> tuple[str, ...]:
-    """A warning where clusters of another stack live in the project: the submitters' roles are the project's, so what
-    one stack takes back is gone for the other as well."""
-    if isinstance(live.clusters, Unknown):
+def shared_grants(some: Iterable[SharedGrant]) -> str:
+    """What a destruction leaves of the stack's grants, as another stack needs it; empty for nothing."""
+    needed = by_member(one for one in some if one.stacks)
+    return "\n".join(f"the roles of {member} stay, as {who_needs(stacks)} them" for member, stacks in needed.items())
+
+
+def untold_grants(some: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
+    """A warning where nobody can tell whether another stack needs what is not asked for any more. With `project` the
+    stack is being destroyed: no later deployment takes it away, so commands do."""
+    untold = [one for one in some if not one.stacks]
+    if not untold:
         return ()
-    others = sorted({label for one in live.clusters if (label := one.labels.get(STACK_LABEL, stack)) != stack})
-    if not others:
-        return ()
-    warning = (
-        f"stack {join(others)} lives in this project as well: removing a submitter here, or this stack, takes away the "
-        "roles on the project that the other needs too\n  fix: give each stack a project of its own; until then, run "
-        f"pulumi up --stack {others[0]} afterwards"
-    )
-    return (warning,)
+    whose, why = join(by_member(untold)), "\n  ".join(dict.fromkeys(one for some in untold for one in some.unread))
+    fix = "correct that; the next pulumi up takes away what no stack needs"
+    if project:
+        fix = "\n    ".join(("correct that first, or afterwards:", *(_taking(one, project) for one in untold)))
+    return (f"the roles of {whose} stay, as nobody can tell whether another stack needs them:\n  {why}\n  fix: {fix}",)
+
+
+def _taking(one: SharedGrant, project: str) -> str:
+    grant = one.grant
+    on = f"projects remove-iam-policy-binding {project}"
+    if grant.on:
+        kind = "storage buckets" if grant.on.startswith("gs://") else "iam service-accounts"
+        on = f"{kind} remove-iam-policy-binding {grant.on}"
+    return f"gcloud {on} --member={grant.member} --role={grant.role}"
 
 
 def outliving(known: State) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from slipway.cloud.jobs import VertexJob
 from slipway.generations.action import Why
 from slipway.generations.protection import Refusal
-from slipway.state import State, is_adopted_bucket
+from slipway.state import State, StateGrant, is_adopted_bucket
 
 if TYPE_CHECKING:
     from slipway.template import JobTemplate
@@ -39,6 +39,8 @@ ACT_AS = "roles/iam.serviceAccountUser"
 """The role on a trainer's account: without it nobody submits as that trainer, and with it one runs any code as it."""
 WRITES_METRICS = "roles/aiplatform.user"
 """The role on the project of a trainer whose jobs write metrics to Vertex AI."""
+READS, CREATES, WRITES = (f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))
+"""The roles on buckets: of whoever reads, of a submitter on the work bucket, of a trainer on it."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,23 @@ class RetiringWorkspaceResource:
 
 
 @dataclass(frozen=True)
+class SharedGrant:
+    """A grant that is not asked for any more and stays. `stacks` need it; where they are empty nobody can tell, and
+    `unread` has the reasons."""
+
+    grant: StateGrant
+    stacks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class WorkspacePlan:
     """`logical`: the logical names of what is asked for, by role. `retiring` stays for now, `released` is let go.
 
     `grants`: by a trainer's role, the roles on the project, by logical name, that its account keeps while jobs run as
     it. `adopted`: buckets that somebody else made, which outlive the stack; `untouched`: those of them that keep their
     settings too, which the first versions did not leave them. `lost`: by role, those that are asked for and that their
-    owners have deleted.
+    owners have deleted. `shared`: grants that are not asked for any more and that other stacks need.
     """
 
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
@@ -83,6 +95,7 @@ class WorkspacePlan:
     adopted: frozenset[str] = frozenset()
     untouched: frozenset[str] = frozenset()
     lost: Mapping[str, str] = field(default_factory=dict)
+    shared: tuple[SharedGrant, ...] = ()
 
 
 def plan_workspace(
@@ -172,7 +185,12 @@ def _logical(role: str, name: str, old: Mapping[str, str], *, adopted: bool) -> 
 
 
 def _grants(name: str, known: State) -> dict[str, str]:
-    return {one.name: one.role for one in known.grants if one.member == f"serviceAccount:{name}"}
+    """Its roles on the project, by their logical names; not what it has as a submitter."""
+    return {
+        one.name: one.role
+        for one in known.grants
+        if one.member == f"serviceAccount:{name}" and not one.on and not one.name.endswith(one.member)
+    }
 
 
 def other_trainer(name: str) -> str:

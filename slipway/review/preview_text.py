@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -31,7 +32,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     before = None
     if catalog is not None and catalog.stack == deployment.stack.name:
         state = State() if isinstance(known, Unknown) else known
-        before = _before(as_declared(catalog), after, state)
+        before = _before(as_declared(catalog), after, state, catalog.submitters)
         before = replace(before, quota=replace(before.quota, requests=_asked(deployment, state)))
     found = review(Change(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(plan, now, deployment.catalog.catalog_bucket)
@@ -41,14 +42,18 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 
-def _before(catalog: Catalog, after: Facts, known: State) -> Facts:
+def _before(
+    catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]] | None = None
+) -> Facts:
     """Facts of what is deployed. What neither catalog nor state has (how quota is checked, the policy) is as in
-    `after`: not compared."""
+    `after`: not compared. `published`: who may submit, as the catalog says; one that is not there any more may have
+    roles that another stack needs."""
     current = {catalog.trainer, catalog.work_bucket, catalog.catalog_bucket}
     clusters = {one.id for one in catalog.clusters.values()}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)
-    roles = {member: dict(SUBMITTER_ROLES) for member in members}
+    may = None if published is None else {member for some in published.values() for member in some}
+    roles = {member: dict(SUBMITTER_ROLES) for member in members if may is None or member in may}
     kept = {
         id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
     }

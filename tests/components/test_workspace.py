@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from components.workspace import Workspace
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan
+from components.workspace import Workspace, leave_grants
+from slipway.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.generations.action import Why
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
+from slipway.state import StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, Asked, declared, every, only
 
@@ -94,6 +95,38 @@ def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # 
     granted = only(asked, "gcp:projects/iAMMember:IAMMember")
     assert granted.name == "trainer-aiplatform.user"
     assert (granted.inputs["member"], granted.inputs["role"]) == (TRAINER, "roles/aiplatform.user")
+
+
+BOB, PROJECT_ROLE = "user:bob@acme.example", "gcp:projects/iAMMember:IAMMember"
+ON_ACCOUNT = "gcp:serviceaccount/iAMMember:IAMMember"
+SHARED = (
+    StateGrant(f"submit-{BOB}", "roles/aiplatform.user", BOB),
+    StateGrant(f"reads-work-{BOB}", "roles/storage.objectViewer", BOB, "gs://acme-work"),
+    StateGrant(f"act-as-x-{BOB}", "roles/iam.serviceAccountUser", BOB, "ml@acme-dev.iam.gserviceaccount.com"),
+)
+
+
+def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  # P5
+    asked_for = StateGrant(f"submit-{TEAM}", "roles/aiplatform.user", TEAM)
+    asked = workspace(plan=WorkspacePlan(shared=tuple(SharedGrant(one, ("prod",)) for one in (*SHARED, asked_for))))
+    (before, after) = ({(one.type, one.name): one for one in some} for some in (workspace(), asked))
+    assert len(asked) == len(after) and after.keys() - before.keys() == {
+        (PROJECT_ROLE, f"submit-{BOB}"),
+        (MEMBER, f"reads-work-{BOB}"),
+        (ON_ACCOUNT, f"act-as-x-{BOB}"),
+    }
+    on_bucket, on_account = after[MEMBER, f"reads-work-{BOB}"], after[ON_ACCOUNT, f"act-as-x-{BOB}"]
+    assert (on_bucket.inputs["bucket"], on_bucket.parent) == ("acme-work", "workspace")
+    assert on_account.inputs["serviceAccountId"].endswith("/serviceAccounts/ml@acme-dev.iam.gserviceaccount.com")
+    assert not any(one.request.retainOnDelete for one in after.values() if BOB in one.name), "for now"
+
+
+def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
+    asked = declared(lambda: leave_grants(SHARED, PROJECT))
+    component, *rest = asked
+    assert (component.name, list(component.request.ignoreChanges)) == ("workspace", ["*"]), "its inputs stay"
+    assert {one.name for one in rest} == {one.name for one in SHARED}
+    assert all(one.request.retainOnDelete and one.parent == "workspace" for one in rest)
 
 
 def test_nobody_but_the_trainer_without_submitters() -> None:

@@ -211,6 +211,13 @@ def test_what_a_submission_may_cost_unasked_is_published_and_compared() -> None:
     assert "confirmAbove" not in told().published, "of a stack that does not ask nothing new is published"
 
 
+def test_grants_that_stay_for_other_stacks_are_told_by_member() -> None:  # P5
+    shared = {"user:ada@acme.example": ("prod",), "user:bob@acme.example": ()}
+    back = read(components(replace(told(), shared=shared)))
+    assert back is not None and back.shared == shared
+    assert "shared" not in told().workspace
+
+
 def test_all_of_it_is_json() -> None:
     for _, _, part in components(told()):
         assert json.loads(json.dumps(part)) == part

@@ -85,6 +85,19 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
     )
 
 
+def test_a_grant_tells_what_it_is_on() -> None:  # P5
+    trainer, of = "trainer@acme.iam.gserviceaccount.com", {"role": "roles/a", "member": "user:ada@acme.example"}
+    stack = resource("slipway:components:Workspace$gcp:projects/iAMMember:IAMMember", "p", project="acme", **of)
+    for name, bucket in (("b", "b/acme-work"), ("c", "acme-work")):
+        kind = "gcp:storage/bucketIAMMember:BucketIAMMember"
+        stack |= resource(f"slipway:components:Workspace${kind}", name, bucket=bucket, **of)
+    account = f"projects/acme/serviceAccounts/{trainer}"
+    kind = "gcp:serviceaccount/iAMMember:IAMMember"
+    stack |= resource(f"slipway:components:Workspace${kind}", "s", serviceAccountId=account, **of)
+    places = {"p": "", "b": "gs://acme-work", "c": "gs://acme-work", "s": trainer}
+    assert {one.name: one.on for one in read(stack).grants} == places
+
+
 def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
     body = {
         "name": "projects/1/locations/global/quotaPreferences/h100",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from slipway.cloud.jobs import VertexJob
+from slipway.deployment.shared_grants import who_needs
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
@@ -81,13 +82,20 @@ def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
     # Nobody asks who is in a group: somebody who is in one that stays loses nothing.
     others = [one for one in stay if one.startswith(("group:", "domain:"))] if member.startswith("user:") else []
     words, more = f"`{member}` can't submit any more, nor read results and logs", ""
+    needed = change.after.shared.get(member) if change.after else None
+    if needed is not None:
+        words = f"`{member}` can't submit here any more"
     if others:
         more = f", unless in {named(f'`{one}`' for one in others) if len(others) == 1 else 'a group that stays'}"
     if not stay:
         more += "; nobody is left who may"
     if theirs:
-        more += f"; {told_jobs(theirs, change.now)} {'goes' if len(theirs) == 1 else 'go'} on"
-    details = jobs(theirs, change.now) if len(theirs) > 1 else ()
+        told = told_jobs(theirs, change.now) if needed is None else f"their {counted(len(theirs), 'jobs')}"
+        more += f"; {told} {'goes' if len(theirs) == 1 else 'go'} on"
+    if needed is not None:
+        why = f"{who_needs(needed, '`')} them" if needed else "nobody could tell who else needs them"
+        more += f"; roles in the project stay, as {why}"
+    details = jobs(theirs, change.now) if len(theirs) > 1 or needed is not None else ()
     unknown = distinct(change.jobs)
     if unknown and not _is_one(member):
         theirs_too = "whether it is theirs" if len(unknown) == 1 else "which of them are theirs"

@@ -10,14 +10,18 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.actions import of_current
 from slipway.deployment.plan import Plan
-from slipway.deployment.summary import made_otherwise, neighbours, outliving, overdue, workspace
-from slipway.deployment.workspace_plan import RetiringWorkspaceResource, WorkspacePlan, trainer_display_name
+from slipway.deployment.summary import made_otherwise, outliving, overdue, shared_grants, untold_grants, workspace
+from slipway.deployment.workspace_plan import (
+    RetiringWorkspaceResource,
+    SharedGrant,
+    WorkspacePlan,
+    trainer_display_name,
+)
 from slipway.generations.action import Action, What, Why
-from slipway.labels import STACK_LABEL
-from slipway.live import Live, Unknown
+from slipway.live import Live
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.prices import price_in_words, total
-from slipway.state import State, StateResource
+from slipway.state import State, StateGrant, StateResource
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
@@ -56,19 +60,19 @@ def test_what_becomes_of_accounts_and_buckets_and_late_clusters(snapshot: Snapsh
     assert "\n".join(page) == snapshot
 
 
-def test_another_stack_in_the_project_is_a_warning() -> None:  # D6 P5
-    def cluster(stack: str) -> PersistentResource:
-        return replace(OLD, labels={STACK_LABEL: stack})
-
-    alone = replace(NOTHING_LIVES, clusters=(cluster("prod"), replace(OLD, labels={})))
-    assert neighbours("prod", alone) == ()
-    (warning,) = neighbours("prod", replace(alone, clusters=(cluster("prod"), cluster("dev"))))
-    assert warning.startswith("stack dev lives")
-    assert "pulumi up --stack dev" in warning
-
-
-def test_nothing_is_said_of_neighbours_that_can_not_be_read() -> None:
-    assert neighbours("prod", replace(NOTHING_LIVES, clusters=Unknown("no", "list", "roles/aiplatform.viewer"))) == ()
+def test_grants_that_stay_for_another_stack_are_told_and_how_to_end_what_nobody_can_tell(
+    snapshot: SnapshotAssertion,
+) -> None:  # N1 P5
+    team, trainer = "group:ml@acme.example", "serviceAccount:t@acme.iam.gserviceaccount.com"
+    unread = ("gs://acme-prod-catalog/catalog.json: denied; it needs roles/storage.objectViewer",)
+    needed = SharedGrant(StateGrant("submit", "roles/aiplatform.user", team), ("dev", "prod"))
+    untold = [
+        SharedGrant(StateGrant(role, f"roles/{role}", trainer, on), unread=unread)
+        for role, on in (("viewer", ""), ("user", "gs://acme-work"), ("actor", "t@acme.iam.gserviceaccount.com"))
+    ]
+    (later,), (at_the_end,) = untold_grants([needed, *untold]), untold_grants([needed, *untold], "acme")
+    assert "\n\n".join((shared_grants([needed, *untold]), later, at_the_end)) == snapshot
+    assert (shared_grants(untold), untold_grants([needed])) == ("", ())
 
 
 def test_prices_in_words() -> None:

@@ -83,6 +83,18 @@ def test_of_a_group_nobody_knows_whose_jobs_are_whose_and_the_last_one_leaves_no
     assert gone.details == snapshot
 
 
+@pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])
+def test_roles_that_another_stack_needs_stay_and_that_is_said(
+    snapshot: SnapshotAssertion, stacks: tuple[str, ...]
+) -> None:
+    after = replace(with_members(TEAM), shared={ADA: stacks})
+    jobs = [job("tune-27b-x1", user="ada"), job("tune-27b-x2", user="ada")]
+    (gone,) = found(before=with_members(TEAM, ADA), after=after, preview=False, jobs=jobs)
+    assert (gone.kind, gone.subject) == ("submitter-gone", f"member {ADA}")
+    assert len(gone.sentence.split()) <= 30
+    assert gone.sentence == snapshot
+
+
 def test_a_person_shut_out_blocks_where_no_group_stays_that_may_have_them() -> None:
     (gone,) = found(before=with_members(ADA, BOB), after=with_members(BOB), preview=False)
     assert (gone.kind, gone.grade) == ("submitter-gone", Grade.BLOCKING)

@@ -1,0 +1,141 @@
+"""Grants that another stack of the project needs as well: a deployment that drops one, and a destruction, leave it.
+
+A role has a member once, however many stacks ask for it, and whoever takes it away takes it from all of them. So
+one that is not asked for any more stays declared until no other stack's catalog names it, and outlives a stack that
+is destroyed. Where that can't be told it stays too, which is said. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.model import NAME, Catalog
+from slipway.cloud.clusters import PersistentResource
+from slipway.deployment.workspace_plan import (
+    ACT_AS,
+    CREATES,
+    READS,
+    SUBMITTER_ROLES,
+    WRITES,
+    WRITES_METRICS,
+    SharedGrant,
+    others_accounts,
+    trainer_email,
+)
+from slipway.formatting import join
+from slipway.labels import STACK_LABEL
+from slipway.live import Neighbours, Unknown
+from slipway.stack.stack import Stack
+from slipway.state import State, StateGrant, is_adopted_bucket
+
+Right = tuple[str, str, str]
+"""Role, member (as IAM compares it), and what it is on, as StateGrant has it."""
+
+
+def rights(
+    submitters: Mapping[str, Iterable[str]], work: str, accounts: Iterable[str], writers: Iterable[str]
+) -> frozenset[Right]:
+    """The rights on what two stacks can have in common: the project, a work bucket, and accounts that somebody else
+    made. `submitters` by the address of the trainer that they submit as; `writers`: accounts that write metrics."""
+    found: list[Right] = []
+    for account, members in submitters.items():
+        for member in members:
+            found += ((role, member, "") for role in SUBMITTER_ROLES.values())
+            found += [(ACT_AS, member, account), (READS, member, f"gs://{work}"), (CREATES, member, f"gs://{work}")]
+    found += ((WRITES, f"serviceAccount:{one}", f"gs://{work}") for one in accounts)
+    found += ((WRITES_METRICS, f"serviceAccount:{one}", "") for one in writers)
+    return frozenset((role, member.lower(), on) for role, member, on in found)
+
+
+def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
+    """Members by the address of the trainer that they may submit as."""
+    of = {stack.workspace.trainer: stack.workspace.submitters}
+    of |= {one.account: one.submitters for one in stack.trainers.values()}
+    return {trainer_email(account, stack.project): tuple(sorted(members)) for account, members in of.items()}
+
+
+def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
+    """The rights that a stack asks for. `writers`: the trainers, by name, whose jobs write metrics; "" is the
+    workspace's."""
+    named = {"": stack.workspace.trainer, **{name: one.account for name, one in stack.trainers.items()}}
+    accounts = {name: trainer_email(account, stack.project) for name, account in named.items()}
+    metrics = (accounts[name] for name in writers)
+    return rights(submitters_of(stack), stack.workspace.work_bucket, accounts.values(), metrics)
+
+
+def stacks_of(clusters: Iterable[PersistentResource] | Unknown) -> frozenset[str]:
+    """The stacks that made them; empty where they can't be read."""
+    some = () if isinstance(clusters, Unknown) else clusters
+    return frozenset(one.labels[STACK_LABEL] for one in some if STACK_LABEL in one.labels)
+
+
+def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ...]:
+    """Grants that the stack has and does not ask for any more, of those that another stack may need. A bucket and an
+    account that the stack made itself are no other stack's, and what such an account may do neither."""
+    theirs = others_accounts(known)
+    own = {f"serviceAccount:{one.name}" for one in known.accounts if one.name not in theirs}
+    places = {"", *theirs, *(f"gs://{one.name}" for one in known.buckets if is_adopted_bucket(one.logical))}
+    return tuple(one for one in known.grants if one.on in places and one.member not in own and _right(one) not in asked)
+
+
+def shared(
+    grants: Iterable[StateGrant], neighbours: Neighbours, *, stack: str, project: str, seen: Iterable[str] = ()
+) -> tuple[SharedGrant, ...]:
+    """Those of the grants that stay. `stack` is the one that drops them; `seen`: stacks that have clusters in the
+    project, each of which must have a catalog."""
+    if isinstance(neighbours, Unknown):
+        return tuple(SharedGrant(one, unread=(str(neighbours),)) for one in grants)
+    others = {bucket: one for bucket, one in neighbours.items() if isinstance(one, Unknown) or one.stack != stack}
+    named = {one.stack for one in others.values() if isinstance(one, PublishedCatalog)}
+    unread = [f"gs://{bucket}/{NAME}: {why}" for bucket, one in others.items() if (why := _unread(one))]
+    unread += (
+        f"stack {one} has clusters here, and no catalog in a bucket that it made"
+        for one in sorted({*seen} - {"", stack} - named)
+    )
+    needs = {one.stack: _needs(one) for one in _whole(others.values()) if one.project == project}
+    found = []
+    for one in grants:
+        stacks = tuple(sorted(name for name, needed in needs.items() if _right(one) in needed))
+        if stacks or unread:
+            found.append(SharedGrant(one, stacks, () if stacks else tuple(unread)))
+    return tuple(found)
+
+
+def by_member(some: Iterable[SharedGrant]) -> dict[str, tuple[str, ...]]:
+    """The stacks that need what stays, by member; none where nobody can tell."""
+    found: dict[str, set[str]] = {}
+    for one in some:
+        found.setdefault(one.grant.member, set()).update(one.stacks)
+    return {member: tuple(sorted(stacks)) for member, stacks in sorted(found.items())}
+
+
+def who_needs(stacks: Sequence[str], quote: str = "") -> str:
+    """`stack prod needs`, `stacks dev and prod need`"""
+    names = join(f"{quote}{one}{quote}" for one in stacks)
+    return f"stack {names} needs" if len(stacks) == 1 else f"stacks {names} need"
+
+
+def _right(one: StateGrant) -> Right:
+    return one.role, one.member.lower(), one.on
+
+
+def _whole(some: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
+    return (one.whole for one in some if isinstance(one, PublishedCatalog) and one.whole)
+
+
+def _unread(one: PublishedCatalog | Unknown) -> str:
+    """The reason why nobody can tell whom a catalog names; empty where it tells."""
+    if isinstance(one, Unknown):
+        return str(one)
+    if one.whole is None:
+        return one.damage or "another version published it"
+    if one.whole.submitters is None:
+        return f"it does not tell who may submit until pulumi up --stack {one.stack} writes it anew"
+    return ""
+
+
+def _needs(catalog: Catalog) -> frozenset[Right]:
+    """A catalog does not tell whether jobs of an account write metrics: each of them may."""
+    accounts = (catalog.trainer, *catalog.trainers.values())
+    return rights(catalog.submitters or {}, catalog.work_bucket, accounts, accounts)

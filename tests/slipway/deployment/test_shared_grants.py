@@ -1,0 +1,174 @@
+"""A grant that another stack of the project needs stays, and one of which nobody can tell. # N1 # P5"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.catalog.document import PublishedCatalog
+from slipway.catalog.document import read as read_catalog
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.connection import Connection
+from slipway.deployment.live_reader import Reader
+from slipway.deployment.shared_grants import asked_of, by_member, dropped, shared, stacks_of
+from slipway.deployment.snapshot import neighbours
+from slipway.deployment.workspace_plan import ACT_AS, CREATES, READS, SUBMITTER_ROLES, WRITES, WRITES_METRICS
+from slipway.labels import STACK_LABEL
+from slipway.live import Neighbours, Unknown
+from slipway.stack.stack import Stack, TrainerSettings, WorkspaceSettings
+from slipway.state import State, StateGrant, StateResource
+
+from .conftest import WANTED, Service
+
+TEAM, BOB = "group:ml@acme.example", "user:bob@acme.example"
+OWN, THEIRS = (f"{name}@acme.iam.gserviceaccount.com" for name in ("slipway-dev-trainer", "ml-training"))
+PROD: Mapping[str, Any] = {
+    "schema": 2,
+    "stack": "prod",
+    "project": "acme",
+    "region": "us-central1",
+    "commit": "3f9c2e1",
+    "storage": {"catalog": "acme-prod-catalog", "work": "acme-results"},
+    "trainer": "slipway-prod-trainer@acme.iam.gserviceaccount.com",
+    "trainers": {"ml": THEIRS},
+    "clusters": {},
+    "retiring": [],
+    "templates": {},
+    "submitters": {"slipway-prod-trainer@acme.iam.gserviceaccount.com": [TEAM], THEIRS: [BOB]},
+}
+GRANTS = tuple(
+    StateGrant(f"{role} {member} {on}", role, member, on)
+    for role, member, on in (
+        *((role, TEAM, "") for role in SUBMITTER_ROLES.values()),
+        (SUBMITTER_ROLES["submit"], "user:EVE@acme.example", ""),
+        (ACT_AS, TEAM, THEIRS),
+        (ACT_AS, BOB, THEIRS),
+        (READS, BOB, "gs://acme-results"),
+        (CREATES, BOB, "gs://acme-results"),
+        (READS, BOB, "gs://acme-dev-catalog"),
+        (WRITES, f"serviceAccount:{THEIRS}", "gs://acme-results"),
+        (WRITES, f"serviceAccount:{OWN}", "gs://acme-results"),
+        (WRITES_METRICS, f"serviceAccount:{THEIRS}", ""),
+        (WRITES_METRICS, f"serviceAccount:{OWN}", ""),
+    )
+)
+KNOWN = State(
+    buckets=(
+        StateResource("catalog", "acme-dev-catalog", "acme"),
+        StateResource("work.acme-results", "acme-results", ""),
+    ),
+    accounts=(StateResource("trainer", OWN, "acme"), StateResource("trainer.ml-training", THEIRS, "acme")),
+    grants=GRANTS,
+    called={OWN: "Slipway trainer (dev)", THEIRS: "everybody's"},
+)
+
+
+def published(**changes: Any) -> PublishedCatalog:
+    body = {key: value for key, value in {**PROD, **changes}.items() if value is not None}
+    return PublishedCatalog(stack=body["stack"], whole=read_catalog(str(body).replace("'", '"'), "gs://c/catalog.json"))
+
+
+def stay(found: Neighbours, *, seen: tuple[str, ...] = (), of: tuple[StateGrant, ...] = ()) -> dict[str, Any]:
+    some = shared(of or dropped(KNOWN), found, stack="dev", project="acme", seen=seen)
+    return {one.grant.name: one.stacks or one.unread for one in some}
+
+
+def test_what_another_stacks_catalog_names_stays_and_nothing_else() -> None:
+    kept = stay({"acme-prod-catalog": published(), "acme-dev-catalog": published(stack="dev")})
+    assert kept == {
+        **{f"{role} {TEAM} ": ("prod",) for role in SUBMITTER_ROLES.values()},
+        f"{ACT_AS} {BOB} {THEIRS}": ("prod",),
+        f"{READS} {BOB} gs://acme-results": ("prod",),
+        f"{CREATES} {BOB} gs://acme-results": ("prod",),
+        f"{WRITES} serviceAccount:{THEIRS} gs://acme-results": ("prod",),
+        f"{WRITES_METRICS} serviceAccount:{THEIRS} ": ("prod",),
+    }
+
+
+def test_of_what_the_stack_made_itself_nothing_is_another_stacks() -> None:
+    """Neither its catalog's bucket, nor its account with all that this may do."""
+    assert {one.name for one in GRANTS} - {one.name for one in dropped(KNOWN)} == {
+        f"{READS} {BOB} gs://acme-dev-catalog",
+        f"{WRITES} serviceAccount:{OWN} gs://acme-results",
+        f"{WRITES_METRICS} serviceAccount:{OWN} ",
+    }
+
+
+def test_iam_knows_a_member_by_small_letters() -> None:
+    eve = published(submitters={THEIRS: ["user:eve@acme.example"]})
+    assert stay({"acme-prod-catalog": eve}, of=GRANTS[4:5]) == {GRANTS[4].name: ("prod",)}
+
+
+def test_a_stack_of_another_project_needs_nothing_here() -> None:
+    assert stay({"acme-prod-catalog": published(project="acme-prod")}) == {}
+
+
+UNTOLD: dict[str, tuple[Neighbours, tuple[str, ...], str]] = {
+    "no bucket can be listed": (Unknown("denied", "buckets.list", "roles/storage.bucketViewer"), (), "bucketViewer"),
+    "a catalog can't be read": ({"c": Unknown("denied", "api", "a role")}, (), "gs://c/catalog.json: api: denied"),
+    "a catalog is damaged": ({"c": PublishedCatalog(damage="not JSON")}, (), "gs://c/catalog.json: not JSON"),
+    "a newer version's": ({"c": PublishedCatalog(stack="prod")}, (), "another version published it"),
+    "an older version's": ({"c": published(submitters=None)}, (), "pulumi up --stack prod"),
+    "a stack without a catalog": ({"c": published()}, ("dev", "prod", "test"), "stack test has clusters here"),
+}
+
+
+@pytest.mark.parametrize(("found", "seen", "why"), UNTOLD.values(), ids=UNTOLD)
+def test_where_it_can_not_be_told_all_stays_and_the_reason_is_kept(
+    found: Neighbours, seen: tuple[str, ...], why: str
+) -> None:
+    eve = GRANTS[4].name
+    kept = stay(found, seen=seen)
+    assert {one.name for one in dropped(KNOWN)} == {*kept}
+    assert why in kept[eve][0]
+
+
+def test_what_the_stack_asks_for_is_not_dropped() -> None:
+    """Neither by the workspace's trainer nor by another one; metrics only where a template writes some."""
+    workspace = WorkspaceSettings((TEAM,), "acme-dev-catalog", "acme-results", "slipway-dev-trainer")
+    stack = Stack("dev", "acme", "us-central1", workspace, trainers={"ml": TrainerSettings("ml-training", (BOB,))})
+    left = {(one.role, one.member) for one in dropped(KNOWN, asked_of(stack, ["ml"]))}
+    assert left == {(SUBMITTER_ROLES["submit"], "user:EVE@acme.example"), (ACT_AS, TEAM)}
+    assert (WRITES_METRICS, f"serviceAccount:{THEIRS}") in {
+        (one.role, one.member) for one in dropped(KNOWN, asked_of(stack, []))
+    }
+
+
+def test_it_is_told_by_members() -> None:
+    some = shared(dropped(KNOWN), {"c": published()}, stack="dev", project="acme")
+    assert by_member(some) == {TEAM: ("prod",), BOB: ("prod",), f"serviceAccount:{THEIRS}": ("prod",)}
+
+
+def test_clusters_tell_which_stacks_there_are() -> None:
+    cluster = PersistentResource("cpu", "RUNNING", {STACK_LABEL: "prod"}, ())
+    assert stacks_of((cluster, replace(cluster, labels={}))) == {"prod"}
+    assert stacks_of(Unknown("denied", "api", "a role")) == frozenset()
+
+
+def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connection, service: Service) -> None:
+    """Whoever may write to another one could name themselves: results are anybody's to write."""
+
+    def bucket(name: str, prefix: str) -> dict[str, Any]:
+        return {"name": name, "lifecycle": {"rule": [{"condition": {"matchesPrefix": [prefix]}}]}}
+
+    ours = [bucket(f"{name}-catalog", "packages/") for name in ("prod", "test", "gone")]
+    others = [bucket("acme-work", "claims/"), {"name": "somebodys"}]
+    service.answers["/storage/b"] = (200, {"items": [*ours, *others]})
+    for name in ("prod-catalog", "acme-work", "somebodys"):
+        service.answers[f"/storage/b/{name}/o/catalog.json"] = (200, dict(PROD))
+    service.answers["/storage/b/test-catalog/o/catalog.json"] = (403, {"error": {"message": "no"}})
+    service.answers["/storage/b/gone-catalog/o/catalog.json"] = (404, {})
+    found = neighbours(Reader(connection, WANTED))
+    assert not isinstance(found, Unknown)
+    assert {name: getattr(one, "stack", "") for name, one in found.items()} == {
+        "prod-catalog": "prod",
+        "test-catalog": "",
+    }
+    assert service.asked["/storage/b"]["project"] == ["acme"]
+
+
+def test_buckets_that_nobody_may_list_are_unknown(connection: Connection, service: Service) -> None:
+    service.answers["/storage/b"] = (403, {"error": {"message": "no"}})
+    found = neighbours(Reader(connection, WANTED))
+    assert isinstance(found, Unknown) and found.role == "roles/storage.bucketViewer"
