@@ -121,7 +121,11 @@ _ALL = (
         ("trainer-access-added", _BLOCKING, "somebody may submit as another trainer, and so run any code as it"),
         ("trainer-access-gone", _BLOCKING, "somebody can't submit the templates of a trainer any more"),
         ("access-gone", _WARNING, "an identity loses a role"),
-        ("access-lapsed", _NOTE, "an identity loses a role that was kept for jobs which have ended"),
+        (
+            "access-lapsed",
+            _NOTE,
+            "an identity loses a role that was kept for jobs which have ended, or for another stack",
+        ),
         ("access-added", _BLOCKING, "an identity gets a role beyond the submitters' own"),
         ("role-above-table", _BLOCKING, "a role that Slipway never needs to grant"),
         ("public-access", _BLOCKING, "anybody on the internet gets in"),

@@ -216,11 +216,22 @@ def _other(
     elif all(one.ours and lapsed(change, account, one.role, one.place) for one in loses):
         words = f"`{member}` {does}, which it kept for jobs that have ended"
         yield KINDS["access-lapsed"].of(subject, words, details=details, more=role)
+    elif all(one.ours for one in loses) and _was_shared(member, change):
+        words = f"`{member}` {does}, kept for another stack that needs it no more"
+        yield KINDS["access-lapsed"].of(subject, words, details=details, more=role)
     else:
         grade = Grade.NOTE if member in _EVERYBODY else None
         if submitters:
             words, grade = f"New jobs that run as `{account.partition('@')[0]}` {does}", _grade_of(loses, change)
         yield KINDS["access-gone"].of(subject, words, details=details, grade=grade, more=role)
+
+
+def _was_shared(member: str, change: Change) -> bool:
+    """Tell whether it had roles for another stack's sake alone: dropped before, and no trainer."""
+    if change.before is None or member in change.before.people:
+        return False
+    trainers = (change.before.catalog.trainer, *change.before.catalog.trainers.values())
+    return member in change.before.shared and member.partition(":")[2] not in trainers
 
 
 def _reading(gets: Grants, change: Change) -> str:

@@ -95,6 +95,17 @@ def test_roles_that_another_stack_needs_stay_and_that_is_said(
     assert gone.sentence == snapshot
 
 
+def test_what_another_stack_needs_no_more_goes_by_itself() -> None:  # N1
+    """With the schedule, as nobody edits anything for it; what is not the workspace's own is a person's doing."""
+    before = replace(with_members(TEAM), shared={ADA: ("prod",)})
+    own = [grant("delete", ADA, role, parent=WORKSPACE) for role in SUBMITTER_ROLES.values()]
+    (lapsed,) = found(*own, before=before, after=with_members(TEAM))
+    assert (lapsed.kind, lapsed.grade, lapsed.subject) == ("access-lapsed", Grade.NOTE, f"member {ADA}")
+    assert "another stack" in lapsed.sentence and len(lapsed.sentence.split()) <= 30
+    (gone,) = found(grant("delete", ADA, "roles/viewer"), before=before, after=with_members(TEAM))
+    assert gone.kind == "access-gone"
+
+
 def test_a_person_shut_out_blocks_where_no_group_stays_that_may_have_them() -> None:
     (gone,) = found(before=with_members(ADA, BOB), after=with_members(BOB), preview=False)
     assert (gone.kind, gone.grade) == ("submitter-gone", Grade.BLOCKING)
