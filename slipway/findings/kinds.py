@@ -250,8 +250,12 @@ FOLLOWING = frozenset(
     }
 )
 """What follows from another consequence for the same cluster or template, and is told with that."""
-REPEATED: Mapping[str, str] = {"cluster-deleted": "jobs-cancelled"}
-"""What another kind says of the same cluster: it is folded under that."""
+REPEATED: Mapping[str, str] = {
+    "cluster-deleted": "jobs-cancelled",
+    "offer-gone": "no-offer-left",
+    "offer-unavailable": "no-offer-left",
+}
+"""What another kind says of the same cluster or template: it is folded under that."""
 COSTING = frozenset({"cluster-new-generation", "pool-unused"})
 """What costs, and takes nothing from anybody: others that block come first, as do all others where it costs nothing."""
 IN_TABLE = frozenset({"idle-cost", "most-cost"})

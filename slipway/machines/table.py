@@ -54,6 +54,7 @@ class Accelerator:
     `quota` ends the name of its metric, `quota_id` is the middle of the quota's id, `label` is for people.
     `documented` is False where the metric's name is inferred. `preemptible`: it has a preemptible metric.
     `flex_start`: flex-start gives it. `reserved_only`: its machines are given to reservations alone.
+    `gpu_memory_gb`: of each; None where it is no GPU.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Accelerator:
     preemptible: bool = True
     flex_start: bool = False
     reserved_only: bool = False
+    gpu_memory_gb: int | None = None
 
 
 class MachineError(ConfigError):

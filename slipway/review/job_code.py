@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _ODD = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -37,10 +38,12 @@ class Constant:
 
 @dataclass(frozen=True)
 class CodeEdit:
-    """`same`: only comments, docstrings, hints of types or the form differ."""
+    """`same`: only comments, docstrings, hints of types or the form differ. `missing`: names that the file still uses,
+    and does not define any more."""
 
     same: bool = False
     constants: tuple[Constant, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def edit(file: str, before: str, after: str) -> CodeEdit:
@@ -54,7 +57,30 @@ def edit(file: str, before: str, after: str) -> CodeEdit:
     was, becomes = dict(_constants(old, before)), dict(_constants(new, after))
     pairs = ((name, was[name], becomes[name]) for name in was if name in becomes)
     constants = (Constant(name, a, b, saves or also) for name, (a, saves), (b, also) in pairs if a != b)
-    return CodeEdit(ast.dump(old) == ast.dump(new), tuple(constants))
+    defined = _defined(ast.walk(new))
+    missing = () if "*" in defined else sorted(_used(new) & (_defined(old.body) - defined))
+    return CodeEdit(ast.dump(old) == ast.dump(new), tuple(constants), tuple(missing))
+
+
+def _used(tree: ast.Module) -> set[str]:
+    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+
+
+def _defined(some: Iterable[ast.AST]) -> set[str]:
+    """Names that these bind, the built-in ones, and `*` where an import could bind any."""
+    found: set[str] = set(dir(builtins))
+    for one in some:
+        if isinstance(one, _Functions | ast.ClassDef | ast.ExceptHandler) and one.name:
+            found.add(one.name)
+        elif isinstance(one, ast.Import | ast.ImportFrom):
+            found |= {(each.asname or each.name).partition(".")[0] for each in one.names}
+        elif isinstance(one, ast.Assign):
+            found |= {each.id for target in one.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            found.add(one.id)
+        elif isinstance(one, ast.arg):
+            found.add(one.arg)
+    return found
 
 
 def _bare(source: str) -> ast.Module:

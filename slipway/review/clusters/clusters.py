@@ -157,7 +157,9 @@ def _followed(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         why = "failed" if one.failed else "can't be used any more"
         words = _again(one, change) if one.gone else f"`{one.name}` is made again: the one that is there {why}"
         kind = "cluster-new-generation" if one.edits else "cluster-created"
-        return told(kind, one.name, words, more=f"; {costs(new)}", details=edited, key=one.key, cost=price(new))
+        grade = Grade.NOTE if one.failed and not one.gone else None  # It was deployed, and is paid again, no more.
+        more = f"; {costs(new)}"
+        return told(kind, one.name, words, more=more, details=edited, grade=grade, key=one.key, cost=price(new))
     if one.gone:
         again = ", as asked for first" if old.alternative and not new.alternative else ""
         words = f"{_again(one, change)}{again}"

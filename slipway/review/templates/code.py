@@ -14,6 +14,7 @@ from slipway.review.job_code import Constant
 from slipway.review.templates.secret_values import HIDDEN, KEEP, looks_secret, shown
 from slipway.review.templates.usage import finding
 from slipway.review.usual import job_spec
+from slipway.review.words import named
 
 _REQUIREMENTS = "requirements.txt"
 _NAME = re.compile(r"[\w.-]+")
@@ -38,10 +39,16 @@ def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
     edits = {file: change.files.job_code.get(file) for file in files if not file.endswith(f"/{_REQUIREMENTS}")}
     edited = [file for file, edit in edits.items() if edit is None or not edit.same]
     constants = [one for edit in edits.values() if edit for one in edit.constants]
+    missing = [(file, name) for file, edit in edits.items() if edit for name in edit.missing]
     installs = old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements)
     if installs:
         field = next((file for file in files if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
         yield replace(_installed(old, new, edited if other else ()), field=field)
+    if other and missing:
+        why = named(f"`{file}` uses `{name}`, which it defines no more" for file, name in missing)
+        words, details = f"Jobs of `{new.name}` fail", [f"`{file}`" for file in edited]
+        yield finding("code-changed", new, words, "code", why, details=details, grade=Grade.BLOCKING, field="code")
+        return
     if other and (edited or not (files or installs)) and (not installs or any(one.rarer for one in constants)):
         yield _other(new, edited, constants)
 

@@ -60,9 +60,11 @@ def machines(one: Differing) -> Said:
     if old["machine"] != new["machine"]:
         (was, _, had), (becomes, _, has) = (each["machine"].partition(" with ") for each in (old, new))
         gpus = f"{_gpus(has)} instead of {_gpus(had)}" if has != had else ""
-        return (
-            Said(W, f"run on `{becomes}` instead of `{was}`", gpus) if becomes != was else Said(W, f"run with {gpus}")
-        )
+        words = f"run on `{becomes}` instead of `{was}`" if becomes != was else f"run with {gpus}"
+        room, less = _gpu_memory(had), _gpu_memory(has)
+        if less and room > less:
+            return Said(B, words, f"{less} GB of GPU memory instead of {room}, and what needs more fails")
+        return Said(W, words, gpus if becomes != was else "")
     if old["count"] != new["count"]:
         return Said(W, f"take {new['count']} `{new['machine'].partition(' ')[0]}` instead of {old['count']}")
     same = old["type"] == new["type"]
@@ -72,6 +74,13 @@ def machines(one: Differing) -> Said:
     if all(each["size"].isdigit() for each in (old, new)) and int(new["size"]) < int(old["size"]):
         return Said(W, words, "what needs more room fails")
     return Said(N if same else W, words)
+
+
+def _gpu_memory(words: str) -> int:
+    """GB of all GPUs of a machine; 0 where there are none, or it is not known."""
+    count, _, name = words.partition(" ")
+    known = next((one.gpu_memory_gb for one in all_accelerators() if one.name == name), None)
+    return int(count) * (known or 0) if count.isdigit() else 0
 
 
 def _gpus(words: str) -> str:

@@ -132,7 +132,7 @@ def no_offer_left(old: Template | None, new: Template, becomes: Catalog, used: U
         f"Jobs of `{new.name}`{' with its defaults' if at_all else ''} can't run {'for now' if rests else 'at all'}",
         more=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         details=[*why, *([] if old is None else [used.words()])],
-        grade=Grade.WARNING if rests or at_all else None,
+        grade=Grade.WARNING if rests else None,
         field=_FIELD,
     )
 

@@ -106,3 +106,25 @@ def test_packages_that_come_and_go(requirements: tuple[str, ...], grade: Grade, 
     (one,) = found(LORA, replace(LORA, requirements=requirements))
     assert (one.kind, one.grade) == ("requirements-changed", grade)
     assert words in one.sentence
+
+
+@pytest.mark.parametrize(
+    ("after", "missing"),
+    [
+        ("def run(): pass\n\nmain()\n", ("main",)),
+        ("def run(): pass\n\nrun()\n", ()),
+        ("from tasks import *\n\nmain()\n", ()),
+        ("from tasks import main\n\nmain()\n", ()),
+        ("try:\n    pass\nexcept ImportError as main:\n    print(main)\n", ()),
+        ("def f(main): return main\n", ()),
+        ("for main in range(3): print(main)\n", ()),
+    ],
+    ids=("gone", "renamed everywhere", "any import", "imported", "caught", "argument", "loop"),
+)
+def test_a_name_that_is_used_and_defined_no_more(after: str, missing: tuple[str, ...]) -> None:
+    assert edit("task.py", "def main(): pass\n\nmain()\n", after).missing == missing
+
+
+def test_code_that_uses_what_it_defines_no_more_blocks() -> None:
+    (one,) = told(CODE.replace("def main", "def run") + "main(0)\n")
+    assert one.grade is Grade.BLOCKING and "`main`" in one.sentence

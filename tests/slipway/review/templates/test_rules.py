@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.findings.finding import Section
+from slipway.findings.finding import Grade, Section
 from slipway.kinds.settings import Study
 from slipway.review.templates.leaves import flat
 from slipway.review.templates.requests import SILENT
@@ -221,3 +221,14 @@ def test_a_field_has_a_rule(one: Field) -> None:
 
 def test_what_is_not_of_ours_is_told_as_it_stands() -> None:
     assert all(rule.kind == "request-changed" for rule in OTHER)
+
+
+@pytest.mark.parametrize(
+    ("machine", "stops"),
+    [("g2-standard-12", True), ("a2-ultragpu-1g", False), ("a2-highgpu-2g", False)],
+    ids=("24 GB instead of 40", "80 GB", "two of 40 GB"),
+)
+def test_less_gpu_memory_stops_a_merge(machine: str, stops: bool) -> None:
+    found = play(Case("machine", (template("lora", '"a2-highgpu-1g", Disk', f'"{machine}", Disk'),)))
+    grades = {one.grade for one in found.consequences if one.kind == "machines-changed"}
+    assert (Grade.BLOCKING in grades) is stops

@@ -332,7 +332,7 @@ def test_a_template_can_be_submitted_when_its_defaults_can(snapshot: SnapshotAss
     assert new["template-added"].sentence == "Submitters see `lora`"
     left = new["no-offer-left"]
     assert left.sentence == snapshot
-    assert left.grade is WARNING
+    assert left.grade is BLOCKING
     assert left.details == snapshot
     assert "no-offer-left" in {one.kind for one in found(fine, dead)}
     assert "no-offer-left" not in {one.kind for one in found(dead, dead)}
