@@ -109,7 +109,8 @@ def read_and_plan(
             "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
         )
     refuse(decided.refusals, preview=preview)
-    stay = shared(drops, found.neighbours, stack=stack.name, project=stack.project, seen=stacks_of(found.clusters))
+    seen = stacks_of(found.clusters)
+    stay = shared(drops, found.neighbours, before, stack=stack.name, project=stack.project, seen=seen)
     return found, replace(decided, workspace=replace(decided.workspace, shared=stay))
 
 

@@ -104,11 +104,11 @@ class OrphanCleanup:
 
     def shared_grants(self) -> tuple[SharedGrant, ...]:
         """The stack's grants that another stack of the project needs, or may need."""
-        drops = () if isinstance(self._known, Unknown) else dropped(self._known)
-        if not drops:
+        if isinstance(self._known, Unknown) or not (drops := dropped(self._known)):
             return ()
         seen = stacks_of(all_or_unknown(one.clusters() for one in self._readers.values()))
-        return shared(drops, neighbours(self._here), stack=self._stack, project=self.where[0][0], seen=seen)
+        project, others = self.where[0][0], neighbours(self._here)
+        return shared(drops, others, self._known, stack=self._stack, project=project, seen=seen)
 
     def must_leave_none(self) -> None:
         """Raises SlipwayError when a stack that is taken down unasked has a protected cluster, or would leave one that

@@ -80,15 +80,23 @@ def dropped(known: State, asked: Collection[Right] = ()) -> tuple[StateGrant, ..
 
 
 def shared(
-    grants: Iterable[StateGrant], neighbours: Neighbours, *, stack: str, project: str, seen: Iterable[str] = ()
+    grants: Iterable[StateGrant],
+    neighbours: Neighbours,
+    known: State,
+    *,
+    stack: str,
+    project: str,
+    seen: Iterable[str] = (),
 ) -> tuple[SharedGrant, ...]:
-    """Those of the grants that stay. `stack` is the one that drops them; `seen`: stacks that have clusters in the
-    project, each of which must have a catalog."""
+    """Those of the grants that stay. `stack` is the one that drops them, and `known` its state; `seen`: stacks that
+    have clusters in the project, each of which must have a catalog."""
     if isinstance(neighbours, Unknown):
         return tuple(SharedGrant(one, unread=(str(neighbours),)) for one in grants)
-    others = {bucket: one for bucket, one in neighbours.items() if isinstance(one, Unknown) or one.stack != stack}
+    own = {known.catalog_bucket, *(one.name for one in known.buckets)}
+    some = ((bucket, one) for bucket, one in neighbours.items() if bucket not in own)
+    others = {bucket: one for bucket, one in some if isinstance(one, Unknown) or one.stack != stack}
     named = {one.stack for one in others.values() if isinstance(one, PublishedCatalog)}
-    unread = [f"gs://{bucket}/{NAME}: {why}" for bucket, one in others.items() if (why := _unread(one))]
+    unread = [why for bucket, one in others.items() if (why := _unread(f"gs://{bucket}/{NAME}", one))]
     unread += (
         f"stack {one} has clusters here, and no catalog in a bucket that it made"
         for one in sorted({*seen} - {"", stack} - named)
@@ -124,14 +132,14 @@ def _whole(some: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
     return (one.whole for one in some if isinstance(one, PublishedCatalog) and one.whole)
 
 
-def _unread(one: PublishedCatalog | Unknown) -> str:
-    """The reason why nobody can tell whom a catalog names; empty where it tells."""
+def _unread(at: str, one: PublishedCatalog | Unknown) -> str:
+    """The reason why nobody can tell whom the catalog at an address names; empty where it tells."""
     if isinstance(one, Unknown):
         return str(one)
     if one.whole is None:
-        return one.damage or "another version published it"
+        return one.damage or f"{at}: another version published it"
     if one.whole.submitters is None:
-        return f"it does not tell who may submit until pulumi up --stack {one.stack} writes it anew"
+        return f"{at}: it does not tell who may submit until pulumi up --stack {one.stack} writes it anew"
     return ""
 
 

@@ -6,20 +6,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from slipway.deployment.workspace_plan import SUBMITTER_ROLES
 from tests.checkouts.checkout import PROJECT, Checkout
 from tests.checkouts.fixtures import NewCheckout
+from tests.checkouts.shell import wait_for
 from tests.local.conftest import LocalCloud
 
 pytestmark = pytest.mark.journey
 
 TEAM, BEA, EVE = "group:ml-engineers@slipway.example", "user:bea@slipway.example", "user:eve@slipway.example"
+ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_CANCELLED")
 ALL = frozenset(SUBMITTER_ROLES.values())
 
 
 def submitters(checkout: Checkout, *members: str) -> None:
-    checkout.write(workspace={"submitters": list(members)}, persistentResources={}, templates=["nap"])
+    checkout.write(workspace={"submitters": list(members)}, persistentResources={}, templates=[])
+
+
+def overwrite(checkout: Checkout, content: bytes) -> None:
+    bucket = checkout.catalog.removeprefix("gs://")
+    url = f"{checkout.cloud.url}/upload/storage/v1/b/{bucket}/o?uploadType=media&name=catalog.json"
+    headers = {"Authorization": f"Bearer {checkout.cloud.token('deployer')}"}
+    assert requests.post(url, data=content, headers=headers, timeout=30).status_code == 200
 
 
 def on_project(checkout: Checkout, member: str) -> frozenset[str]:
@@ -39,39 +49,43 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
     # A submitter of both, and one of prod alone, are dropped from prod.
     prod.write(workspace={"submitters": [TEAM]})
     said = prod.pulumi("preview", role="previewer").said
-    print(said)
     assert f"{BEA} can't submit here any more" in said and "as stack dev needs them" in said
-    said = prod.up()
-    print(said)
+    prod.up()
     assert (on_project(prod, BEA), on_project(prod, EVE)) == (ALL, frozenset())
     again = prod.pulumi("preview", "--expect-no-changes", role="previewer")
-    print(again.said)
     assert again.code == 0 and "can't submit" not in again.said
 
     # Dev is destroyed: prod still needs the team's roles, and nobody needs bea's.
     refused = dev.pulumi("destroy")
-    print(refused.said)
     assert refused.code != 0 and "SLIPWAY_PURPOSE=destroy" in refused.said
-    preview = dev.run(
-        "pulumi",
-        "destroy",
-        "--preview-only",
-        "--run-program",
-        "--stack",
-        "dev",
-        "--non-interactive",
-        role="deployer",
-        SLIPWAY_PURPOSE="destroy",
-    )
-    print(preview.said)
     done = dev.destroy()
-    print(done.said)
     assert done.code == 0 and dev.resources() == []
     assert f"the roles of {TEAM} stay, as stack prod needs them" in done.said
     assert (on_project(prod, TEAM), on_project(prod, BEA)) == (ALL, frozenset())
-    assert prod.submit()["displayName"]
+    job = prod.submit()
 
     prod.up()
     assert BEA not in prod.state_file.read_text(), "nobody needs it, so prod forgets it"
-    prod.destroy()
-    assert on_project(prod, TEAM) == frozenset(), "the last stack takes the rest along"
+    prod.cloud.cancel(job["name"])
+    wait_for(lambda: prod.job_state(job["name"]) in ENDED, "the job has ended")
+    done = prod.destroy()
+    assert done.code == 0 and on_project(prod, TEAM) == frozenset(), "the last stack takes the rest along"
+
+
+def test_where_the_other_ones_catalog_can_not_be_read_all_stays_and_is_named(
+    tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout
+) -> None:
+    dev, prod = (new_checkout(tmp_path / name, own_cloud, name) for name in ("dev", "prod"))
+    for one in (dev, prod):
+        submitters(one, TEAM, BEA)
+        one.up()
+    overwrite(prod, b"not JSON")
+    submitters(dev, TEAM)
+    for said in (dev.up(), dev.pulumi("preview").said):
+        assert f"the roles of {BEA} stay, as nobody can tell" in said
+        assert f"{prod.catalog}/catalog.json: not valid JSON" in said
+    assert on_project(dev, BEA) == ALL
+    done = dev.destroy()
+    assert done.code == 0 and dev.resources() == []
+    assert f"gcloud projects remove-iam-policy-binding {PROJECT} --member={TEAM}" in done.said
+    assert on_project(dev, TEAM) == on_project(dev, BEA) == ALL

@@ -70,7 +70,7 @@ def published(**changes: Any) -> PublishedCatalog:
 
 
 def stay(found: Neighbours, *, seen: tuple[str, ...] = (), of: tuple[StateGrant, ...] = ()) -> dict[str, Any]:
-    some = shared(of or dropped(KNOWN), found, stack="dev", project="acme", seen=seen)
+    some = shared(of or dropped(KNOWN), found, KNOWN, stack="dev", project="acme", seen=seen)
     return {one.grant.name: one.stacks or one.unread for one in some}
 
 
@@ -100,14 +100,18 @@ def test_iam_knows_a_member_by_small_letters() -> None:
     assert stay({"acme-prod-catalog": eve}, of=GRANTS[4:5]) == {GRANTS[4].name: ("prod",)}
 
 
+def test_the_stacks_own_catalog_says_nothing_of_others_however_damaged() -> None:
+    assert stay({"acme-dev-catalog": PublishedCatalog(damage="not JSON")}) == {}
+
+
 def test_a_stack_of_another_project_needs_nothing_here() -> None:
     assert stay({"acme-prod-catalog": published(project="acme-prod")}) == {}
 
 
 UNTOLD: dict[str, tuple[Neighbours, tuple[str, ...], str]] = {
     "no bucket can be listed": (Unknown("denied", "buckets.list", "roles/storage.bucketViewer"), (), "bucketViewer"),
-    "a catalog can't be read": ({"c": Unknown("denied", "api", "a role")}, (), "gs://c/catalog.json: api: denied"),
-    "a catalog is damaged": ({"c": PublishedCatalog(damage="not JSON")}, (), "gs://c/catalog.json: not JSON"),
+    "a catalog can't be read": ({"c": Unknown("denied", "api", "a role")}, (), "api: denied; it needs a role"),
+    "a catalog is damaged": ({"c": PublishedCatalog(damage="gs://c/…: not JSON")}, (), "gs://c/…: not JSON"),
     "a newer version's": ({"c": PublishedCatalog(stack="prod")}, (), "another version published it"),
     "an older version's": ({"c": published(submitters=None)}, (), "pulumi up --stack prod"),
     "a stack without a catalog": ({"c": published()}, ("dev", "prod", "test"), "stack test has clusters here"),
@@ -136,7 +140,7 @@ def test_what_the_stack_asks_for_is_not_dropped() -> None:
 
 
 def test_it_is_told_by_members() -> None:
-    some = shared(dropped(KNOWN), {"c": published()}, stack="dev", project="acme")
+    some = shared(dropped(KNOWN), {"c": published()}, KNOWN, stack="dev", project="acme")
     assert by_member(some) == {TEAM: ("prod",), BOB: ("prod",), f"serviceAccount:{THEIRS}": ("prod",)}
 
 
