@@ -8,6 +8,7 @@ is destroyed. Where that can't be told it stays too, which is said. Pure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import NAME, Catalog
@@ -26,8 +27,10 @@ from slipway.deployment.workspace_plan import (
 from slipway.formatting import join
 from slipway.labels import STACK_LABEL
 from slipway.live import Neighbours, Unknown
-from slipway.stack.stack import Stack
 from slipway.state import State, StateGrant, is_adopted_bucket
+
+if TYPE_CHECKING:
+    from slipway.stack.stack import Stack  # pydantic, which a review alone has not
 
 Right = tuple[str, str, str]
 """Role, member (as IAM compares it), and what it is on, as StateGrant has it."""
