@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,18 +22,9 @@ def clone(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT, tmp_path / "clone", ignore=ignored))
 
 
-@pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
-    """The cloud that journeys share. Only they do: what their stacks grant to people holds on its whole project."""
-    mine = LocalCloud(tmp_path_factory.mktemp("journeys") / "cloud")
-    mine.up(*FAST_FLAGS)
-    yield mine
-    mine.local("down")
-
-
 @pytest.fixture
-def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
-    """A running cloud of the test's own, for tests that kill it, change its settings or switch faults on."""
+def cloud(tmp_path: Path) -> Iterator[LocalCloud]:
+    """A running cloud of the test's own: what other stacks of its project need, a stack leaves when it is destroyed."""
     mine = LocalCloud(tmp_path / "cloud")
     mine.up(*FAST_FLAGS)
     yield mine
@@ -71,20 +60,14 @@ def told_at_deployment(deployment: tuple[Checkout, str]) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
-    """A checkout on the shared cloud with a stack of its own that was never deployed."""
-    return new_checkout(tmp_path, cloud, f"t{time.monotonic_ns() // 1000 % 10**9}")
-
-
-@pytest.fixture
-def own(tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
-    """A checkout on a cloud of the test's own."""
-    return new_checkout(tmp_path, own_cloud)
+    """A checkout with a stack that was never deployed."""
+    return new_checkout(tmp_path, cloud)
 
 
 @pytest.fixture
 def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
-    """Switches faults on, for the test's time: of the cloud of the shared stack where the test uses that, else of the
-    shared cloud."""
+    """Switches faults on, for the test's time: of the shared stack's cloud where the test uses that stack, else of its
+    own."""
     shared = "deployed" in request.fixturenames
     cloud: LocalCloud = request.getfixturevalue("deployed").cloud if shared else request.getfixturevalue("cloud")
     yield lambda *faults: cloud.rest("POST", "/slipway/faults", {"faults": list(faults)})
@@ -92,14 +75,6 @@ def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
 
 
 @pytest.fixture
-def settings(cloud: LocalCloud) -> Iterator[Callable[..., None]]:
-    """Changes settings of the shared cloud, for the test's time."""
-    before: dict[str, Any] = cloud.rest("GET", "/slipway/settings")
-    changed: set[str] = set()
-
-    def change(**values: object) -> None:
-        changed.update(values)
-        cloud.rest("POST", "/slipway/settings", values)
-
-    yield change
-    change(**{name: before[name] for name in changed})
+def settings(cloud: LocalCloud) -> Callable[..., None]:
+    """Changes settings of the cloud."""
+    return lambda **values: cloud.rest("POST", "/slipway/settings", values)

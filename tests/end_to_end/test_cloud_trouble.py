@@ -21,24 +21,24 @@ def kill(cloud: LocalCloud) -> None:
     process.wait()
 
 
-def test_a_stack_comes_through_a_full_disk_and_kills_in_the_middle_of_an_up_and_of_a_job(own: Checkout) -> None:
-    a_full_disk_fails_an_up_in_words(own)
-    killed_in_the_middle_of_an_up_with_room_again(own)
-    own.up()
-    assert list(own.clusters().values()) == ["RUNNING"]
-    assert own.pulumi("preview", "--expect-no-changes").code == 0
-    killed_while_a_job_runs_the_job_ends_well_after_the_restart(own)
+def test_a_stack_comes_through_a_full_disk_and_kills_in_the_middle_of_an_up_and_of_a_job(checkout: Checkout) -> None:
+    a_full_disk_fails_an_up_in_words(checkout)
+    killed_in_the_middle_of_an_up_with_room_again(checkout)
+    checkout.up()
+    assert list(checkout.clusters().values()) == ["RUNNING"]
+    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
+    killed_while_a_job_runs_the_job_ends_well_after_the_restart(checkout)
 
 
-def a_full_disk_fails_an_up_in_words(own: Checkout) -> None:
-    own.cloud.local("down")
-    own.cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(taken(own) + 60_000))
-    failed = own.pulumi("up")
+def a_full_disk_fails_an_up_in_words(checkout: Checkout) -> None:
+    checkout.cloud.local("down")
+    checkout.cloud.up(SLIPWAY_LOCAL_FILE_LIMIT=str(taken(checkout) + 60_000))
+    failed = checkout.pulumi("up")
     assert failed.code == 1, failed.said
     assert "disk is full" in failed.said
     assert "Free some space" in failed.said
-    assert own.slipway("submit", "nap", "-p", "say=hello").code != 0
-    assert own.jobs() == []
+    assert checkout.slipway("submit", "nap", "-p", "say=hello").code != 0
+    assert checkout.jobs() == []
 
 
 def taken(checkout: Checkout) -> int:
@@ -46,37 +46,37 @@ def taken(checkout: Checkout) -> int:
     return max(file.stat().st_size for file in checkout.cloud.state.rglob("*") if file.is_file())
 
 
-def killed_in_the_middle_of_an_up_with_room_again(own: Checkout) -> None:
-    own.cloud.local("down")
-    own.cloud.up("--set", "create_seconds=600")
-    up = own.start(*own.command("up"), role="deployer", SLIPWAY_CREATE_PATIENCE="2s")
-    up.until(own.clusters, "the cluster is being made")
-    kill(own.cloud)
+def killed_in_the_middle_of_an_up_with_room_again(checkout: Checkout) -> None:
+    checkout.cloud.local("down")
+    checkout.cloud.up("--set", "create_seconds=600")
+    up = checkout.start(*checkout.command("up"), role="deployer", SLIPWAY_CREATE_PATIENCE="2s")
+    up.until(checkout.clusters, "the cluster is being made")
+    kill(checkout.cloud)
     assert up.process.wait() != 0
     assert "Traceback" not in up.said
-    own.cloud.up("--set", "create_seconds=0")
-    own.make_clusters_now()
-    wait_for(lambda: "PROVISIONING" not in own.clusters().values(), "the cluster is made")
+    checkout.cloud.up("--set", "create_seconds=0")
+    checkout.make_clusters_now()
+    wait_for(lambda: "PROVISIONING" not in checkout.clusters().values(), "the cluster is made")
 
 
-def killed_while_a_job_runs_the_job_ends_well_after_the_restart(own: Checkout) -> None:
-    before = own.cloud.record
+def killed_while_a_job_runs_the_job_ends_well_after_the_restart(checkout: Checkout) -> None:
+    before = checkout.cloud.record
     hello = ("submit", "nap", "-p", "say=hello", "-p", "seconds=6", "--request-id", "through")
-    follower = own.start("slipway", *hello, "--follow", role="submitter")
+    follower = checkout.start("slipway", *hello, "--follow", role="submitter")
     follower.until(lambda: "the word is hello" in follower.said, "the job speaks")
-    kill(own.cloud)
+    kill(checkout.cloud)
 
-    asked = own.slipway("jobs", "list")
+    asked = checkout.slipway("jobs", "list")
     assert asked.code == 1, asked.said
     assert f"why: nothing answers at {before.url}" in asked.err
     assert "python -m local up" in asked.err
 
-    own.cloud.up()
-    after = own.cloud.record
+    checkout.cloud.up()
+    after = checkout.cloud.record
     assert (after.url, after.tokens) == (before.url, before.tokens), "shells that know the cloud stay valid"
     assert follower.process.wait() == 0, follower.said
     assert "no contact" in follower.said
     assert follower.said.count("slept well") == 1, "a line that is shown twice, or lost"
-    (job,) = own.jobs("through")
+    (job,) = checkout.jobs("through")
     assert job["state"] == "JOB_STATE_SUCCEEDED"
-    assert own.slipway("jobs", "logs", job["displayName"]).out.count("the word is hello") == 1
+    assert checkout.slipway("jobs", "logs", job["displayName"]).out.count("the word is hello") == 1

@@ -25,9 +25,9 @@ POOLS = {
 
 
 @pytest.fixture
-def earlier(tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
+def earlier(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Checkout:
     """The same stack, deployed by today's code: the cloud holds what the earlier state speaks of."""
-    checkout = new_checkout(tmp_path, own_cloud, "earlier")
+    checkout = new_checkout(tmp_path, cloud, "earlier")
     checkout.write(persistentResources={"cpu": {"pools": POOLS}})
     checkout.up()
     return checkout

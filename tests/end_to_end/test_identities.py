@@ -30,43 +30,43 @@ def storage(checkout: Checkout, token: str, method: str, bucket: str, name: str)
     return requests.request(method, checkout.cloud.url + path, data=data, headers=headers, timeout=30).status_code
 
 
-def test_who_may_not_deploy_is_told_why_and_changes_nothing(own: Checkout) -> None:
+def test_who_may_not_deploy_is_told_why_and_changes_nothing(checkout: Checkout) -> None:
     """In a project of its own: elsewhere another stack may have given the submitters a role."""
-    first = own.pulumi("preview", role="previewer")
+    first = checkout.pulumi("preview", role="previewer")
     assert first.code == 0, first.said
     assert "+ 23 to create" in first.said
-    a_submitter_is_told_which_api_and_which_role(own)
-    the_previewer_makes_none(own)
-    own.up()
-    own.write(persistentResources={}, templates=[])
-    assert own.pulumi("preview", role="previewer").code == 0
-    assert own.pulumi("up", role="previewer").code != 0
-    assert len(own.clusters()) == 1
+    a_submitter_is_told_which_api_and_which_role(checkout)
+    the_previewer_makes_none(checkout)
+    checkout.up()
+    checkout.write(persistentResources={}, templates=[])
+    assert checkout.pulumi("preview", role="previewer").code == 0
+    assert checkout.pulumi("up", role="previewer").code != 0
+    assert len(checkout.clusters()) == 1
 
 
-def a_submitter_is_told_which_api_and_which_role(own: Checkout) -> None:  # N1
-    done = own.pulumi("up", role="submitter")
+def a_submitter_is_told_which_api_and_which_role(checkout: Checkout) -> None:  # N1
+    done = checkout.pulumi("up", role="submitter")
     assert done.code != 0
     assert "so nothing was changed" in done.said
     assert "identity of GOOGLE_OAUTH_ACCESS_TOKEN" in done.said
     assert "Permission 'aiplatform.persistentResources.list' denied" in done.said
     assert "it needs roles/aiplatform.viewer" in done.said
     assert "Traceback" not in done.said
-    assert own.nothing_made()
+    assert checkout.nothing_made()
 
 
-def the_previewer_makes_none(own: Checkout) -> None:
-    refused = own.pulumi("up", role="previewer")
+def the_previewer_makes_none(checkout: Checkout) -> None:
+    refused = checkout.pulumi("up", role="previewer")
     assert refused.code == 1, refused.said
     assert "Error 403" in refused.said
     # A cluster is asked for when its catalog bucket is there.
     assert "does not have storage.buckets.create access" in refused.said
-    url = f"{own.cloud.url}{VERTEX}/persistentResources?persistentResourceId=cpu-of-a-previewer"
-    headers = {"Authorization": f"Bearer {own.cloud.token('previewer')}"}
+    url = f"{checkout.cloud.url}{VERTEX}/persistentResources?persistentResourceId=cpu-of-a-previewer"
+    headers = {"Authorization": f"Bearer {checkout.cloud.token('previewer')}"}
     asked = requests.post(url, json={"resourcePools": []}, headers=headers, timeout=30)
     assert asked.status_code == 403, asked.text
     assert "'aiplatform.persistentResources.create' denied" in asked.text
-    assert own.nothing_made()
+    assert checkout.nothing_made()
 
 
 def test_the_previewer_may_not_submit_and_is_told_the_role(deployed: Checkout) -> None:

@@ -42,108 +42,108 @@ def row(said: str, words: str) -> str:
     return next(line for line in map(" ".join, map(str.split, said.splitlines())) if f"vCPUs {words}" in line)
 
 
-def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(own: Checkout) -> None:
-    settings(own, **{f"quota.{CPUS}": 2}, quota_reconcile_seconds=3600)
-    nothing_is_made_while_a_request_is_pending(own)
-    what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(own)
-    one_that_the_engine_forgot_is_taken_over_and_then_raised(own)
-    for_a_season_it_is_asked_when_that_is_declared(own)
-    done = own.destroy()
+def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(checkout: Checkout) -> None:
+    settings(checkout, **{f"quota.{CPUS}": 2}, quota_reconcile_seconds=3600)
+    nothing_is_made_while_a_request_is_pending(checkout)
+    what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(checkout)
+    one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout)
+    for_a_season_it_is_asked_when_that_is_declared(checkout)
+    done = checkout.destroy()
     assert done.code == 0, done.said
-    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "28", "the service never deletes one"
+    assert preferences(checkout)[NAME]["quotaConfig"]["preferredValue"] == "28", "the service never deletes one"
 
 
-def nothing_is_made_while_a_request_is_pending(own: Checkout) -> None:
-    write(own)
-    preview = own.pulumi("preview")
+def nothing_is_made_while_a_request_is_pending(checkout: Checkout) -> None:
+    write(checkout)
+    preview = checkout.pulumi("preview")
     assert preview.code == 0, preview.said
     assert row(preview.said, "pool cpu/all").endswith("this deployment asks for 8")
     assert f"quota {CPUS} in us-central1" in preview.said and "needs 4, limit 2" in preview.said
-    assert preferences(own) == {} and own.nothing_made()
+    assert preferences(checkout) == {} and checkout.nothing_made()
 
-    done = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
+    done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
     assert done.code != 0, done.said
     assert "quota does not suffice yet" in done.said
     assert "asked for 8: pending" in done.said
     assert "fix: run pulumi up again" in done.said
-    assert own.clusters() == {}
-    asked = preferences(own)
+    assert checkout.clusters() == {}
+    asked = preferences(checkout)
     assert {one["quotaConfig"]["preferredValue"] for one in asked.values()} == {"8", "4"}, "a template's spot offer too"
     assert asked[NAME]["justification"] == ASKS["justification"] and asked[NAME]["reconciling"]
-    assert declared(own) == {CPUS: "8", SPOT_CPUS: "4"}
+    assert declared(checkout) == {CPUS: "8", SPOT_CPUS: "4"}
 
-    preview = own.pulumi("preview")
+    preview = checkout.pulumi("preview")
     assert preview.code == 0, preview.said
     assert row(preview.said, "pool cpu/all").endswith("asked for 8: pending")
     assert row(preview.said, "nap spot").endswith("asked for 4: pending")
-    assert own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s").code != 0
-    assert preferences(own) == asked, "it is asked for once"
+    assert checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s").code != 0
+    assert preferences(checkout) == asked, "it is asked for once"
 
 
-def what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(own: Checkout) -> None:
-    settings(own, quota_reconcile_seconds=0)
+def what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(checkout: Checkout) -> None:
+    settings(checkout, quota_reconcile_seconds=0)
     more = {"quotaConfig": {"preferredValue": "12"}, "contactEmail": "ml@acme.example"}
-    own.cloud.rest("PATCH", f"{PREFERENCES}/{NAME}", more)
-    own.up()
-    assert list(own.clusters().values()) == ["RUNNING"]
-    assert preferences(own)[NAME]["quotaConfig"] | {"traceId": ""} == {
+    checkout.cloud.rest("PATCH", f"{PREFERENCES}/{NAME}", more)
+    checkout.up()
+    assert list(checkout.clusters().values()) == ["RUNNING"]
+    assert preferences(checkout)[NAME]["quotaConfig"] | {"traceId": ""} == {
         "preferredValue": "12",
         "grantedValue": "12",
         "traceId": "",
     }
-    assert declared(own) == {CPUS: "12", SPOT_CPUS: "4"}
-    at_rest = own.pulumi("preview", "--expect-no-changes")
+    assert declared(checkout) == {CPUS: "12", SPOT_CPUS: "4"}
+    at_rest = checkout.pulumi("preview", "--expect-no-changes")
     assert at_rest.code == 0, at_rest.said
-    told = own.slipway("quota")
+    told = checkout.slipway("quota")
     assert row(told.out, "pool cpu/all").endswith("asked for 12: granted")
 
 
-def one_that_the_engine_forgot_is_taken_over_and_then_raised(own: Checkout) -> None:
-    before = preferences(own)
-    write(own, mode="enforce")
-    own.up()
-    assert declared(own) == {} and preferences(own) == before, "nothing is sent"
+def one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout: Checkout) -> None:
+    before = preferences(checkout)
+    write(checkout, mode="enforce")
+    checkout.up()
+    assert declared(checkout) == {} and preferences(checkout) == before, "nothing is sent"
 
-    write(own, most=4)
-    own.up()
-    assert declared(own) == {CPUS: "12", SPOT_CPUS: "4"} and preferences(own) == before
+    write(checkout, most=4)
+    checkout.up()
+    assert declared(checkout) == {CPUS: "12", SPOT_CPUS: "4"} and preferences(checkout) == before
 
-    settings(own, quota_grant_ceiling=14)
-    preview = own.pulumi("preview")
+    settings(checkout, quota_grant_ceiling=14)
+    preview = checkout.pulumi("preview")
     assert "this deployment asks for 16" in row(preview.said, "pool cpu/all")
-    own.up()
-    raised = preferences(own)[NAME]["quotaConfig"]
+    checkout.up()
+    raised = preferences(checkout)[NAME]["quotaConfig"]
     assert (raised["preferredValue"], raised["grantedValue"]) == ("16", "14")
-    (line,) = (one for one in own.slipway("quota", "-o", "json").json["lines"] if one["metric"] == CPUS)
+    (line,) = (one for one in checkout.slipway("quota", "-o", "json").json["lines"] if one["metric"] == CPUS)
     why = "The request was partially approved: 14 of 16."
     assert line["request"] == {"state": "partly", "asked": 16, "granted": 14, "why": why}
-    own.up()  # the limit is a fact of the stack
-    at_rest = own.pulumi("preview", "--expect-no-changes")
+    checkout.up()  # the limit is a fact of the stack
+    at_rest = checkout.pulumi("preview", "--expect-no-changes")
     assert at_rest.code == 0, at_rest.said
 
 
-def for_a_season_it_is_asked_when_that_is_declared(own: Checkout) -> None:  # B6
+def for_a_season_it_is_asked_when_that_is_declared(checkout: Checkout) -> None:  # B6
     """On its day nobody has to wait for an answer."""
     pool = {**MACHINE, "replicas": {"min": 1, "max": 4}}
     later = {"pools": {"all": {**MACHINE, "replicas": 3}}, "from": date(2199, 1, 1)}
-    own.write(quota=ASKS, persistentResources={"cpu": {"pools": {"all": pool}}, "later": later})
-    preview = own.pulumi("preview")
+    checkout.write(quota=ASKS, persistentResources={"cpu": {"pools": {"all": pool}}, "later": later})
+    preview = checkout.pulumi("preview")
     assert "asked for 28 N1/E2 vCPUs" in preview.said, preview.said
     short = f"not ready, because quota {CPUS} in us-central1 is short by 2 (limit 14; "
     assert "season begins 2199-01-01" in preview.said and f"{short}this deployment asks for 28" in preview.said
-    own.up()
-    assert preferences(own)[NAME]["quotaConfig"]["preferredValue"] == "28" and len(own.clusters()) == 1
-    its_quota_is_told_on_the_days_before(own, f"{short}asked for 28: 14 granted")
-    own.up()  # what became of it is a fact of the stack
-    at_rest = own.pulumi("preview", "--expect-no-changes")
+    checkout.up()
+    assert preferences(checkout)[NAME]["quotaConfig"]["preferredValue"] == "28" and len(checkout.clusters()) == 1
+    its_quota_is_told_on_the_days_before(checkout, f"{short}asked for 28: 14 granted")
+    checkout.up()  # what became of it is a fact of the stack
+    at_rest = checkout.pulumi("preview", "--expect-no-changes")
     assert at_rest.code == 0, at_rest.said
 
 
-def its_quota_is_told_on_the_days_before(own: Checkout, words: str) -> None:
-    (due,) = own.slipway("schedule", "--output", "json").json["due"]
+def its_quota_is_told_on_the_days_before(checkout: Checkout, words: str) -> None:
+    (due,) = checkout.slipway("schedule", "--output", "json").json["due"]
     assert (due["what"], due["ready"]) == ("season-begins", False) and words in due["why"]
     (told,) = (
-        one for one in own.slipway("doctor", "-o", "json").json["findings"] if one["id"] == "season-awaits-quota"
+        one for one in checkout.slipway("doctor", "-o", "json").json["findings"] if one["id"] == "season-awaits-quota"
     )
     assert words in told["sentence"] and told["grade"] == "warning"
-    assert words in own.slipway("quota").err
+    assert words in checkout.slipway("quota").err

@@ -156,9 +156,9 @@ def cluster(checkout: Checkout) -> str:
 
 
 def test_states_and_previews_are_those_of_the_official_provider(
-    tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
 ) -> None:
-    checkout = new_checkout(tmp_path / "one", own_cloud, STACK)
+    checkout = new_checkout(tmp_path / "one", cloud, STACK)
     config = yaml.safe_load((ROOT / "stacks" / "Pulumi.local.yaml").read_text())["config"]
     clusters = config["slipway:persistentResources"]
     ids: dict[str, str] = {}

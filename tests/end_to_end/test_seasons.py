@@ -140,48 +140,48 @@ def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout:
     assert new != old
 
 
-def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(own: Checkout) -> None:
+def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(checkout: Checkout) -> None:
     """They take turns on quota for one, and the first has a job yet: it is withdrawn, so that its turn can end. # D2"""
     turn = (datetime.now(UTC) + timedelta(seconds=40)).replace(microsecond=0)
     pools, at = {"all": {**MACHINE, "replicas": 1}}, turn.isoformat()
     both = {"first": {"pools": pools, "until": at}, "second": {"pools": pools, "from": at}}
-    own.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_cpus": 4})
-    own.write(persistentResources=both, quota={"mode": "enforce"})
-    own.up()
-    (first,) = own.clusters()
-    job = own.submit("-p", "seconds=600")
+    checkout.cloud.rest("POST", "/slipway/settings", {"quota.custom_model_training_cpus": 4})
+    checkout.write(persistentResources=both, quota={"mode": "enforce"})
+    checkout.up()
+    (first,) = checkout.clusters()
+    job = checkout.submit("-p", "seconds=600")
     wait_for(lambda: datetime.now(UTC) > turn, "the turn has come")
-    said = own.up()
+    said = checkout.up()
     assert re.search("cluster second is not made yet.*quota custom_model_training_cpus", said)
-    assert f"drawn by {first} 4" in said and own.clusters() == {first: "RUNNING"}
-    assert "cluster second waits for quota" in own.slipway("pools").err
-    assert own.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool").code != 0
-    rest = own.pulumi("preview", "--expect-no-changes")
+    assert f"drawn by {first} 4" in said and checkout.clusters() == {first: "RUNNING"}
+    assert "cluster second waits for quota" in checkout.slipway("pools").err
+    assert checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool").code != 0
+    rest = checkout.pulumi("preview", "--expect-no-changes")
     assert rest.code == 0, rest.said
-    own.cloud.cancel(job["name"])
-    wait_for(lambda: own.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
-    nor_does_one_that_there_are_no_machines_for(own, both)
-    own.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
-    own.up()
-    second, edited = sorted(own.clusters(), reverse=True)
+    checkout.cloud.cancel(job["name"])
+    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
+    nor_does_one_that_there_are_no_machines_for(checkout, both)
+    checkout.cloud.rest("POST", "/slipway/settings", {"create_error": ""})
+    checkout.up()
+    second, edited = sorted(checkout.clusters(), reverse=True)
     assert second.startswith("second-") and edited.startswith("edited-")
-    assert own.pulumi("preview", "--expect-no-changes").code == 0
+    assert checkout.pulumi("preview", "--expect-no-changes").code == 0
 
 
-def nor_does_one_that_there_are_no_machines_for(own: Checkout, seasons: Any) -> None:
+def nor_does_one_that_there_are_no_machines_for(checkout: Checkout, seasons: Any) -> None:
     """The deployment goes well, with what somebody has edited, and says which one is missing."""
     settings = {"create_error": "second-", "quota.custom_model_training_cpus": 64}
-    own.cloud.rest("POST", "/slipway/settings", settings)
+    checkout.cloud.rest("POST", "/slipway/settings", settings)
     edited = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
-    own.write(persistentResources={**seasons, "edited": edited}, quota={"mode": "enforce"})
-    done = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")
+    checkout.write(persistentResources={**seasons, "edited": edited}, quota={"mode": "enforce"})
+    done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")
     assert done.code == 0, done.said
     assert "it ended in ERROR" in done.said and "its season has begun" in done.said
-    assert own.outputs()["clusters"].keys() == {"edited"} and len(own.clusters()) == 1
-    assert "cluster second waits for machines" in own.slipway("pools").err
+    assert checkout.outputs()["clusters"].keys() == {"edited"} and len(checkout.clusters()) == 1
+    assert "cluster second waits for machines" in checkout.slipway("pools").err
     (rests,) = (
-        one for one in own.slipway("schedule", "--output", "json").json["dormant"] if one["cluster"] == "second"
+        one for one in checkout.slipway("schedule", "--output", "json").json["dormant"] if one["cluster"] == "second"
     )
     assert rests["lacks"] == ["machines"]
-    again = own.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
+    again = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
     assert again.code == 0 and "could not be made" in again.said, again.said

@@ -38,9 +38,9 @@ def on_project(checkout: Checkout, member: str) -> frozenset[str]:
 
 
 def test_what_one_gives_up_stays_where_the_other_needs_it(
-    tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
 ) -> None:
-    dev, prod = (new_checkout(tmp_path / name, own_cloud, name) for name in ("dev", "prod"))
+    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
     dev.write(workspace={"submitters": [TEAM, BEA]})
     prod.write(workspace={"submitters": [TEAM, BEA, EVE]})
     dev.up()
@@ -73,9 +73,9 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
 
 
 def test_where_the_other_ones_catalog_can_not_be_read_all_stays_and_is_named(
-    tmp_path: Path, own_cloud: LocalCloud, new_checkout: NewCheckout
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
 ) -> None:
-    dev, prod = (new_checkout(tmp_path / name, own_cloud, name) for name in ("dev", "prod"))
+    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
     for one in (dev, prod):
         submitters(one, TEAM, BEA)
         one.up()
