@@ -131,17 +131,23 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
     example = _example(path)
     if key == "replicas" and wanted == "a whole number":
         wanted = "a whole number, or {min, max}"
-    return f"should be {wanted}, {is_}", f"for example `{key}: {example}`" if example else f"write {wanted}"
+    keys = _keys(path) if kind == "model_type" else ()
+    write = f"its keys are {', '.join(keys)}" if keys else f"write {wanted}"
+    return f"should be {wanted}, {is_}", f"for example `{key}: {example}`" if example else write
 
 
 def _unknown_key(path: KeyPath, key: str) -> tuple[str, str]:
     if key in _NOT_THERE_YET:
         return _NOT_THERE_YET[key]
-    known = tuple(alias for model in _models(path[:-1]) for alias in _aliases(model))
+    known = _keys(path[:-1])
     near = nearest(key, known)
     if len(path) == 1 and ":" in key:
         return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
     return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(known)
+
+
+def _keys(path: KeyPath) -> tuple[str, ...]:
+    return tuple(alias for model in _models(path) for alias in _aliases(model))
 
 
 def _example(path: KeyPath) -> str:

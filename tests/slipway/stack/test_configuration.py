@@ -52,6 +52,7 @@ from .files import HEAD, wrong
             )
         ),
         (HEAD + "  slipway:templates: dask-digits\n", 5, "slipway:templates", "should be a list", "[dask-digits]"),
+        (HEAD + "  slipway:quota: 5\n", 5, "slipway:quota", "should be a mapping", "its keys are mode, contactEmail"),
         (HEAD + "  slipway:templates: [Dask]\n", 5, "slipway:templates[0]", "template's name", "dask-digits"),
         (HEAD + f"  slipway:templates: [{'a' * 51}]\n", 5, "slipway:templates[0]", "template's name", "1–50"),
         (HEAD + "  slipway:templates: [a, b, a]\n", 5, "slipway:templates[2]", "listed twice", "keep one"),
