@@ -48,7 +48,9 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         entry("alternatives: [{ region: us-east4 }]"),
         stack("[us-central1]", "[us-central1, us-east4]"),
     ),
-    "AlternativeEntry.pools": (entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g } } }]"),),
+    "AlternativeEntry.pools": (
+        entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g, replicas: 2 } } }]"),
+    ),
     "ClusterEntry.id": (entry("id: theirs"),),
     "ClusterEntry.pools": (
         stack("        workers: { machine: a3-highgpu-8g", "        others: { machine: a3-highgpu-8g"),
@@ -66,11 +68,15 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "ClusterEntry.generation": (entry("generation: 2"),),
     "ClusterEntry.retireWithin": (stack("retireWithin: 7d", "retireWithin: 1d"),),
     "ClusterEntry.createWithin": (entry("createWithin: 2h"),),
-    "ClusterEntry.alternatives": (entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g } } }]"),),
+    "ClusterEntry.alternatives": (
+        entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g, replicas: 2 } } }]"),
+    ),
     "ClusterEntry.from": (entry("from: 2027-01-01"),),
     "ClusterEntry.until": (entry("until: 2027-01-01"),),
     "ClusterEntry.idleLimit": (entry("idleLimit: 2h"),),
-    "DiskEntry.type": (stack(DISK, DISK.replace("pd-ssd", "pd-balanced")),),
+    "DiskEntry.type": (
+        stack("pd-ssd, sizeGb: 100 }, replicas: { min: 4", "pd-standard, sizeGb: 100 }, replicas: { min: 4"),
+    ),
     "DiskEntry.sizeGb": (stack(DISK, DISK.replace("500", "600")),),
     "DnsPeeringEntry.domain": (attached(PEERING.replace("a.acme", "b.acme")),),
     "DnsPeeringEntry.targetProject": (attached(PEERING.replace("acme-net", "acme-other")),),
@@ -96,9 +102,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "ReservationEntry.accelerator": (stack(RESERVED, f"machine: n1-standard-8, accelerator: {SMALL}, machines: 2"),),
     "ReservationEntry.machines": (stack("machines: 2", "machines: 1"),),
     "ServiceAccountEntry.custom": (entry("serviceAccount: { custom: false }"),),
-    "TrainerEntry.account": (
-        stack("  slipway:policy:\n", "  slipway:trainers: { ml: { account: ml-jobs } }\n  slipway:policy:\n"),
-    ),
+    "TrainerEntry.account": (stack("account: ml-jobs", "account: ml-runs"),),
     "TrainerEntry.submitters": (
         stack(
             "  slipway:policy:\n",
@@ -116,12 +120,14 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "WorkspaceEntry.confirmAbove": (stack("trainer: trainer", "trainer: trainer\n    confirmAbove: 50"),),
     "PolicyEntry.mandatory": (stack("      reviewedCodeOnly: true\n", ""),),
     "PolicyEntry.advisory": (stack("longestTimeout: 48", "longestTimeout: 72"),),
-    "PolicyEntry.grades": (stack("    advisory:\n", "    grades: { plain-secret: change }\n    advisory:\n"),),
+    "PolicyEntry.grades": (
+        stack("    advisory:\n", "    grades: { cluster-new-generation: blocking }\n    advisory:\n"),
+    ),
     "PolicyRulesEntry.regions": (stack("[us-central1]", "[us-central1, us-east4]"),),
     "PolicyRulesEntry.machines": (rule("machines: [a3-highgpu-8g, n1-standard-4, n1-standard-8]"),),
     "PolicyRulesEntry.idleCost": (rule("idleCost: 300"),),
     "PolicyRulesEntry.mostCost": (rule("mostCost: 900"),),
-    "PolicyRulesEntry.protection": (rule("protection: [h100]"),),
+    "PolicyRulesEntry.protection": (rule("protection: true"),),
     "PolicyRulesEntry.quotaHeadroom": (rule("quotaHeadroom: 10"),),
     "PolicyRulesEntry.labels": (rule("labels: [team]"),),
     "PolicyRulesEntry.imagesByDigest": (rule("imagesByDigest: true"),),
@@ -137,7 +143,9 @@ GIVEN: dict[str, tuple[Edit, ...]] = {
     "AcceleratorEntry.type": T4,
     "AcceleratorEntry.count": T4,
     "PoolEntry.accelerator": T4,
-    "DnsPeeringEntry.domain": (),
+    "TrainerEntry.account": (
+        stack("  slipway:policy:\n", "  slipway:trainers: { ml: { account: ml-jobs } }\n  slipway:policy:\n"),
+    ),
 }
 
 

@@ -1,0 +1,128 @@
+"""docs/stack-file.md: each key with what it takes, and what an edit of it does, as the types and reviews have it. # D8
+
+`python -m tests.docs.test_stack_file` writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from slipway.fingerprint import fingerprint_of
+from slipway.stack.stack import Stack, parse
+from slipway.stack.structure import schema
+from slipway.stack.yaml_file import from_text
+from tests.review.case import STACK, Case, Edit
+from tests.review.checkout import text
+from tests.review.play import play
+from tests.review.test_stack_fields import EDITS, GIVEN
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "stack-file.md"
+_KEYS = re.compile(r"(?<=<!-- keys -->\n).*(?=<!-- /keys -->)", re.DOTALL)
+TITLES = {
+    "ConfigEntry": "`config`",
+    "ClusterEntry": "A cluster",
+    "PoolEntry": "A pool",
+    "ReplicaRange": "`replicas` of a pool that grows",
+    "DiskEntry": "`disk`",
+    "AcceleratorEntry": "`accelerator`",
+    "AlternativeEntry": "One of `alternatives`",
+    "PscInterfaceEntry": "`pscInterface`",
+    "DnsPeeringEntry": "One of `dnsPeeringConfigs`",
+    "EncryptionEntry": "`encryption`",
+    "ServiceAccountEntry": "`serviceAccount`",
+    "WorkspaceEntry": "`slipway:workspace`",
+    "TrainerEntry": "One of `slipway:trainers`",
+    "QuotaEntry": "`slipway:quota`",
+    "ReservationEntry": "One of `slipway:reservations`",
+    "PolicyEntry": "`slipway:policy`",
+    "PolicyRulesEntry": "`mandatory` and `advisory` of a policy",
+}
+RENEWED = {"bucket-created", "account-created", "account-changed"}
+Definition = Mapping[str, Any]
+
+
+def test_the_page_has_every_key() -> None:
+    found = _KEYS.search(PAGE.read_text("utf-8"))
+    assert found and found[0] == made(), "python -m tests.docs.test_stack_file writes it"
+
+
+def test_what_an_edit_does_is_what_reviews_say() -> None:
+    assert edit("ClusterEntry.labels") == edit("WorkspaceEntry.trainer") == edit("DiskEntry.type") == "a new one"
+    assert edit("ClusterEntry.retireWithin") == edit("WorkspaceEntry.submitters") == "at once"
+
+
+def made() -> str:
+    definitions = schema()["$defs"]
+    assert set(TITLES) == set(definitions)
+    return "\n".join(line for name, title in TITLES.items() for line in _section(name, title, definitions[name]))
+
+
+def _section(name: str, title: str, definition: Definition) -> Iterator[str]:
+    yield f"## {title}\n"
+    if about := definition.get("description"):
+        yield f"{about}\n"
+    yield "| key | takes | left out | | an edit |\n|---|---|---|---|---|"
+    for key, field in definition["properties"].items():
+        left_out = "" if key in definition.get("required", ()) else _value(field.get("default"))
+        about = field.get("description", "").replace("<", "\\<")
+        example = f" `{key}: {field['examples'][0]}`" if "examples" in field else ""
+        cells = (f"`{key}`", _takes(field), left_out, about + example, edit(f"{name}.{key}"))
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    yield ""
+
+
+def _value(default: object) -> str:
+    if default in (None, "", [], {}) or isinstance(default, dict):
+        return "–"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def _takes(field: Definition) -> str:
+    """A value's kind and bounds, in words."""
+    some = [one for one in field.get("anyOf", field.get("oneOf", [field])) if one.get("type") != "null"]
+    return " or ".join(_one({**field, **one}) for one in some)
+
+
+def _one(field: Definition) -> str:
+    if reference := field.get("$ref"):
+        title = TITLES[reference.rpartition("/")[2]]
+        return f"[{title}](#{re.sub(r'[^a-z -]', '', title.lower()).replace(' ', '-')})"
+    if choices := field.get("enum"):
+        return (
+            ", ".join(f"`{one}`" for one in choices if one is not False)
+            if len(choices) < 5
+            else f"one of {len(choices)}"
+        )
+    bounds = [f"{word} {field[key]:,}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in field]
+    kind = {"integer": "whole number", "number": "number", "boolean": "true or false", "string": "text"}
+    if field["type"] == "array":
+        return f"list of {_takes(field['items'])}"
+    if field["type"] == "object":
+        of = field.get("additionalProperties") or next(iter(field["patternProperties"].values()))
+        return f"by name: {_takes(of)}"
+    return " ".join((kind[field["type"]], *bounds))
+
+
+def edit(name: str) -> str:
+    """What an edit of a field does to what is there."""
+    if name not in EDITS:
+        return "see there" if name.partition(":")[0].endswith("slipway") else "refused"
+    if name == "ClusterEntry.id":
+        return "–"  # what an adopted cluster is, nobody changes here
+    given = GIVEN.get(name, ())
+    if _ids(given) & _ids((*given, *EDITS[name])) != _ids(given):
+        return "a new one"
+    kinds = {one.kind for one in play(Case(name, EDITS[name], given=given)).consequences}
+    return "a new one" if kinds & RENEWED else "at once"
+
+
+def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:
+    stack: Stack = parse(from_text(text(STACK, edits), STACK))
+    return {(one.name, fingerprint_of("prod", stack.project, stack.region, one)) for one in stack.clusters}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(_KEYS.sub(lambda _: made(), PAGE.read_text("utf-8")), "utf-8")
