@@ -80,10 +80,10 @@ def regraded(
         yield replace(one, grade=team) if one.grade is usual else one
 
 
-def lowered(deployed: Mapping[str, str], declared: Mapping[str, str]) -> Iterator[tuple[str, Grade, Grade]]:
-    """Yield kinds that are graver as deployed than as declared, with both grades."""
+def moved(deployed: Mapping[str, str], declared: Mapping[str, str]) -> Iterator[tuple[str, Grade, Grade]]:
+    """Yield kinds whose grade as declared differs from the deployed one, with both."""
     for kind in sorted(REVIEWED.keys() & {*deployed, *declared}):
         usual = KINDS[kind].usual
         was, becomes = (BY_WORD.get(str(grades.get(kind)), usual) for grades in (deployed, declared))
-        if was > becomes:
+        if was is not becomes:
             yield kind, was, becomes

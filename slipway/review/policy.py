@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
-from slipway.findings.grades import GRADES, lowered
+from slipway.findings.grades import GRADES, moved
 from slipway.findings.kinds import KINDS
 from slipway.formatting import short
 from slipway.policy.rule import LEVELS, MANDATORY
@@ -29,7 +29,7 @@ def policy(change: Change) -> Iterator[Finding]:
     yield from (_in_words(one) for key, one in _violations(change.after).items() if key not in before)
     if change.before is not None:
         yield from _changed(change.before.policy, change.after.policy)
-        yield from _lowered(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
+        yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
 
 
 def _in_words(one: Finding) -> Finding:
@@ -101,12 +101,14 @@ def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, st
     return next(((policy[level][key], level) for level in LEVELS if key in policy.get(level, {})), (None, ""))
 
 
-def _lowered(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Finding]:
-    for kind, was, becomes in lowered(before, after):
-        opens = "needs no approval" if was is Grade.BLOCKING else f"is only a {becomes.review_word}"
-        words = f"From then on `{kind}` {opens} in reviews of this stack"
-        grade = Grade.BLOCKING if was is Grade.BLOCKING else Grade.WARNING
-        yield KINDS["policy-weaker"].of(Subject("policy", GRADES, kind), words, grade=grade, field=_FILE)
+def _regraded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Finding]:
+    for kind, was, becomes in moved(before, after):
+        less, gate = was > becomes, Grade.BLOCKING in (was, becomes)
+        is_ = f"needs {'no' if less else 'an'} approval" if gate else f"is {'only ' * less}a {becomes.review_word}"
+        words = f"From then on `{kind}` {is_} in reviews of this stack"
+        grade = None if not less else Grade.BLOCKING if gate else Grade.WARNING
+        found = KINDS["policy-weaker" if less else "policy-added"]
+        yield found.of(Subject("policy", GRADES, kind), words, grade=grade, field=_FILE)
 
 
 def _asks_less(key: str, before: Any, after: Any) -> bool:
