@@ -28,6 +28,7 @@ Demo = Callable[..., Started]
 PROGRAM = (sys.executable, "-m", "local.demo")
 DOWN = ("make", "--no-print-directory", "demo-down")
 TOLD = {typed.command: typed for typed in commands(ROOT / "README.md")}
+FIRST_JOB = commands(ROOT / "docs" / "first-job.md")
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     # What an empty machine is shown until it has a cluster was the killed one's to say.
     assert missing(TOLD["make demo"].shown, first.said + done.out) == []
 
-    what_the_readme_tells_to_type_after_the_demo_works(demo)
+    what_readers_are_told_to_type_after_the_demo_works(demo)
 
     down = ended(demo(*DOWN))
     assert down.code == 0, down.out
@@ -123,15 +124,16 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     bystander.kill()
 
 
-def what_the_readme_tells_to_type_after_the_demo_works(demo: Demo) -> None:
+def what_readers_are_told_to_type_after_the_demo_works(demo: Demo) -> None:
     shell = TOLD['eval "$(.venv/bin/python -m local env --as submitter)"'].command
     catalog = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog"  # `use` would write into this checkout
-    for command, told in TOLD.items():
+    for told in (*TOLD.values(), *FIRST_JOB):
+        command = told.command
         if command.startswith("make "):
             continue
         line = command if not command.startswith("slipway use") else "true"
         done = ended(demo("bash", "-c", f"{shell}; {catalog}; {line}"))
-        assert missing(told.shown, done.out) == [], command
+        assert missing(told.shown, done.out) == [], f"{command}:\n{done.out}"
         assert done.code == exit_code("".join(told.shown)), done.out
 
 
