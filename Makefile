@@ -65,6 +65,7 @@ bench-faults: setup ## an hour of trouble at the calls of every journey: make be
 review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [ARGS=…]
 	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }
 	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as previewer); eval "$$environment"; fi; \
+	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
 	$(PY) -m journey.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]

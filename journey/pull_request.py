@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from slipway.errors import ConfigError, SlipwayError
 from slipway.review.events import STREAMING
 
 _FOLDER = Path(".slipway", "review")
+_STACK_FILE = re.compile(r"\tstacks/Pulumi\.([^/\t]+)\.yaml$")
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,9 @@ class Repository:
             self.git("worktree", "remove", "--force", str(folder))
 
 
-def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]) -> None:
-    """Writes the engine's events; a preview that fails ends in them as well. The stack file is copied, as the engine
-    writes into the one it is given."""
+def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]) -> str:
+    """Writes the engine's events; a preview that fails ends in them as well. Returns why there are none, empty where
+    there are some. The stack file is copied, as the engine writes into the one it is given."""
     copy, declared = events.with_name(f"Pulumi.{stack}.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
     if not (folder / declared).is_file():
         raise ConfigError(
@@ -98,12 +100,26 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
         done = subprocess.run(
             command, cwd=folder, env={**variables, **STREAMING}, stdout=file, stderr=subprocess.PIPE, check=False
         )
-    if not events.stat().st_size:
-        why = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
-        fix = f"pulumi preview --stack {stack}"
-        if "no stack named" in why:
-            fix = "make demo, which deploys it" if stack == "local" else f"pulumi stack select --create {stack}"
-        raise SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
+    said = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
+    return "" if events.stat().st_size else said
+
+
+def silent(stack: str, why: str) -> SlipwayError:
+    fix = f"pulumi preview --stack {stack}"
+    if "no stack named" in why:
+        fix = "make demo, which deploys it" if stack == "local" else f"pulumi stack select --create {stack}"
+    return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
+
+
+def _refused(repository: Repository, code: Path, stack: str, source: Path) -> bool:
+    """Tell whether `slipway check` refuses the stack's file, which the engine could not even read; its mistakes are
+    what is reviewed then."""
+    file = Path("stacks", f"Pulumi.{stack}.yaml")
+    command = (sys.executable, "-P", "-m", "slipway", "check", str(file), "--output", "json")
+    variables = {**repository.environment, "PYTHONPATH": str(code)}
+    done = subprocess.run(command, cwd=repository.root, env=variables, capture_output=True, text=True, check=False)
+    source.write_text(done.stdout, encoding="utf-8")
+    return done.returncode == ConfigError.exit_code
 
 
 def judged(repository: Repository, base: str, stacks: list[str], flags: list[str]) -> int:
@@ -121,20 +137,26 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
     unknown = repository.git("ls-files", "--others", "--exclude-standard")
     files.write_text("\n".join((changed, *(f"A\t{path}" for path in unknown.splitlines()))), encoding="utf-8")
     with repository.at(commit, folder / "base") as judge:
+        code = judge if (judge / "slipway" / "cli" / "review.py").is_file() else repository.root
+        if code != judge:
+            _say(f"{base} has no review yet, so this checkout's own judges it")
         sources: list[str] = []
         for stack in stacks:
             yours, main = (folder / f"{stack}.{word}.jsonl" for word in ("change", "base"))
             _say(f"preview of {stack}, as this checkout has it")
-            preview(repository.root, stack, yours, repository.environment)
+            why = preview(repository.root, stack, yours, repository.environment)
             sources.append(str(yours))
+            if not yours.stat().st_size and not _refused(repository, code, stack, yours):
+                raise silent(stack, why)
             if (judge / "stacks" / f"Pulumi.{stack}.yaml").is_file():
                 _say(f"preview of {stack}, as {base} has it")
-                preview(judge, stack, main, repository.environment)
+                if why := preview(judge, stack, main, repository.environment):
+                    raise silent(stack, why)
                 sources += ["--main", str(main)]
-        code = judge if (judge / "slipway" / "cli" / "review.py").is_file() else repository.root
-        if code != judge:
-            _say(f"{base} has no review yet, so this checkout's own judges it")
         command = (sys.executable, "-m", "slipway", "review", *sources, "--files", str(files))
+        edited = {match[1] for line in files.read_text("utf-8").splitlines() if (match := _STACK_FILE.search(line))}
+        for other in sorted(edited - {*stacks}):
+            _say(f"stacks/Pulumi.{other}.yaml differs and is not looked at: STACK={other}")
         return subprocess.run(
             (*command, "--head", str(repository.root), "--tree", tree, "--base", commit, *flags),
             cwd=code,

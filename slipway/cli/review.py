@@ -13,7 +13,6 @@ that was not announced.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -102,6 +101,7 @@ def command(
     no_live: bool,
 ) -> None:
     from slipway.context import Clock
+    from slipway.findings.kinds import FAILED
     from slipway.review.gate import obstacles, unannounced, unapproved
     from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
@@ -128,6 +128,8 @@ def command(
         result = result or GitHub(os.environ).merge_result()
         shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
     if (gate or scheduled) and (listed := list(shut)):
+        if any(one.kind == FAILED for one in listed):
+            why, fix = "", "mend it: no approval deploys what the deployment refuses"
         for one in listed:
             screen.note(f"{one.stack}: {one.sentence.replace('`', '')}")
         words = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
@@ -231,15 +233,15 @@ def _beside_base(file: str, checkout: Path) -> bool:
 
 
 def _same_program(file: str, checkout: Path) -> bool:
-    """Tell whether only comments or the form of a module differ from the base branch's. Templates and jobs are compared
-    by what they publish."""
+    """Tell whether a module does as the base branch's. Templates and jobs are compared by what they publish."""
+    from slipway.review.job_code import same_program
+
     if not file.endswith(".py") or file.startswith(("templates/", "jobs/")):
         return False
     try:
-        before, after = (ast.dump(ast.parse((folder / file).read_bytes())) for folder in (Path(), checkout))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return same_program(*((folder / file).read_text(encoding="utf-8") for folder in (Path(), checkout)))
+    except (OSError, ValueError):
         return False
-    return before == after
 
 
 def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -184,10 +184,10 @@ _ALL = (
     *_rows(
         Section.PROGRAM,
         ("preview-failed", _BLOCKING, "the deployment would fail as well"),
-        ("program-edited", _WARNING, "the program itself changes, so its own words need a second look"),
+        ("program-edited", _WARNING, "commands, or tables of machines and prices, change"),
         ("used-later", _NOTE, "a key of the stack file that no deployed thing has, and that counts the next time"),
-        ("workflow-edited", _BLOCKING, "what deploys, previews or approves changes"),
-        ("guard-unproven", _BLOCKING, "code that declares clusters or guards them changes, and no event tells how"),
+        ("workflow-edited", _BLOCKING, "what deploys, previews, judges or approves changes"),
+        ("guard-unproven", _BLOCKING, "code that the deployment runs changes, and no event tells how"),
         ("guard-removed", _BLOCKING, "nothing asks for unfinished jobs any more before a deletion"),
         ("stack-gone", _BLOCKING, "a stack file goes while its stack is deployed"),
     ),
@@ -256,6 +256,8 @@ REPEATED: Mapping[str, str] = {
     "offer-unavailable": "no-offer-left",
 }
 """What another kind says of the same cluster or template: it is folded under that."""
+LASTING = frozenset({"timeout-changed"})
+"""What a run costs at most where an hour of it costs what it did."""
 COSTING = frozenset({"cluster-new-generation", "pool-unused"})
 """What costs, and takes nothing from anybody: others that block come first, as do all others where it costs nothing."""
 IN_TABLE = frozenset({"idle-cost", "most-cost"})

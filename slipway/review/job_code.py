@@ -62,6 +62,15 @@ def edit(file: str, before: str, after: str) -> CodeEdit:
     return CodeEdit(ast.dump(old) == ast.dump(new), tuple(constants), tuple(missing))
 
 
+def same_program(before: str, after: str) -> bool:
+    """Tell whether two texts of a module differ in comments, docstrings and form alone."""
+    try:
+        old, new = (ast.dump(_bare(source, hints=False)) for source in (before, after))
+    except _ODD:
+        return False
+    return old == new
+
+
 def _used(tree: ast.Module) -> set[str]:
     return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
@@ -83,11 +92,12 @@ def _defined(some: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def _bare(source: str) -> ast.Module:
+def _bare(source: str, *, hints: bool = True) -> ast.Module:
     """Leave out what no run of it sees. Hints stay where something could read them: on fields of classes, on decorated
-    functions, and where the file asks for any."""
-    tree = ast.parse(source)
-    _strip(tree, docstrings="__doc__" not in source, hints=not _READS_HINTS.search(source))
+    functions, and where the file asks for any. As bytes, since a first line may have the rest read in another coding.
+    """
+    tree = ast.parse(source.encode())
+    _strip(tree, docstrings="__doc__" not in source, hints=hints and not _READS_HINTS.search(source))
     return tree
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import short
@@ -21,10 +21,19 @@ _GUARDING = (
     "slipway/deployment/deletion_guard.py",
     "slipway/deployment/removal.py",
 )
-_DECLARING = ("components/", "__main__.py", *_GUARDING)
-"""Files that declare clusters, or the hooks that guard them."""
 _JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
 _PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.yaml")
+ELSEWHERE = (
+    "slipway/api.py",
+    "slipway/cli/",
+    "slipway/gcloud/",
+    "slipway/jobs/",
+    "slipway/notices/",
+    "slipway/submission/",
+    "slipway/sweep_api.py",
+    "slipway/sweeps/",
+)
+"""What no deployment imports."""
 _DEPLOYING = (".github/", "policy/", "CODEOWNERS", "docs/CODEOWNERS", "Makefile", ".pre-commit-config.yaml")
 # What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.
 _CODE = (".py", ".pyc", ".so", ".pth", ".zip")
@@ -50,9 +59,13 @@ def program(change: Change) -> Iterator[Finding]:
 
 
 def _edited(files: Iterable[str], *, guarded: bool) -> Iterator[Finding]:
-    program, judging, packages, deploying = [], [], [], []
+    program: list[str] = []
+    unproven: list[str] = []
+    judging, packages, deploying = [], [], []
     for file in sorted(files):
-        if _REQUIREMENTS.fullmatch(file):
+        if file == "requirements.txt":
+            unproven.append(file)
+        elif _REQUIREMENTS.fullmatch(file):
             packages.append(file)
         elif file.startswith(_DEPLOYING):
             deploying.append(file)
@@ -61,26 +74,27 @@ def _edited(files: Iterable[str], *, guarded: bool) -> Iterator[Finding]:
         elif file.startswith(_JUDGING):
             judging.append(file)
         elif file.startswith(_PROGRAM) or _imported(file):
-            program.append(file)
-    unproven = [file for file in program if guarded and file.startswith(_DECLARING)]
+            data = file.startswith("slipway/") and not file.endswith(_CODE)
+            (program if data or file.startswith(ELSEWHERE) else unproven).append(file)
+    if not guarded:
+        program, unproven = sorted((*program, *unproven)), []
     if unproven:
         yield KINDS["guard-unproven"].of(
             Subject("program", "guard"),
             "Whether jobs still stop a deletion can't be proven",
-            more=f": code that declares clusters and hooks is edited, {_listed(unproven)}; have somebody read it",
+            more=f": what the deployment runs is edited, {_listed(unproven)}; have somebody read it",
             details=_lines(unproven),
         )
-    program = [file for file in program if file not in unproven]
     for kind, subject, words, listed, more in (
-        ("program-edited", "program", "The program itself is edited", program, ""),
+        ("program-edited", "program", "Commands or tables of Slipway are edited", program, ""),
         (
-            "program-edited",
+            "workflow-edited",
             "review and policy",
             "What judges changes like this one is edited",
             judging,
             "; this review runs the base branch's",
         ),
-        ("program-edited", "requirements", "Packages that the program runs with are edited", packages, ""),
+        ("program-edited", "requirements", "Packages for tests or releases are edited", packages, ""),
         ("workflow-edited", "workflows", "What previews, approves or deploys is edited", deploying, ""),
     ):
         if listed:
@@ -96,7 +110,7 @@ def _imported(file: str) -> bool:
 def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
     for file, does in template_code.items():
         words = f"`{file}` does more than declare a template, with the rights of whoever deploys: it {named(does)}"
-        yield KINDS["program-edited"].of(Subject("template file", file), words, details=_lines(does, quote=False))
+        yield KINDS["guard-unproven"].of(Subject("template file", file), words, details=_lines(does, quote=False))
 
 
 def _stacks_gone(change: Change) -> Iterator[Finding]:
@@ -107,7 +121,7 @@ def _stacks_gone(change: Change) -> Iterator[Finding]:
         here = match[1] == change.stack and change.before is not None
         when = "is deleted while the stack is deployed:" if here else "is deleted; if the stack is deployed,"
         words = f"`{file}` {when} its clusters, buckets and grants stay, paid, and nothing tends them"
-        yield KINDS["stack-gone"].of(Subject("stack", match[1]), words, grade=None if here else Grade.WARNING)
+        yield KINDS["stack-gone"].of(Subject("stack", match[1]), words)
 
 
 def _unguarded(change: Change) -> Iterator[Finding]:

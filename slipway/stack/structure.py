@@ -101,11 +101,25 @@ def check_structure(document: Document) -> StackFile | tuple[Mistake, ...]:
     try:
         return StackFile.model_validate(document.values)
     except ValidationError as error:
-        return tuple(_mistake(document, detail) for detail in error.errors(include_url=False))
+        details = error.errors(include_url=False)
+        meant = {
+            (*path[:-1], _meant(path)) for one in details if one["type"] == "extra_forbidden" for path in (_path(one),)
+        }
+        # A key that is written wrong is one mistake, and not a missing one besides.
+        return tuple(_mistake(document, one) for one in details if one["type"] != "missing" or _path(one) not in meant)
+
+
+def _path(detail: Any) -> KeyPath:
+    return tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
+
+
+def _meant(path: KeyPath) -> str:
+    """The key that was meant by an unknown one; empty where none is like it."""
+    return nearest(str(path[-1]), _keys(path[:-1])) or ""
 
 
 def _mistake(document: Document, detail: Any) -> Mistake:
-    path: KeyPath = tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
+    path = _path(detail)
     what, fix = _words(path, detail)
     return Mistake(document.file, document.line(path), dotted(path), what, fix)
 
@@ -139,11 +153,10 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
 def _unknown_key(path: KeyPath, key: str) -> tuple[str, str]:
     if key in _NOT_THERE_YET:
         return _NOT_THERE_YET[key]
-    known = _keys(path[:-1])
-    near = nearest(key, known)
+    near = _meant(path)
     if len(path) == 1 and ":" in key:
         return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
-    return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(known)
+    return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(_keys(path[:-1]))
 
 
 def _keys(path: KeyPath) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.catalog.lookup import unused_pools
@@ -25,12 +25,13 @@ _ANEW = "capacity-found-anew"
 
 
 def capacity(change: Change) -> Iterator[Finding]:
+    idle = _idle(change.old)
     for one in successions(change):
         if one.old and one.new and not one.stays:
             renamed = renames(one.old, one.new)
             for name, pool in one.old.pools.items():
                 after = one.new.pools.get(renamed.get(name, name))
-                yield from _resized(one.name, pool, after, change) if after else (_gone(one.name, pool),)
+                yield from _resized(one.name, pool, after, change) if after else (_gone(one.name, pool, idle),)
             if one.is_made:
                 yield from _anew(one, one.old, one.new)
         yield from _overlap(one)
@@ -42,7 +43,7 @@ def capacity(change: Change) -> Iterator[Finding]:
 def _unused(change: Change) -> Iterator[Finding]:
     if change.new is None:
         return
-    was = {one[:2] for one in _idle_pools(change.old)} if change.old else set()
+    was = _idle(change.old)
     before = change.old.clusters if change.old else {}
     for cluster, name, pool in _idle_pools(change.new):
         if (cluster, name) not in was and pool.max:
@@ -60,6 +61,10 @@ def _unused(change: Change) -> Iterator[Finding]:
             )
 
 
+def _idle(catalog: Catalog | None) -> Collection[tuple[str, str]]:
+    return {one[:2] for one in _idle_pools(catalog)} if catalog else ()
+
+
 def _idle_pools(catalog: Catalog) -> Iterator[tuple[str, str, Pool]]:
     coming = {one.name: one for one in catalog.coming}
     clusters = {name: one for name, one in {**coming, **catalog.clusters}.items() if not one.adopted}
@@ -68,14 +73,15 @@ def _idle_pools(catalog: Catalog) -> Iterator[tuple[str, str, Pool]]:
         yield cluster, name, pools[cluster, name]
 
 
-def _gone(cluster: str, pool: Pool) -> Finding:
+def _gone(cluster: str, pool: Pool, idle: Collection[tuple[str, str]]) -> Finding:
     gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
     kept = f"; its {held} {'may not come again' if gpus else 'are given back'}" if held else ""
+    unused, name = (cluster, pool.name) in idle, f"`{cluster}/{pool.name}`"
     return KINDS["pool-gone"].of(
         Subject("pool", f"{cluster}/{pool.name}"),
-        f"Nobody can submit to pool `{cluster}/{pool.name}` any more",
+        f"Pool {name} goes, which no template fits" if unused else f"Nobody can submit to pool {name} any more",
         more=f" ({machines_in_words(pool)}){kept}",
-        grade=None if gpus else Grade.WARNING,
+        grade=None if gpus else Grade.NOTE if unused else Grade.WARNING,
         field=key_of(cluster, f"pools.{pool.name}"),
         cost=float((pool.price_per_hour * pool.min).known),
     )

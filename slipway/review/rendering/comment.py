@@ -205,10 +205,11 @@ def _cell(words: str, *, strong: bool) -> str:
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
-    comes = any(one.consequences and not any(each.kind == FAILED for each in one.consequences) for one in reviews)
+    refused = [any(each.kind == FAILED for each in one.consequences) for one in reviews]
+    comes = any(one.consequences and not no for one, no in zip(reviews, refused, strict=True))
     words = [_SINCE] if comes else []
     words += [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
-    if place.tree:
+    if place.tree and not any(refused):
         words.append(f"an approval of this pull request holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import COSTING, FAILED, FIRST, FOLLOWING, IN_TABLE, REFUSING, REPEATED
+from slipway.findings.kinds import COSTING, FAILED, FIRST, FOLLOWING, IN_TABLE, LASTING, REFUSING, REPEATED
 from slipway.formatting import join
 from slipway.review.review import Review
 from slipway.review.words import LONGEST, MOST_NAMED, named
@@ -94,7 +94,9 @@ def _alone(review: Review) -> Iterator[Line]:
             (followers if follows else leads).append(one)
     for one in followers:
         if causes := [lead for lead in leads if _causes(lead, one, review)]:
-            following.setdefault(id(max(causes, key=lambda lead: lead.grade)), []).append(one)
+            longer = [lead for lead in causes if lead.kind in LASTING] if one.kind == "run-cost" else []
+            cause = max(longer or causes, key=lambda lead: lead.grade)
+            following.setdefault(id(cause), []).append(one)
         else:
             yield _line(one, (), review)
     for lead in leads:

@@ -56,7 +56,7 @@ CASES = (
     ),
     Case(
         "What judges changes like this one is edited",
-        names=(hurts("program-edited", "review", "slipway/review/people.py"),),
+        names=(stops("workflow-edited", "review", "slipway/review/people.py"),),
         files=("slipway/review/people.py",),
         accident="a check rewritten by what it checks",
     ),
@@ -73,7 +73,7 @@ CASES = (
     ),
     Case(
         "Packages of the program itself are others",
-        names=(hurts("program-edited", "requirements", "requirements.txt"),),
+        names=(stops("guard-unproven", "guard", "requirements.txt"),),
         files=("requirements.txt",),
         accident="a poisoned package in a deployment",
     ),

@@ -67,3 +67,11 @@ def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> No
         for word, grade in ((grade.review_word, grade) for grade in Grade if grade is not usual):
             refused = wrong({kind: word}) is not None
             assert refused is (grade < usual and is_announced(one(kind, grade)))
+
+
+@pytest.mark.parametrize(("grade", "word"), [("blocking", "needs an approval"), ("change", "is only a change")])
+def test_a_grade_that_moves_is_told(grade: str, word: str) -> None:
+    found = [one for one in reviewed({}, {SLOWER: grade}).consequences if one.subject.part == SLOWER]
+    assert [(one.kind, word in one.sentence) for one in found] == [
+        ("policy-added" if grade == "blocking" else "policy-weaker", True)
+    ]

@@ -1,6 +1,7 @@
 """Edits of the program itself, of what deploys it, and previews that fail. # N14 # D7"""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from slipway.findings.kinds import KINDS
 from slipway.review.change import Files
 from slipway.review.events import read
 from slipway.review.preview import Preview
-from slipway.review.program import GUARD, program
+from slipway.review.program import ELSEWHERE, GUARD, program
+from tests.ci.test_imports import arrows
 from tests.slipway.review.builders import STACK, change, facts
 from tests.slipway.review.recordings import lines, recorded
 
@@ -30,15 +32,19 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
     [
         ("__main__.py", "guard-unproven", "program guard"),
         ("components/workspace.py", "guard-unproven", "program guard"),
-        ("slipway/deployment/plan.py", "program-edited", "program"),
-        ("Pulumi.yaml", "program-edited", "program"),
-        ("yaml.py", "program-edited", "program"),
-        ("google/__init__.py", "program-edited", "program"),
-        ("google", "program-edited", "program"),
-        ("sitecustomize.pyc", "program-edited", "program"),
-        ("slipway/review/resources/people.py", "program-edited", "review and policy"),
-        ("slipway/policy/rules.py", "program-edited", "review and policy"),
-        ("requirements.txt", "program-edited", "requirements"),
+        ("slipway/deployment/plan.py", "guard-unproven", "program guard"),
+        ("slipway/unfinished_jobs.py", "guard-unproven", "program guard"),
+        ("slipway/new.py", "guard-unproven", "program guard"),
+        ("Pulumi.yaml", "guard-unproven", "program guard"),
+        ("yaml.py", "guard-unproven", "program guard"),
+        ("google/__init__.py", "guard-unproven", "program guard"),
+        ("google", "guard-unproven", "program guard"),
+        ("sitecustomize.pyc", "guard-unproven", "program guard"),
+        ("requirements.txt", "guard-unproven", "program guard"),
+        ("slipway/cli/jobs.py", "program-edited", "program"),
+        ("slipway/machines/on-demand.csv", "program-edited", "program"),
+        ("slipway/review/resources/people.py", "workflow-edited", "review and policy"),
+        ("slipway/policy/rules.py", "workflow-edited", "review and policy"),
         ("requirements-dev.txt", "program-edited", "requirements"),
         (".github/workflows/up.yaml", "workflow-edited", "workflows"),
         (".github/CODEOWNERS", "workflow-edited", "workflows"),
@@ -51,6 +57,14 @@ def test_edits_are_named_for_what_they_are(file: str, kind: str, subject: str) -
     (one,) = edited(file)
     assert (one.kind, one.subject, one.grade) == (kind, subject, KINDS[kind].usual)
     assert f"`{file}`" in one.sentence
+
+
+def test_no_deployment_imports_what_counts_as_beside_it() -> None:
+    found, more = {Path("__main__.py")}, {Path("__main__.py")}
+    while more := {to for file in more for to in arrows()[file]} - found:
+        found |= more
+    assert Path("slipway/unfinished_jobs.py") in found
+    assert [str(file) for file in found if str(file).startswith(ELSEWHERE)] == []
 
 
 @pytest.mark.parametrize(
@@ -76,13 +90,13 @@ def test_a_template_that_runs_code_of_its_own_is_an_edit_of_the_program(snapshot
     (one,) = program(
         change(facts(), facts(), files=Files(frozenset({file}), template_code={file: ("imports `os` (line 3)",)}))
     )
-    assert (one.kind, one.subject) == ("program-edited", f"template file {file}")
+    assert (one.kind, one.subject) == ("guard-unproven", f"template file {file}")
     assert one.sentence == snapshot
     assert "imports `os` (line 3)" in one.sentence
 
 
 def test_many_files_are_one_consequence_with_all_of_them_as_details() -> None:
-    (one,) = edited(*(f"slipway/catalog/{name}.py" for name in "abcdef"))
+    (one,) = edited(*(f"slipway/cli/{name}.py" for name in "abcdef"))
     assert "and 3 more" in one.sentence
     assert len(one.details) == 6
 
@@ -103,7 +117,7 @@ def without(*files: str, **fields: Any) -> list[Finding]:
 def test_a_stack_file_that_is_deleted() -> None:
     (here,), (other,) = without(f"stacks/Pulumi.{STACK}.yaml"), without("stacks/Pulumi.dev.yaml")
     assert (here.kind, here.subject, here.grade) == ("stack-gone", f"stack {STACK}", Grade.BLOCKING)
-    assert (other.subject, other.grade) == ("stack dev", Grade.WARNING)
+    assert (other.subject, other.grade) == ("stack dev", Grade.BLOCKING)
     assert without("stacks/schema.json") == []
 
 

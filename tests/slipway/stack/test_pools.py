@@ -44,6 +44,7 @@ GOOD = "machine: n1-standard-8\nreplicas: {min: 1, max: 4}\n"
             "1 to 4",
         ),
         ("machine: n1-standard-8\nreplicas: {min: 1, max: 4, intial: 2}", 10, "replicas.intial", "unknown", "initial"),
+        ("machine: n1-standard-8\nreplcas: 2", 10, "replcas", "unknown key", "did you mean `replicas`?"),
         # machines and accelerators
         ("machine: n1-standrd-8\nreplicas: 1", 9, "machine", "unknown machine", "did you mean `n1-standard-8`?"),
         ("machine: ct6e-standard-4t\nreplicas: 1", 9, "machine", "TPU", "VM or GPU"),

@@ -24,6 +24,15 @@ def told(*findings: Finding, **fields: object) -> Review:
     return Review("prod", findings, **fields)  # type: ignore[arg-type]
 
 
+def test_what_a_run_costs_is_told_with_the_time_that_it_may_take() -> None:
+    of = Subject("template", "lora")
+    fewer = KINDS["bounds-narrowed"].of(of, "Submissions with `trees` above 9 are refused")
+    longer = SLOWER.of(of, "Jobs of `lora` may run 7 days instead of 1 h")
+    cost = KINDS["run-cost"].of(of, "A usual run of `lora` costs more", clause="at most $0.56 → $92.98 a run")
+    (refused, lasts), _ = lines((told(fewer, longer, cost),))
+    assert cost.clause not in refused.sentence and lasts.sentence.endswith(cost.clause)
+
+
 def test_what_follows_is_told_with_what_it_follows_from() -> None:
     made = KINDS["cluster-new-generation"].of(Subject("cluster", "h100"), "`h100` is made anew")
     paid = KINDS["generations-overlap"].of(Subject("cluster", "h100"), "Both are paid", clause="both are paid")

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.findings.finding import Finding, Grade
 from slipway.review.change import Files
-from slipway.review.job_code import edit
+from slipway.review.job_code import edit, same_program
 from tests.slipway.review.templates.lora import LORA, asking, found
 
 FILE = "jobs/lora/task.py"
@@ -128,3 +128,27 @@ def test_a_name_that_is_used_and_defined_no_more(after: str, missing: tuple[str,
 def test_code_that_uses_what_it_defines_no_more_blocks() -> None:
     (one,) = told(CODE.replace("def main", "def run") + "main(0)\n")
     assert one.grade is Grade.BLOCKING and "`main`" in one.sentence
+
+
+HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
+"""Read as UTF-7, its second line is code."""
+
+
+def test_a_coding_makes_code_of_a_comment() -> None:
+    one, other = HIDDEN.format("plain"), HIDDEN.format("coding: utf-7")
+    assert not edit(FILE, one, other).same and not same_program(one, other)
+
+
+@pytest.mark.parametrize(
+    ("new", "same"),
+    [
+        (CODE.replace("Trains", "Trains it"), True),
+        (CODE + "# a comment\n", True),
+        (CODE.replace("(rank: int)", "(rank: str)"), False),
+        (CODE.replace("20", "21"), False),
+        (CODE + "x = __doc__\n", False),
+        ("(" * 10_000, False),
+    ],
+)
+def test_a_module_of_the_program_is_the_same_but_for_comments_docstrings_and_form(new: str, same: bool) -> None:
+    assert same_program(CODE, new) is same
