@@ -35,8 +35,7 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
 
 
 def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:
-    told = [" ".join(f"{one['file']}:{one['line']} {one['key']}: {one['what']}".split()) for one in mistakes]
-    told = [short(one, _LONGEST) for one in told] or ["slipway check does not say why"]
+    told = [_told(one) for one in mistakes] or ["slipway check does not say why"]
     fix = short(" ".join(str(mistakes[0]["fix"]).split()), _LONGEST) if mistakes else ""
     words = f"The deployment is refused: {told[0]}"
     mended = f"{words}; {fix}"
@@ -47,3 +46,8 @@ def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:
         details=told[1:],
     )
     return Review(stack, (finding,), incomplete=(_UNREAD,))
+
+
+def _told(one: Mapping[str, Any]) -> str:
+    key = f"{one['key']}: " if one["key"] else ""
+    return short(" ".join(f"{one['file']}:{one['line']} {key}{one['what']}".split()), _LONGEST)
