@@ -220,7 +220,7 @@ def files_of(file: str | None, head: str | None) -> Files:
     both = [file for file in there if _beside_base(file, checkout)]
     code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
     # Of a link the diff shows where it leads, and not what is there.
-    plain = (one for one in both if (checkout / one).resolve() == checkout.resolve() / one)
+    plain = (one for one in both if not _is_link(checkout, one))
     told = frozenset[str]().union(*(addresses(text_of(one), text_of(str(checkout / one))) for one in plain))
     return Files(frozenset(touched), frozenset(removed), dict(code), dict(job_code), dict(stacks), told)
 
@@ -232,11 +232,15 @@ def _beside_base(file: str, checkout: Path) -> bool:
     return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
 
 
+def _is_link(checkout: Path, file: str) -> bool:
+    return (checkout / file).resolve() != checkout.resolve() / file
+
+
 def _same_program(file: str, checkout: Path) -> bool:
     """Tell whether a module does as the base branch's. Templates and jobs are compared by what they publish."""
     from slipway.review.job_code import same_program
 
-    if not file.endswith(".py") or file.startswith(("templates/", "jobs/")):
+    if not file.endswith(".py") or file.startswith(("templates/", "jobs/")) or _is_link(checkout, file):
         return False
     try:
         return same_program(*((folder / file).read_text(encoding="utf-8") for folder in (Path(), checkout)))
@@ -248,8 +252,11 @@ def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, 
     from slipway.review.templates.template_code import beyond_declaring
 
     for file in files:
-        there = file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()
-        if there and (does := beyond_declaring(text_of(str(checkout / file)))):
+        if not (file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()):
+            continue
+        if _is_link(checkout, file):
+            yield file, ("is a link, and whoever edits what it leads to edits the template",)
+        elif does := beyond_declaring(text_of(str(checkout / file))):
             yield file, does
 
 

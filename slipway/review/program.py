@@ -38,6 +38,9 @@ _DEPLOYING = (".github/", "policy/", "CODEOWNERS", "docs/CODEOWNERS", "Makefile"
 # What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.
 _CODE = (".py", ".pyc", ".so", ".pth", ".zip")
 _NOT_IMPORTED = ("bench/", "docs/", "jobs/", "journey/", "local/", "templates/", "tests/")
+_DATA = (".csv", ".json")
+# Where Python finds packages that nobody imports by name: those that others look for, and an environment of its own.
+_INSTALLED = re.compile(r"^\.venv(/|$)|\.(dist|egg)-info(/|$)")
 _PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
@@ -69,12 +72,14 @@ def _edited(files: Iterable[str], *, guarded: bool) -> Iterator[Finding]:
             packages.append(file)
         elif file.startswith(_DEPLOYING):
             deploying.append(file)
+        elif _INSTALLED.search(file):
+            unproven.append(file)
         elif PurePosixPath(file).suffix in _PROSE:
             continue
         elif file.startswith(_JUDGING):
             judging.append(file)
         elif file.startswith(_PROGRAM) or _imported(file):
-            data = file.startswith("slipway/") and not file.endswith(_CODE)
+            data = file.startswith("slipway/") and file.endswith(_DATA)
             (program if data or file.startswith(ELSEWHERE) else unproven).append(file)
     if not guarded:
         program, unproven = sorted((*program, *unproven)), []

@@ -7,8 +7,9 @@ import builtins
 from collections.abc import Iterator
 
 _OF_VALUES = frozenset({"itertools", "math"})
+_OF_TYPES = frozenset({"slipway.template", "typing"})
+"""Modules whose types are taken by name: other names that they have are modules, some with all of Python behind."""
 _CALLED = _OF_VALUES | {"slipway.template"}
-_MODULES = _CALLED | {"__future__", "typing"}
 # What makes values of values, and nothing else.
 _FUNCTIONS = frozenset(
     ("abs", "all", "any", "bool", "dict", "enumerate", "filter", "float", "frozenset", "int", "len", "list", "map",
@@ -24,7 +25,7 @@ _METHODS = frozenset(
 def beyond_declaring(source: str) -> tuple[str, ...]:
     """Name what the file does besides, by line: ``imports `os` (line 41)``. Empty for a plain template."""
     try:
-        tree = ast.parse(source)
+        tree = ast.parse(source.encode())  # a first line may have the rest read in another coding
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ("can't be read as Python",)
     nodes = sorted((one for one in ast.walk(tree) if hasattr(one, "lineno")), key=lambda one: one.lineno)
@@ -44,13 +45,17 @@ def _defined(nodes: list[ast.AST]) -> frozenset[str]:
 
 def _beyond(node: ast.AST, defined: frozenset[str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
-        yield from (f"imports `{one.name}`" for one in node.names if one.name not in _MODULES)
-    elif isinstance(node, ast.ImportFrom) and (node.level or node.module not in _MODULES):
-        yield f"imports `{'.' * node.level}{node.module or ''}`"
+        yield from (f"imports `{one.name}`" for one in node.names if one.name not in _OF_VALUES)
+    elif isinstance(node, ast.ImportFrom):
+        yield from _taken(node)
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
+        yield f"decorates `{node.name}`"
     elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         yield f"writes to `{ast.unparse(node)}`"
     elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
         yield f"uses `{node.attr}`"
+    elif isinstance(node, ast.Attribute) and not _of_values(node):
+        yield f"uses `{ast.unparse(node)}`"
     elif isinstance(node, ast.Name) and _hidden(node.id, defined):
         yield f"uses `{node.id}`"
     elif isinstance(node, ast.Call) and not _told_or_harmless(node.func, defined):
@@ -66,6 +71,16 @@ def _hidden(name: str, defined: frozenset[str]) -> bool:
 def _told_or_harmless(called: ast.expr, defined: frozenset[str]) -> bool:
     if isinstance(called, ast.Name):
         return called.id in _FUNCTIONS | defined or _hidden(called.id, defined)
-    if not isinstance(called, ast.Attribute):
-        return False
-    return called.attr in _METHODS or (isinstance(called.value, ast.Name) and called.value.id in _OF_VALUES)
+    return isinstance(called, ast.Attribute)  # told as what it is
+
+
+def _of_values(one: ast.Attribute) -> bool:
+    return one.attr in _METHODS or (isinstance(one.value, ast.Name) and one.value.id in _OF_VALUES)
+
+
+def _taken(node: ast.ImportFrom) -> Iterator[str]:
+    module = f"{'.' * node.level}{node.module or ''}"
+    if module in _OF_TYPES:
+        yield from (f"imports `{module}.{one.name}`" for one in node.names if not one.name[:1].isupper())
+    elif module not in _OF_VALUES | {"__future__"}:
+        yield f"imports `{module}`"

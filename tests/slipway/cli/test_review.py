@@ -230,3 +230,22 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     assert "fix: mend it" in done.err, "an approval would not have it deployed"
     (tmp_path / "check.json").write_text(json.dumps({**body, "findings": 5}))
     assert review("check.json").code == 2
+
+
+def test_a_link_is_neither_the_same_program_nor_a_plain_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N14
+    monkeypatch.chdir(tmp_path)
+    for file, text in (("components/guard.py", "x = 1\n"), ("templates/lora.py", "")):
+        for checkout in (Path(), Path("head")):
+            (checkout / file).parent.mkdir(parents=True)
+            (checkout / file).write_text(text)
+        elsewhere = Path("head", "docs", Path(file).name)
+        elsewhere.parent.mkdir(exist_ok=True)
+        elsewhere.write_text(text)
+        Path("head", file).unlink()
+        Path("head", file).symlink_to(Path("..", "docs", Path(file).name))
+    Path("files").write_text("M\tcomponents/guard.py\nM\ttemplates/lora.py\n")
+    found = files_of("files", "head")
+    assert "components/guard.py" in found.touched
+    assert "is a link" in found.template_code["templates/lora.py"][0]

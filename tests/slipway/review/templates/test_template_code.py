@@ -18,18 +18,22 @@ def test_the_templates_that_ship_declare_and_do_no_more(file: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("import os\nos.system('x')", ("imports `os` (line 2)", "calls `os.system` (line 3)")),
+        ("import os\nos.system('x')", ("imports `os` (line 2)", "uses `os.system` (line 3)")),
         ("from slipway import facts", ("imports `slipway` (line 2)",)),
         ("from .other import x", ("imports `.other` (line 2)",)),
         ("JobTemplate.name = 'x'", ("writes to `JobTemplate.name` (line 2)",)),
-        ("JobTemplate.x['a'] = 1", ("writes to `JobTemplate.x['a']` (line 2)",)),
+        ("JobTemplate.x['a'] = 1", ("writes to `JobTemplate.x['a']` (line 2)", "uses `JobTemplate.x` (line 2)")),
         ("x = ().__class__", ("uses `__class__` (line 2)",)),
         ("run = exec\n", ("uses `exec` (line 2)",)),
         ("open('x')", ("uses `open` (line 2)",)),
         ("(lambda: 0)()", ("calls `lambda: 0` (line 2)",)),
-        ("from typing import get_type_hints\nget_type_hints(1)", ("calls `get_type_hints` (line 3)",)),
+        ("from typing import Any, sys", ("imports `typing.sys` (line 2)",)),
+        ("import typing", ("imports `typing` (line 2)",)),
+        ("from slipway.template import load", ("imports `slipway.template.load` (line 2)",)),
+        ("x = list(map(JobTemplate.run, [1]))", ("uses `JobTemplate.run` (line 2)",)),
+        ("@str\ndef f():\n    return 1", ("decorates `f` (line 3)",)),
         ("import math\nx = math.ceil(1.5)", ()),
-        ("x = [].append(1)", ("calls `[].append` (line 2)",)),
+        ("x = [].append(1)", ("uses `[].append` (line 2)",)),
         ("x = (", ("can't be read as Python",)),
         ("\0", ("can't be read as Python",)),
     ],
@@ -43,3 +47,7 @@ def test_values_may_be_computed() -> None:
         'def f(n: int) -> str:\n    return "-".join(str(i) for i in range(n))\nX = JobTemplate(name=f(3).upper())\n'
     )
     assert beyond_declaring(PLAIN + source) == ()
+
+
+def test_a_coding_hides_nothing() -> None:
+    assert beyond_declaring("# coding: utf-7\n# +AAo-import os\n") == ("imports `os` (line 3)",)
