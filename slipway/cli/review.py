@@ -107,7 +107,7 @@ def command(
     from slipway.review.rendering.comment import Place, comment
     from slipway.review.rendering.headline import plain_text
     from slipway.review.rendering.places import located
-    from slipway.review.rendering.redaction import redacted
+    from slipway.review.rendering.redaction import hidden, redacted
     from slipway.review.review import write_all
 
     now = Clock().now()  # The same for all, so that what is alike is told alike.
@@ -117,6 +117,7 @@ def command(
     why, fix = "", _FIX[scheduled]
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
+    in_diff = frozenset[str]().union(*(one.addresses for one in reviews))
     result = _commented(shown, base) if github == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
@@ -131,7 +132,8 @@ def command(
         if any(one.kind == FAILED for one in listed):
             why, fix = "", "mend it: no approval deploys what the deployment refuses"
         for one in listed:
-            screen.note(f"{one.stack}: {one.sentence.replace('`', '')}")
+            sentence = hidden(one.sentence, in_diff) if redact else one.sentence
+            screen.note(f"{one.stack}: {sentence.replace('`', '')}")
         words = f"{counted(len(listed), 'consequence')} not {'announced' if scheduled else 'approved'}"
         screen.note("\n".join((words, *([f"  why: {why}"] if why else []), f"  fix: {fix}")))
         context.exit(EXIT_SHUT)
@@ -214,8 +216,8 @@ def files_of(file: str | None, head: str | None) -> Files:
         if status.startswith(("D", "R")) and paths:
             removed.add(paths[0])
     if head and Path(head).resolve() != Path.cwd():
-        touched -= {path for path in touched - removed if _same_program(path, Path(head))}
-    there = sorted(touched - removed) if head else []
+        touched -= {path for path in touched - removed if _can_be(path) and _same_program(path, Path(head))}
+    there = sorted(filter(_can_be, touched - removed)) if head else []
     checkout = Path(head or "")
     both = [file for file in there if _beside_base(file, checkout)]
     code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
@@ -230,6 +232,17 @@ def _beside_base(file: str, checkout: Path) -> bool:
     is another one. A link that leads out of it is none of its files."""
     root, path = checkout.resolve(), (checkout / file).resolve()
     return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
+
+
+def _can_be(path: str) -> bool:
+    """Tell whether a file can be called so, and be looked for."""
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _is_link(checkout: Path, file: str) -> bool:

@@ -10,7 +10,9 @@ _ACTIVE = re.compile(r"[\\`*_\[\]|~$]")
 """What may begin a link, an emphasis, a table's cell or a formula."""
 _REFERENCE = re.compile(r"(?i)(?<!\w)(@)(?=\w)|(#)(?=\d)|\b(GH)(?=-\d)|\b(http)(?=s?:)|\b(www)(?=\.)")
 """What GitHub makes a mention, a reference or a link of, although it is only text."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+)
 _BREAK = "&#8203;"
 
 
@@ -23,7 +25,7 @@ def text(sentence: str) -> str:
 def code(name: str) -> str:
     """A name as code, also in a table's cell, where a bar would end it."""
     plain = _flat(name).replace("`", "'").strip()
-    return f"<code>{html.escape(plain, quote=False).replace('|', '&#124;')}</code>" if "|" in plain else f"`{plain}`"
+    return f"<code>{_shown(plain)}</code>" if "|" in plain else f"`{plain}`"
 
 
 def block(lines: str) -> str:

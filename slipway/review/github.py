@@ -22,6 +22,7 @@ from slipway.review.rendering.comment import MARKER, contents
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
+_MOST = 200
 _ASK = """
 query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
   repository(owner: $owner, name: $name) {
@@ -42,8 +43,10 @@ fragment asked on PullRequest {
   latestOpinionatedReviews(first: 100, writersOnly: true) {
     nodes { state submittedAt author { __typename login } commit { tree { oid } } }
   }
-  comments(first: 100) { nodes { id body updatedAt author { __typename login } } }
+  comments(first: 100) { ...told }
+  newest: comments(last: 100) { ...told }
 }
+fragment told on IssueCommentConnection { totalCount nodes { id body updatedAt author { __typename login } } }
 """
 _ADD = """
 mutation($to: ID!, $body: String!) {
@@ -116,7 +119,15 @@ class GitHub:
 
 def _pull_request(body: Json) -> PullRequest:
     reviews = (one for one in body["latestOpinionatedReviews"]["nodes"] if one["state"] == "APPROVED")
-    comments = (one for one in body["comments"]["nodes"] if one["author"] == _BOT and one["body"].startswith(MARKER))
+    asked, newest = body["comments"], body["newest"]
+    of_all = (*asked["nodes"], *newest["nodes"])
+    comment = next((one for one in of_all if one["author"] == _BOT and one["body"].startswith(MARKER)), None)
+    if comment is None and asked["totalCount"] > _MOST:
+        raise ResourceError(
+            f"#{body['number']} has too many comments",
+            why=f"this review's own is not among the {_MOST} that GitHub tells of at once, so no approval counts",
+            fix="open another pull request for the same branch",
+        )
     return PullRequest(
         id=body["id"],
         number=body["number"],
@@ -127,7 +138,7 @@ def _pull_request(body: Json) -> PullRequest:
             for one in reviews
             if (one["author"] or {}).get("__typename") == "User"
         ),
-        comment=next(map(_comment, comments), None),
+        comment=comment and _comment(comment),
     )
 
 

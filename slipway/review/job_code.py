@@ -9,7 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _ODD = (SyntaxError, ValueError, RecursionError, MemoryError)
-_READS_HINTS = re.compile(r"__annotations__|get_type_hints|signature|getmembers|inspect")
+_READS_HINTS = re.compile(
+    r"__annotations__|get_type_hints|signature|getmembers|inspect"
+    r"|\b(tyro|typer|fire|defopt|jsonargparse|simple_parsing|beartype|typeguard|pydantic)\b"
+)
 _SAVES = re.compile(r"(?i)checkpoint|ckpt|(?<![a-z])sav(e|es|ing)(?![a-z])")
 _HINTS = ("typing", "collections.abc")
 _RATE = re.compile(r"(?i)every|between|interval|steps|period|freq|seconds|minutes")
@@ -98,7 +101,18 @@ def _bare(source: str, *, hints: bool = True) -> ast.Module:
     """
     tree = ast.parse(source.encode())
     _strip(tree, docstrings="__doc__" not in source, hints=hints and not _READS_HINTS.search(source))
+    used = _used(tree)
+    for one in (tree, *ast.walk(tree)):
+        if isinstance(statements := getattr(one, "body", None), list):
+            one.body = [each for each in statements if not _for_hints(each, used)]  # type: ignore[attr-defined]
     return tree
+
+
+def _for_hints(one: ast.stmt, used: set[str]) -> bool:
+    """Tell whether it imports what hints alone name, which nothing uses once they are gone."""
+    if not (isinstance(one, ast.ImportFrom) and one.module in _HINTS):
+        return False
+    return not any((each.asname or each.name) in used for each in one.names)
 
 
 def _strip(node: ast.AST, *, docstrings: bool, hints: bool, of_class: bool = False) -> None:
@@ -118,12 +132,12 @@ def _strip(node: ast.AST, *, docstrings: bool, hints: bool, of_class: bool = Fal
 
 
 def _kept(one: ast.stmt, *, docstrings: bool, hints: bool) -> ast.stmt | None:
-    if isinstance(one, ast.Pass) or (isinstance(one, ast.ImportFrom) and one.module in _HINTS):
+    if isinstance(one, ast.Pass):
         return None
     if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
         return None if docstrings else one
     if isinstance(one, ast.AnnAssign) and hints and isinstance(one.target, ast.Name):
-        return ast.copy_location(ast.Assign([one.target], one.value), one) if one.value else None
+        return ast.copy_location(ast.Assign([one.target], one.value), one) if one.value else one
     return one
 
 

@@ -34,7 +34,16 @@ ELSEWHERE = (
     "slipway/sweeps/",
 )
 """What no deployment imports."""
-_DEPLOYING = (".github/", "policy/", "CODEOWNERS", "docs/CODEOWNERS", "Makefile", ".pre-commit-config.yaml")
+_DEPLOYING = (
+    ".github/",
+    ".ci/",
+    ".gitattributes",
+    "policy/",
+    "CODEOWNERS",
+    "docs/CODEOWNERS",
+    "Makefile",
+    ".pre-commit-config.yaml",
+)
 # What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.
 _CODE = (".py", ".pyc", ".so", ".pth", ".zip")
 _NOT_IMPORTED = ("bench/", "docs/", "jobs/", "journey/", "local/", "templates/", "tests/")

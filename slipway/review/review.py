@@ -34,7 +34,7 @@ from slipway.review.resources.data import data
 from slipway.review.resources.people import people
 from slipway.review.resources.resources import exposure, resources
 from slipway.review.resources.trainers import trainers
-from slipway.review.stack_file import used_later
+from slipway.review.stack_file import deploying, used_later
 from slipway.review.templates.templates import templates
 
 T = TypeVar("T")
@@ -66,6 +66,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     policy,
     program,
     used_later,
+    deploying,
 )
 """Each looks at the change from one side."""
 
@@ -198,7 +199,10 @@ def beside(yours: Review, main: Review) -> Review:
     both = (
         one.key
         for one in yours.consequences
-        if (known := there.get(one.key)) and one.grade <= known.grade and one.sentence == known.sentence
+        # Sentences are short, and details have names as they are.
+        if (known := there.get(one.key))
+        and one.grade <= known.grade
+        and (one.sentence, one.details) == (known.sentence, known.details)
     )
     new = tuple(one for one in yours.quoted if one not in main.quoted)
     return replace(yours, on_main=frozenset(both), quoted=new)

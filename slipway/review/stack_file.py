@@ -22,6 +22,7 @@ _USED_LATER = {
         "Templates that take more than {after} machines of reservation `{name}` are refused"
     ),
 }
+_PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 _HELD = "secure"
 """The key of a value that the engine has encrypted."""
 
@@ -45,9 +46,18 @@ def used_later(change: Change) -> Iterator[Finding]:
                 yield KINDS["used-later"].of(Subject("key", edit.key), told, details=(str(edit),), field=edit.key)
 
 
+def deploying(change: Change) -> Iterator[Finding]:
+    """Tell of edits of what the engine and its provider read: as whom they deploy, and where."""
+    for edit in change.files.stacks.get(change.stack, ()):
+        if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
+            words = f"`{edit.key}` decides how, where or as whom this is deployed"
+            yield KINDS["guard-unproven"].of(Subject("key", edit.key), words, details=(str(edit),), field=edit.key)
+
+
 def _values(text: str) -> Iterator[tuple[str, str]]:
     values = from_text(text, "").values
-    yield from _below("", values.get("config") if isinstance(values, dict) else None)
+    for key, value in values.items() if isinstance(values, dict) else ():
+        yield from _below("" if key == "config" else str(key), value)
 
 
 def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -98,15 +98,18 @@ class GitHub:
 
     @property
     def _pull(self) -> Any:
-        comments = {"nodes": [self._comment(number) for number in range(len(self.comments))]}
         return {
             "id": f"PR_{NUMBER}",
             "number": NUMBER,
             "author": {"__typename": "User", "login": "ada"},
             "mergeCommit": {"oid": self.merged_as} if self.merged_as else None,
             "latestOpinionatedReviews": self._reviews,
-            "comments": lambda _, first: comments,
+            "comments": self._comments,
         }
+
+    def _comments(self, _: Any, first: int = 0, last: int = 0) -> Any:
+        nodes = [self._comment(number) for number in range(len(self.comments))]
+        return {"totalCount": len(nodes), "nodes": nodes[:first] if first else nodes[-last:]}
 
     def _reviews(self, _: Any, first: int, writersOnly: bool) -> Any:  # noqa: N803
         if self.forbidden:

@@ -157,6 +157,19 @@ class TestPullRequest:
         assert self.ask(runner, gate).returncode == 5
         assert runner.github.written == ["added"]
 
+    @pytest.mark.parametrize(("before", "after", "found"), [(150, 0, True), (0, 250, True), (150, 150, False)])
+    def test_the_comment_is_looked_for_among_many(
+        self, runner: Runner, gate: dict[str, Any], before: int, after: int, found: bool
+    ) -> None:
+        runner.reviewed(BAD)
+        others = [Comment(f"{n}", "bob", "User") for n in range(before + after)]
+        mine = Comment(comment([BAD], Place(TREE, BASE)))
+        runner.github.comments = [*others[:before], mine, *others[before:]]
+        done = self.ask(runner, gate)
+        assert done.returncode == (5 if found else 4), done.stderr
+        assert ("too many comments" in done.stderr) is not found
+        assert "added" not in runner.github.written
+
     def test_an_artifact_that_nobody_asked_for_is_no_review(self, runner: Runner, gate: dict[str, Any]) -> None:
         """The pull request's program runs before, in the same run, and may upload what it likes."""
         runner.reviewed(GOOD)
@@ -197,6 +210,13 @@ class TestPullRequest:
         reviewed["status"] = "in_progress"
         assert "asks by itself" in runner.run(again, HEAD=HEAD).stdout
         assert len(runner.github.written) == 1
+
+    def test_a_name_of_two_lines_is_one_file(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
+        step = named(workflows, "preview", "Review")
+        file = {"status": "renamed", "previous_filename": "a\tb", "filename": "docs/a\nD\ttemplates/x.py"}
+        runner.github.rest = {"/repos/acme/ml/pulls/3/files": [[file, {"status": "removed", "filename": "c"}]]}
+        runner.run(step, NUMBER="3", STACK="dev", BASE=BASE)
+        assert (runner.folder / "files").read_text() == "R\ta?b\tdocs/a?D?templates/x.py\nD\tc\n"
 
     def test_more_files_than_github_lists_are_not_reviewed(
         self, runner: Runner, workflows: dict[str, Workflow]

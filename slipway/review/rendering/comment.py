@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from slipway.errors import ConfigError
 from slipway.findings.finding import Grade, Section
@@ -70,8 +71,9 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     for plans, folds, details in _SIZES:
         whole = f"{_whole(reviews, told, details, plans=plans, folds=folds)}\n\n{end}"
         if len(whole) <= LIMIT:
-            break
-    return whole
+            return whole
+    head = f"### {text(short(headline(reviews, told), _LONGEST))}"
+    return f"{MARKER}\n{head}\n\nToo much for a comment: `slipway review` prints it.\n\n{_data(reviews, place)}\n"
 
 
 def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
@@ -103,8 +105,15 @@ def _whole(reviews: Sequence[Review], told: Told, details: int, *, plans: bool, 
     parts = [f"{MARKER}\n### {text(headline(reviews, told))}", _table(reviews), "\n".join(map(_item, opened))]
     parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(line)}" for line, stacks in unread.items()]
     behind = [f"**{_title(one)}**\n{_listed(one.behind, details)}" for one in opened if one.behind and details]
-    more = f"{len(rest)} more for knowing" if rest else ""
+    grave = [one for one in rest if one.opens]
+    more = " · ".join(
+        f"{len(some)} more{why}"
+        for some, why in ((grave, ""), ([one for one in rest if not one.opens], " for knowing"))
+        if some
+    )
     if rest and not folds:
+        room, items = LIMIT // 4, [_item(one) for one in grave]
+        parts.append("\n".join(one for one, end in zip(items, accumulate(map(len, items)), strict=True) if end < room))
         parts.append(f"{more}: too long for a comment, `slipway review` prints them.")
     elif rest:
         behind.append("\n".join(_item(one, details) for one in rest))
@@ -162,7 +171,8 @@ def _row(review: Review) -> tuple[str, ...]:
         if one.kind == FAILED:
             changed = {"": _cell("nothing: refused", strong=True), **changed}
             continue
-        what = one.subject.cluster or (one.subject.name if one.section is Section.TEMPLATES else one.section.value)
+        template = one.subject.name if one.section is Section.TEMPLATES else ""
+        what = one.subject.cluster or template or one.section.value
         words, strong = _OF_CLUSTERS.get(one.kind, ("", False))
         if words or one.kind not in FOLLOWING:
             changed.setdefault(what, _cell(f"{what} {words}".strip(), strong=strong or one.grade is Grade.BLOCKING))
@@ -170,7 +180,7 @@ def _row(review: Review) -> tuple[str, ...]:
     refused = any(one.kind in REFUSING and one.grade is Grade.BLOCKING for one in review.yours)
     quota, policy = ("–" if refused and state == "ok" else state for state in (review.quota, review.policy))
     return (
-        text(review.stack),
+        text(short(review.stack, _LONGEST_NAME)),
         _few(changed.values()),
         _dollars(money) if money else "?",
         _cell(quota or "?", strong=quota not in ("ok", "nothing drawn", "–", "")),

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slipway.findings.finding import Grade
 from slipway.findings.kinds import IN_TABLE
-from slipway.formatting import counted
+from slipway.formatting import counted, few
 from slipway.prices import NOTABLE
 from slipway.review.rendering.lines import ON_MAIN, SIGNS, Line, Told, lines
 from slipway.review.review import Review
@@ -28,7 +28,7 @@ def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str =
         return f"⚠ {_INCOMPLETE}" if unknown else f"✓ {nothing}"
     first = opened[0]
     sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else first.sign
-    whose = "" if len(reviews) > 1 and not first.stacks else f"{', '.join(first.stacks) or reviews[0].stack}: "
+    whose = "" if len(reviews) > 1 and not first.stacks else f"{few(first.stacks) or reviews[0].stack}: "
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
     money = "" if first.lead.kind in IN_TABLE else _money(reviews, first)
     alike = [one for one in (*opened, *folded) if one.grade is first.grade and one.on_main is first.on_main]

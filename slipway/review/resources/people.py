@@ -19,7 +19,7 @@ from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.roles import above, covers, rights
 from slipway.review.resources.trainers import acting, reads, secrets, submits_as, submitting_as, trainers_alone
-from slipway.review.words import LONGEST, capital, distinct, jobs, named, told_jobs
+from slipway.review.words import LONGEST, capital, distinct, jobs, told_jobs
 from slipway.stack.members import crowd
 
 Grants = list[Grant]
@@ -28,6 +28,7 @@ _ROOM = LONGEST - 4
 """Words of a sentence, less what may come before and after it."""
 _AFTER = re.compile(r", (?:and|or|without condition|under condition) ")
 """Where a headline ends what somebody may do."""
+_ACCOUNTS = ".iam.gserviceaccount.com"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
@@ -79,14 +80,15 @@ def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
     theirs, stay = _jobs_of(member, change), tuple(after)
-    # Nobody asks who is in a group: somebody who is in one that stays loses nothing.
-    others = [one for one in stay if one.startswith(("group:", "domain:"))] if member.startswith("user:") else []
+    # Nobody asks who is in a group or a domain: somebody who is in one that stays loses nothing.
+    wider = {"user:": ("group:", "domain:"), "group:": ("domain:",)}.get(member[: member.index(":") + 1], ())
+    others = [one for one in stay if wider and one.startswith(wider)]
     words, more = f"`{member}` can't submit any more, nor read results and logs", ""
     needed = change.after.shared.get(member) if change.after else None
     if needed is not None:
         words = f"`{member}` can't submit here any more"
     if others:
-        more = f", unless in {named(f'`{one}`' for one in others) if len(others) == 1 else 'a group that stays'}"
+        more = f", unless in {f'`{others[0]}`' if len(others) == 1 else 'a group that stays'}"
     if not stay:
         more += "; nobody is left who may"
     if theirs:
@@ -100,7 +102,7 @@ def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
     if unknown and not _is_one(member):
         theirs_too = "whether it is theirs" if len(unknown) == 1 else "which of them are theirs"
         details = (f"{counted(len(unknown), 'unfinished jobs')} in the stack; {theirs_too} is not known",)
-    grade = Grade.WARNING if others else None
+    grade = Grade.WARNING if others and member.startswith("user:") else None
     subject = Subject("member", member)
     return KINDS["submitter-gone"].of(subject, words, details=details, grade=grade, field=_SUBMITTERS, more=more)
 
@@ -120,23 +122,32 @@ def _added(member: str, change: Change) -> Finding:
         return KINDS["domain-access"].of(subject, words, field=key, more=f"{more}: submitter `{member}`")
     kind, grade = ("domain-access" if who else "submitter-added"), None
     if stranger:
-        grade = Grade.BLOCKING if stranger != _NEW else Grade.WARNING
+        grade = Grade.BLOCKING if stranger not in (_NEW, _ELSEWHERE) else Grade.WARNING
         stranger = f", {stranger},"
     words, clause = f"`{member}`{stranger} {may}", f"`{member}` may run jobs"
     return KINDS[kind].of(subject, words, field=key, grade=grade, more=more, clause=clause)
 
 
-_NEW = "of a domain new here"
+_NEW, _ELSEWHERE = "of a domain new here", "of another project"
 
 
 def _stranger(member: str, change: Change) -> str:
-    """Say how a person's domain differs from those of all who may submit today; empty where one of them has it."""
+    """Say how a person's domain differs from those of all who may submit today, and an account's project from the
+    stack's; empty where one of them has it."""
+    if member.startswith("serviceAccount:") and change.after:
+        project = member.rpartition("@")[2].partition(".")[0]
+        known = {change.after.catalog.project, *(one.rpartition("@")[2].partition(".")[0] for one in _before(change))}
+        return "" if project in known or not member.endswith(f"@{project}{_ACCOUNTS}") else _ELSEWHERE
     domain = _domain(member)
-    known = {_domain(one) for one in change.before.people} - {""} if change.before else set()
+    known = {_domain(one) for one in _before(change)} - {""}
     if not domain or not known or any(domain == one or domain.endswith(f".{one}") for one in known):
         return ""
     near = [one for one in get_close_matches(domain, known, 1, 0.85) if abs(len(one) - len(domain)) <= 1]
     return f"mistyped for `{near[0]}` or a stranger's" if near else _NEW
+
+
+def _before(change: Change) -> tuple[str, ...]:
+    return change.before.people if change.before else ()
 
 
 def _domain(member: str) -> str:

@@ -99,7 +99,7 @@ def _installed(old: Template, new: Template, edited: Iterable[str]) -> Finding:
         moves = all("==" in before[one] and not {"=", "@"} & set(after[one]) for one in others)
         sides = ([some[one] for one in others] for some in (after, before))
         words.append(f"install {'the newest ' if moves else ''}{' instead of '.join(map(_named, sides))}")
-        why = "no two of them need have the same" if moves else why
+        why = "each may get another version" if moves else why
     if added:
         words.append(f"install {_named(added)}{' too' if others else ''}")
         why = "it runs with all that their account may do"

@@ -190,6 +190,9 @@ def secret(one: Differing) -> Said:
         return Said(B, f"read secret {shown(new)} as `{one.name}`", unseen)
     if old != new:
         return Said(B, f"read secret {shown(new)} instead of {shown(old)}", unseen)
+    place, was = (str(leaf).partition("/secrets/")[0] for leaf in (one.after, one.before))
+    if place != was:
+        return Said(B, f"read secret {shown(new)} of {shown(place)} instead of {shown(was)}", unseen)
     after, before = (shown(str(leaf).rpartition("/")[2]) for leaf in (one.after, one.before))
     words = f"read version {after} of secret {shown(new)} instead of {before}"
     return Said(W, words, "nobody looked whether it is still good")
@@ -197,7 +200,9 @@ def secret(one: Differing) -> Said:
 
 def account(one: Differing) -> Said:
     old, new = (_address(leaf, catalog) for leaf, catalog in ((one.before, one.was), (one.after, one.becomes)))
-    secrets = join(f"`{name}`" for name in dict.fromkeys(_secrets(one.offers)))
+    if old == new:
+        old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf in (one.before, one.after))
+    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(one.offers)))
     reads = f"read secret {secrets}" if secrets else "read and write what they need"
     return Said(
         B, f"run as account {new} instead of {old}", f"nobody looked whether that may {reads}, as the old one could"
@@ -210,7 +215,7 @@ def _address(leaf: Leaf | None, catalog: Catalog) -> str:
     return shown(found) if found else "an account of Google's"
 
 
-def _secrets(offers: Iterable[Offer]) -> Iterator[str]:
+def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
     for offer in offers:
         for pool in job_spec(offer).get("workerPoolSpecs") or ():
             code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}

@@ -37,11 +37,13 @@ class Rule:
     gone: Said | None = None
 
     def of(self, one: Differing, a: str, b: str) -> Said:
-        """`a` and `b`: the sides as a comment may have them; of a resource's full name its last part does."""
+        """`a` and `b`: the sides as a comment may have them; of a resource's full name its last part does, where that
+        differs."""
         if not isinstance(self.told, Said):
             return self.told(one)
         said = (self.added if one.before is None else self.gone if one.after is None else None) or self.told
-        a, b = (_short(leaf, side) for leaf, side in ((one.before, a), (one.after, b)))
+        short = tuple(_short(leaf, side) for leaf, side in ((one.before, a), (one.after, b)))
+        a, b = (a, b) if short[0] == short[1] else short
         given = {"a": a, "b": b, "name": one.name, "of": one.of, "last": one.name.rpartition("/")[2]}
         return Said(said.grade, said.words.format(**given), said.more.format(**given))
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.catalog.lookup import usual_offers
-from slipway.catalog.model import Catalog, Template
+from slipway.catalog.model import Catalog, Offer, Template
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.formatting import join
 from slipway.kinds import KINDS as JOB_KINDS
 from slipway.review.change import Change
 from slipway.review.templates.code import code, secret_requirements
+from slipway.review.templates.effects import secrets_of
 from slipway.review.templates.offers import no_offer_left, offers, secrets
 from slipway.review.templates.parameters import parameters, plain_defaults
 from slipway.review.templates.requests import requests
 from slipway.review.templates.usage import Usage, finding, usage
+from slipway.review.usual import job_spec
 
 
 def templates(change: Change) -> Iterator[Finding]:
@@ -34,7 +37,9 @@ def templates(change: Change) -> Iterator[Finding]:
         if was is None:
             can = any(one.available for one in usual_offers(template))
             words = f"Submitters may run `{name}`" if can else f"Submitters see `{name}`"
-            yield finding("template-added", template, words, field="slipway:templates")
+            brings = join(_brings(template, new)) if old else ""
+            grade = Grade.BLOCKING if brings else None
+            yield finding("template-added", template, words, "", brings, grade=grade, field="slipway:templates")
         elif old is not None:
             yield from _changed(change, old, new, was, template, used)
         yield from no_offer_left(was, template, new, used)
@@ -49,6 +54,29 @@ def templates(change: Change) -> Iterator[Finding]:
             more=": nobody looked whether that may read and write what the old one could",
             field="slipway:workspace.trainer",
         )
+
+
+def _brings(template: Template, catalog: Catalog) -> Iterator[str]:
+    """What a new template opens that no other has: an account, a secret, a shell."""
+    others = [one for one in catalog.templates.values() if one.name != template.name]
+    specs = [job_spec(one) for one in template.offers]
+    known = {
+        catalog.trainer,
+        *catalog.trainers.values(),
+        "",
+        *(_account(one) for each in others for one in each.offers),
+    }
+    for account in sorted({_account(one) for one in template.offers} - known):
+        yield f"as `{account}`, whose rights nobody looked at"
+    read = {secret for each in others for secret in secrets_of(each.offers)}
+    for secret in sorted({*secrets_of(template.offers)} - read):
+        yield f"reading secret `{secret}`, which no other template does"
+    if any(one.get("enableWebAccess") for one in specs):
+        yield "with a shell in the browser"
+
+
+def _account(offer: Offer) -> str:
+    return str(job_spec(offer).get("serviceAccount", ""))
 
 
 def _changed(

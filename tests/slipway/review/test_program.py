@@ -55,6 +55,7 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
         ("CODEOWNERS", "workflow-edited", "workflows"),
         ("policy/PulumiPolicy.yaml", "workflow-edited", "workflows"),
         ("Makefile", "workflow-edited", "workflows"),
+        (".gitattributes", "workflow-edited", "workflows"),
     ],
 )
 def test_edits_are_named_for_what_they_are(file: str, kind: str, subject: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 from slipway.review.change import Files
 from slipway.review.preview import Preview
 from slipway.review.program import program
-from slipway.review.stack_file import edits
+from slipway.review.stack_file import deploying, edits
 from slipway.review.words import Edit
 from tests.slipway.review.builders import STACK, change, cluster, facts, job
 
@@ -17,6 +17,24 @@ config:
   slipway:workspace:
     submitters: [a@acme.example, b@acme.example]
 """
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("gcp:impersonateServiceAccount", True),
+        ("gcp:universeDomain", True),
+        ("pulumi:disable-default-providers", True),
+        ("secretsprovider", True),
+        ("gcp:project", False),
+        ("slipway:templates", False),
+        ("acme:team", False),
+    ],
+)
+def test_what_the_engine_deploys_as_needs_an_approval(key: str, told: bool) -> None:
+    files = Files(stacks={STACK: (Edit(key, "", "x"),)})
+    found = list(deploying(change(facts(), facts(), files=files)))
+    assert [(one.kind, one.field) for one in found] == [("guard-unproven", key)] * told
 
 
 @pytest.mark.parametrize(
@@ -32,8 +50,9 @@ config:
         ("a@acme.example, b@acme.example", "b@acme.example, a@acme.example", []),
         ("replicas: 2", "replicas:   2  # two", []),
         ("config:", "config: [", []),
+        ("config:", "secretsprovider: x\nconfig:", [Edit("secretsprovider", "", "x")]),
     ],
-    ids=("value", "gone", "list", "order", "form", "no YAML"),
+    ids=("value", "gone", "list", "order", "form", "no YAML", "top level"),
 )
 def test_keys_that_differ(old: str, new: str, told: list[Edit]) -> None:
     assert list(edits(BEFORE, BEFORE.replace(old, new))) == told

@@ -125,6 +125,24 @@ def test_the_gravest_fit_one_screen() -> None:
     assert "12 more" not in told
 
 
+def test_what_is_grave_is_never_called_for_knowing_nor_left_out_first() -> None:
+    many = [consequence(f"`x{n}` goes", subject=f"cluster x{n}", details=("why " * 90,) * 9) for n in range(12)]
+    notes = [consequence(f"`y{n}` comes", Grade.NOTE, kind=f"made-{n}", subject=f"cluster y{n}") for n in range(9)]
+    differing = tuple(replace(one, kind=f"goes-{n}") for n, one in enumerate(many))
+    told = comment([replace(QUIET, consequences=(*differing, *notes))])
+    assert "5 more · 9 more for knowing" in told
+    long = tuple(replace(one, details=("why " * 2000,) * 100) for one in differing)
+    cut = comment([replace(QUIET, consequences=(*long, *notes), plan=("create " * 900,) * 99)])
+    assert len(cut) <= LIMIT and all(f"`x{n}` goes" in cut for n in range(12))
+
+
+def test_what_no_form_holds_is_a_headline() -> None:
+    unread = tuple(f"{n} {'could not be read ' * 40}" for n in range(300))
+    told = comment([replace(QUIET, stack="s" * 70_000, incomplete=unread)])
+    assert len(told) <= LIMIT and "Too much for a comment" in told
+    assert contents(told, "comment")[0]
+
+
 @pytest.mark.parametrize("count", [10, 1000, 20_000])
 def test_never_longer_than_a_comment_may_be(count: int) -> None:
     details = tuple(f"`job-{n}` (somebody, running 3 h)" for n in range(count))
@@ -195,6 +213,12 @@ def test_otherwise_than_on_main_is_yours() -> None:
     assert beside(yours, main).yours == yours.consequences
 
 
+def test_otherwise_in_what_a_sentence_leaves_out_is_yours_too() -> None:
+    main = Review("prod", (consequence("runs as `owner`", details=("`owner@acme-ml`",)),))
+    yours = Review("prod", (consequence("runs as `owner`", details=("`owner@evil`",)),))
+    assert beside(yours, main).yours == yours.consequences
+
+
 @pytest.mark.parametrize("name", ["lora", "gemma2-lora-and-a-long-name"])
 def test_the_headline_says_what_happens_to_what_is_named_first(name: str) -> None:
     changed = replace(QUIET, consequences=(consequence(f"`{name}`: timeout: 1 h → 9 h"),))
@@ -236,6 +260,7 @@ HOSTILE = [
     "a`b`c`",
     "line\n# heading",
     "| cell |",
+    "`a|![x](https://evil.example/p.png)`",
 ]
 
 

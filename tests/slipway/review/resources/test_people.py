@@ -116,7 +116,7 @@ def test_a_person_shut_out_blocks_where_no_group_stays_that_may_have_them() -> N
     [
         ("user:kim@acme.example", Grade.NOTE),
         ("user:kim@eu.acme.example", Grade.NOTE),
-        ("serviceAccount:ci@other.iam.gserviceaccount.com", Grade.NOTE),
+        ("serviceAccount:ci@other.iam.gserviceaccount.com", Grade.WARNING),
         ("user:kim@contractor.example", Grade.WARNING),
         ("domain:contractor.example", Grade.WARNING),
         ("group:ml@acme.exmaple", Grade.BLOCKING),

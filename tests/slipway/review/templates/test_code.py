@@ -130,6 +130,13 @@ def test_code_that_uses_what_it_defines_no_more_blocks() -> None:
     assert one.grade is Grade.BLOCKING and "`main`" in one.sentence
 
 
+def test_hints_that_something_uses_are_code() -> None:
+    uses = "from typing import cast\n\ndef main(n: int) -> None:\n    print(cast(int, n))\n"
+    assert edit(FILE, uses, uses.replace("from typing import cast\n", "")).missing == ("cast",)
+    read = "import tyro\n\ndef main(n: int) -> None:\n    print(n)\n\ntyro.cli(main)\n"
+    assert not edit(FILE, read, read.replace("n: int", "n: str")).same
+
+
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
 
