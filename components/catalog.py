@@ -8,12 +8,13 @@ from typing import Any
 
 import pulumi
 
-from components.gcp import cloudquota, storage
 from slipway.catalog import model
 from slipway.catalog.document import write
 from slipway.cloud.quotas import SERVICE
 from slipway.packages.source_package import SourcePackage
 from slipway.quota.request import QuotaRequest
+
+from .gcp import cloudquota, storage
 
 
 class Catalog(pulumi.ComponentResource):

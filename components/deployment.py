@@ -10,16 +10,6 @@ from typing import Any
 
 import pulumi
 
-from components.catalog import Catalog, JobTemplate, QuotaCheck
-from components.engine import ADVICE, Run
-from components.persistent_resource import (
-    AdoptedResource,
-    Creation,
-    OtherRegions,
-    PersistentResource,
-    RetiringResource,
-)
-from components.workspace import Workspace
 from slipway.cloud.foreign_words import ON_ERROR
 from slipway.creation.parallel_creation import creator
 from slipway.deployment.checkout import checkout_revision
@@ -32,6 +22,17 @@ from slipway.generations.action import DELETE, What
 from slipway.live import Live, Unknown, Use
 from slipway.review.preview_text import preview_text
 from slipway.state import State
+
+from .catalog import Catalog, JobTemplate, QuotaCheck
+from .engine import ADVICE, Run
+from .persistent_resource import (
+    AdoptedResource,
+    Creation,
+    OtherRegions,
+    PersistentResource,
+    RetiringResource,
+)
+from .workspace import Workspace
 
 _PACKAGES = Path(".slipway/packages")  # relative: the state keeps the path, and checkouts differ
 _OUTPUTS = ("clusters", "retiring", "catalog", "work", "trainer")

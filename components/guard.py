@@ -18,11 +18,12 @@ from typing import Any
 
 import pulumi
 
-from components.engine import in_thread
 from slipway.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.errors import SlipwayError
 from slipway.live import Unknown, Use
 from slipway.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
+
+from .engine import in_thread
 
 NAME = "slipway-guard-v1"
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"

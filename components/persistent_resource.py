@@ -10,10 +10,11 @@ from typing import Any
 
 import pulumi
 
-from components.engine import in_thread
-from components.gcp import storage, vertex
 from slipway.cluster import PROTECT, CurrentCluster
 from slipway.generations.action import Action
+
+from .engine import in_thread
+from .gcp import storage, vertex
 
 HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it

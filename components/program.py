@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.engine import ADVICE, Run, configured, explain_errors, give_advice, known, left
-from components.guard import check, guard
 from slipway.clock import right_time
 from slipway.deployment.deletion_guard import guarded_use
 from slipway.deployment.live_plan import read_and_plan
@@ -27,6 +25,9 @@ from slipway.live import Live, Unknown
 from slipway.stack.stack import Stack
 from slipway.state import State, refuse_move, stack_locations
 
+from .engine import ADVICE, Run, configured, explain_errors, give_advice, known, left
+from .guard import check, guard
+
 if TYPE_CHECKING:
     from slipway.deployment.deployment import ProvenStack
     from slipway.deployment.orphan_cleanup import OrphanCleanup
@@ -36,16 +37,18 @@ SAID = 32
 """The exit code by which Pulumi's language host knows that the person has been told why."""
 
 
-def deploy(checkout: Path) -> None:
-    """Declare the stack that the engine names, by its file in `checkout`; or take it down, for SLIPWAY_PURPOSE=destroy.
+def deploy(program: str) -> None:
+    """Declare the stack that the engine names, or take it down, for SLIPWAY_PURPOSE=destroy.
 
-    An error is told to the person, and ends the process.
+    `program` is the path of the `__main__.py` that calls this: stack files, templates and jobs are those beside it. An
+    error is told to the person, and ends the process.
     """
     # Else the interpreter looks through all that pulumi brings for garbage, as it imports the rest and as it ends: a
     # quarter of the program's time.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
     explain_errors(os.environ)
+    checkout = Path(program).resolve().parent
     try:
         if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
             _take_down(checkout)
@@ -78,7 +81,7 @@ def _up(checkout: Path) -> None:
     proven = prove_stack(stack, checkout / "templates")
     with ThreadPoolExecutor(1) as background:
         deciding = background.submit(copy_context().run, _decide, run, proven, now)
-        from components.deployment import up
+        from .deployment import up
 
         up(run, proven, grace, use, hooks, deciding.result)
 
@@ -130,7 +133,7 @@ def _take_down(checkout: Path) -> None:
         for warning in untold_grants(stay, run.project):
             pulumi.log.warn(warning)
         if stay:
-            from components.workspace import leave_grants
+            from .workspace import leave_grants
 
             leave_grants([one.grant for one in stay], run.project)
 

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from components.gcp import projects, serviceaccount, storage
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -29,6 +28,8 @@ from slipway.facts import WORKSPACE
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
 from slipway.state import StateGrant
+
+from .gcp import projects, serviceaccount, storage
 
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30

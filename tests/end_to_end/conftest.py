@@ -10,6 +10,7 @@ import pytest
 
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
+from tests.checkouts.laptop import uv
 from tests.local.conftest import FAST, ROOT, LocalCloud
 
 FAST_FLAGS = tuple(word for setting in FAST for word in ("--set", setting))
@@ -78,3 +79,16 @@ def faults(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
 def settings(cloud: LocalCloud) -> Callable[..., None]:
     """Changes settings of the cloud."""
     return lambda **values: cloud.rest("POST", "/slipway/settings", values)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy: a build leaves its own files beside what it builds."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    for name in ("slipway", "components", "local"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    uv("build", "--wheel", "--out-dir", source / "dist", source)
+    (built,) = (source / "dist").glob("slipway_vertex-*.whl")
+    return built

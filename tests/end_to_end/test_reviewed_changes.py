@@ -48,7 +48,7 @@ def template(old: str, new: str, file: str = "templates/nap.py") -> Edit:
 
 
 def program(line: str) -> Edit:
-    return template("deploy(Path", f"{line}\ndeploy(Path", "__main__.py")
+    return template("deploy(", f"{line}\ndeploy(", "__main__.py")
 
 
 @dataclass(frozen=True)

@@ -3,75 +3,22 @@
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.checkouts.checkout import Checkout
-from tests.checkouts.shell import Done
+from tests.checkouts.laptop import UV, Laptop, uv
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
 BAR_MB = 40
-_UV = Path(sys.executable).with_name("uv")
-
-
-@dataclass(frozen=True)
-class Laptop:
-    """An environment with the package and nothing else, and somebody's folder."""
-
-    programs: Path
-    folder: Path
-    environ: dict[str, str]
-
-    def run(self, program: str, *arguments: str) -> Done:
-        done = subprocess.run(
-            [self.programs / program, *arguments],
-            cwd=self.folder,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    def slipway(self, *arguments: str) -> Done:
-        return self.run("slipway", *arguments)
-
-    def well(self, *arguments: str) -> Done:
-        done = self.slipway(*arguments)
-        assert done.code == 0, done.said
-        return done
-
-    def python(self, program: str) -> str:
-        done = self.run("python", "-c", program)
-        assert done.code == 0, done.said
-        return done.out.strip()
-
-
-def uv(*arguments: str | Path) -> None:
-    subprocess.run([_UV, *arguments, "--quiet"], check=True)
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy: a build leaves its own files beside what it builds."""
-    source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    for name in ("slipway", "components", "local"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    uv("build", "--wheel", "--out-dir", source / "dist", source)
-    (built,) = (source / "dist").glob("slipway_vertex-*.whl")
-    return built
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +47,7 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"slipway", "slipway_vertex"}
     here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("*") if path.is_file()}
+    here |= {f"slipway/components/{path.name}" for path in (ROOT / "components").glob("*.py")}
     assert {name for name in names if name.startswith("slipway/")} == {
         name for name in here if "__pycache__" not in name
     }
@@ -135,8 +83,9 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
 """
     done = Laptop(environment / "bin", tmp_path, dict(os.environ)).python(program)
     missing = [line.split() for line in done.splitlines()]
-    assert {package for _, package in missing} == {"pydantic"}
+    assert {package for _, package in missing} == {"pydantic", "pulumi"}
     deploying = (
+        "slipway.components.",
         "slipway.stack",
         "slipway.deployment.",
         "slipway.creation.",
@@ -209,6 +158,6 @@ def what_deploying_needs_is_named_where_it_is_missing(laptop: Laptop) -> None:
     assert (done.code, done.out) == (2, "")
     assert "Traceback" not in done.err
     (fix,) = re.findall(r"fix: (uv pip install --python \S+ 'slipway-vertex\[deploy\] @ file://.*')", done.err)
-    typed = [str(_UV), *shlex.split(fix)[1:], "--dry-run"]
+    typed = [str(UV), *shlex.split(fix)[1:], "--dry-run"]
     tried = subprocess.run(typed, capture_output=True, text=True, check=False, env=laptop.environ)
     assert tried.returncode == 0 and "+ pulumi==" in tried.stderr, tried.stderr
