@@ -46,6 +46,14 @@ def adding(extra: str) -> str:
     return _install(requirement(_origin(), extra))
 
 
+def source(extra: str = "") -> str:
+    """Return the source that this runs from, as a line of requirements.txt."""
+    if checkout():
+        return requirement({"url": PACKAGE.parent.as_uri(), "dir_info": {}}, extra)
+    origin = _origin()
+    return requirement(origin, extra) + ("" if origin else f"=={version()}")
+
+
 def updating() -> str:
     """Return what to do for a newer slipway: a command where its source stays the same, else the source."""
     if checkout():

@@ -25,7 +25,6 @@ NOTHING_SENT = "interrupted; nothing was sent"
 _HELPERS = "terminal"
 _ELSEWHERE = {
     "help": "slipway --help",
-    "init": "copy stacks/Pulumi.dev.yaml of the checkout and edit it, then slipway check",
     "login": "gcloud auth application-default login",
     "run": "slipway submit",
     "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",

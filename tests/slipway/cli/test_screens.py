@@ -237,7 +237,6 @@ def test_an_unknown_command_gets_a_suggestion(snapshot: SnapshotAssertion, capsy
         ("show", "slipway jobs show or slipway templates show"),
         ("status", "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor"),
         ("version", "slipway --version"),
-        ("init", "copy stacks/Pulumi.dev.yaml of the checkout and edit it, then slipway check"),
         ("ui", "slipway jobs open JOB, for its page in the console"),
     ):
         assert main([typed, "dask-digits"]) == 2

@@ -1,0 +1,84 @@
+"""In an empty folder, with the wheel and its extra alone, `slipway init` makes a repository that checks itself. # D8"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.laptop import Laptop, uv
+from tests.local.conftest import ROOT
+
+pytestmark = pytest.mark.journey
+FLAGS = ("--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--team", "@acme/ml", "--yes")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    made = tmp_path_factory.mktemp("deploying") / "environment"
+    uv("venv", "--python", sys.executable, made)
+    pinned = ("--constraint", ROOT / "requirements-dev.txt")
+    # The engine lists packages with pip, which `make setup` of the new repository has from Python.
+    uv("pip", "install", "--python", made / "bin" / "python", f"{wheel}[deploy]", "pip", *pinned)
+    return made
+
+
+@pytest.fixture
+def laptop(environment: Path, tmp_path: Path) -> Laptop:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    return Laptop(environment / "bin", tmp_path, {**kept, "NO_COLOR": "1"})
+
+
+def test_an_empty_folder_becomes_a_checked_repository(laptop: Laptop) -> None:
+    laptop.well("init", "acme-training", *FLAGS)
+    made = Laptop(laptop.programs, laptop.folder / "acme-training", laptop.environ)
+    assert "ok  dev" in made.well("check").out
+    tested = made.run("python", "tests/test_stacks.py")
+    assert tested.code == 0 and "Ran 1 test" in tested.err, tested.said
+    (source,) = (made.folder / "requirements.txt").read_text().splitlines()
+    assert source.startswith("slipway-vertex[deploy] @ file://") and ".whl" in source
+
+    found = made.python("import slipway.components.program as program; print(program.__file__)")
+    assert Path(found).is_relative_to(laptop.programs.parent), "no file of this checkout"
+
+    stack = made.folder / "stacks" / "Pulumi.dev.yaml"
+    stack.write_text(stack.read_text().replace("n1-standard-4", "n1-standard-8"))
+    mistaken = made.run("python", "tests/test_stacks.py")
+    assert mistaken.code == 1 and "hello" in mistaken.err, mistaken.said
+
+
+def test_its_program_deploys_from_the_wheel(laptop: Laptop, checkout: Checkout) -> None:
+    laptop.well("init", "acme-training", *FLAGS)
+    shutil.copy(laptop.folder / "acme-training" / "__main__.py", checkout.folder)
+    checkout.write()
+    path = os.pathsep.join([str(laptop.programs), checkout.environ("deployer")["PATH"]])
+    done = checkout.pulumi("up", PATH=path, PYTHONPATH="")
+    assert done.code == 0, done.said
+    assert any("slipway:components:Catalog::" in one["urn"] for one in checkout.resources())
+
+
+def test_it_is_run_again_without_losing_an_edit(laptop: Laptop) -> None:
+    laptop.well("init", "mine", *FLAGS)
+    folder = laptop.folder / "mine"
+    edited = folder / "README.md"
+    edited.write_text("ours")
+    (folder / "Makefile").unlink()
+    again = laptop.well("init", "mine", "--yes")
+    assert edited.read_text() == "ours" and (folder / "Makefile").is_file()
+    assert again.out.split() == ["mine/Makefile"]
+
+
+def test_a_folder_of_somebody_else_is_refused_and_stays_as_it_is(laptop: Laptop) -> None:
+    (laptop.folder / "notes.txt").write_text("mine")
+    refused = laptop.slipway("init", ".", *FLAGS)
+    assert (refused.code, [path.name for path in laptop.folder.iterdir()]) == (2, ["notes.txt"])
+
+
+def test_without_its_values_nothing_is_written(laptop: Laptop) -> None:
+    refused = laptop.slipway("init", "mine", "--yes", "--project", "acme-ml-dev")
+    assert (refused.code, list(laptop.folder.iterdir())) == (2, [])
+    assert "--submitter" in refused.err
