@@ -20,7 +20,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 
 LOCK ?= --upgrade
 STACK ?= local
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults review verify-cloud setup lock release help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults review select verify-cloud setup lock release help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -67,6 +67,11 @@ review: setup ## what this checkout would do, judged by the code of BASE: make r
 	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as previewer); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
 	$(PY) -m journey.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
+
+select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…]
+	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as deployer); eval "$$environment"; fi; \
+	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
+	$(PY) -m journey.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)

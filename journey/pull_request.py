@@ -107,7 +107,7 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
 def silent(stack: str, why: str) -> SlipwayError:
     fix = f"pulumi preview --stack {stack}"
     if "no stack named" in why:
-        fix = "make demo, which deploys it" if stack == "local" else f"pulumi stack select --create {stack}"
+        fix = "make demo, which deploys it" if stack == "local" else f"make select STACK={stack}"
     return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
 
 

@@ -26,9 +26,9 @@ print({"gh": "4711", "gcloud": "100000000001"}.get(name, ""))
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """What the guide's blocks ask of gcloud, gh, pulumi and git, each call with its arguments."""
+    """What the guide's blocks ask of gcloud, gh, make and git, each call with its arguments."""
     folder = tmp_path_factory.mktemp("guide")
-    for name in ("gcloud", "gh", "pulumi", "git"):
+    for name in ("gcloud", "gh", "make", "git"):
         (folder / name).write_text(STAND_IN)
         (folder / name).chmod(0o755)
     checkout = folder / "checkout"
@@ -132,10 +132,9 @@ class TestVariables:
 
 
 def test_the_stack_is_made_with_the_key_and_the_commit_stays(calls: list[list[str]]) -> None:
-    pulumi = next(index for index, call in enumerate(calls) if call[0] == "pulumi")
-    assert calls[pulumi][1:5] == ["stack", "select", "dev", "--create"]
-    assert calls[pulumi][-1].startswith("gcpkms://projects/acme-ml-ci/")
-    assert calls[pulumi + 1] == ["git", "checkout", "--", "stacks/Pulumi.dev.yaml"]
+    (made,) = [call for call in calls if call[0] == "make"]
+    assert made[1:3] == ["select", "STACK=dev"]
+    assert made[3].startswith("KEY=gcpkms://projects/acme-ml-ci/")
 
 
 def test_the_checks_to_require_are_reported_by_jobs_of_those_names(workflows: dict[str, Workflow]) -> None:  # D7

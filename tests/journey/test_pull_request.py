@@ -20,7 +20,7 @@ def test_without_the_engine(tmp_path: Path) -> None:
         judged(Repository(tmp_path, {"PATH": str(tmp_path)}), "main", ["local"], [])
 
 
-@pytest.mark.parametrize(("stack", "fix"), [("local", "make demo"), ("dev", "pulumi stack select --create dev")])
+@pytest.mark.parametrize(("stack", "fix"), [("local", "make demo"), ("dev", "make select STACK=dev")])
 def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix: str) -> None:
     engine, file = tmp_path / "pulumi", tmp_path / "stacks" / f"Pulumi.{stack}.yaml"
     engine.write_text(f"#!/bin/sh\necho \"error: no stack named '{stack}' found\" >&2\nexit 255\n")

@@ -1,0 +1,66 @@
+"""`make select STACK=…`: selects a stack, and makes it where there is none, with the reviewed stack file left as it is.
+
+`pulumi stack select --create` writes that file anew. So the engine makes the stack from a copy of the project's files,
+and selects it here afterwards, which writes nothing. A run that is killed leaves at most an empty stack, which the next
+one selects.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from slipway.errors import ConfigError, SlipwayError
+
+
+def select(folder: Path, stack: str, secrets_provider: str = "") -> None:
+    """The project in `folder` has `stack` selected then; `secrets_provider` holds the key of a state that is made."""
+    project, declared = Path("Pulumi.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
+    if not (folder / declared).is_file():
+        raise ConfigError(
+            f"there is no {declared}", why="each stack has a file", fix="make select STACK=NAME, a stack of stacks/"
+        )
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name)
+        (copy / declared).parent.mkdir()
+        for file in (project, declared):
+            shutil.copyfile(folder / file, copy / file)
+        key = ("--secrets-provider", secrets_provider) if secrets_provider else ()
+        _pulumi(copy, stack, "--create", *key)
+    _pulumi(folder, stack)
+
+
+def _pulumi(folder: Path, stack: str, *flags: str) -> None:
+    command = ("pulumi", "stack", "select", *flags, "--non-interactive", "--", stack)
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError as problem:
+        raise ConfigError("pulumi can't be run", why=str(problem), fix="install Pulumi, or put it on PATH") from problem
+    if done.returncode:
+        raise SlipwayError(
+            f"stack {stack} can't be selected",
+            why=done.stderr.strip() or f"exit code {done.returncode}",
+            fix="see what pulumi says; PULUMI_BACKEND_URL says where the state is",
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make select", description=__doc__)
+    parser.add_argument("--stack", required=True)
+    parser.add_argument("--secrets-provider", default="", help="the key of a new stack's secrets: gcpkms://…")
+    options = parser.parse_args()
+    try:
+        select(Path.cwd(), options.stack, options.secrets_provider)
+    except SlipwayError as problem:
+        print(problem.render(), file=sys.stderr)
+        return problem.exit_code
+    print(f"stack {options.stack} is selected; stacks/Pulumi.{options.stack}.yaml is as it was")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
