@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from slipway.cli.review import files_of
+from slipway.findings.finding import Subject
+from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import MARKER
+from slipway.review.review import Review as Told
+from slipway.review.review import write
 from tests.checkouts.shell import Done, slipway
 
 RECORDED = Path(__file__).parents[1] / "review" / "recorded"
@@ -259,3 +263,11 @@ def test_a_link_is_neither_the_same_program_nor_a_plain_template(
     found = files_of("files", "head")
     assert "components/guard.py" in found.touched
     assert "is a link" in found.template_code["templates/lora.py"][0]
+
+
+def test_the_gate_s_notes_hide_what_the_comment_hides(review: Review, tmp_path: Path) -> None:
+    gone = KINDS["submitter-gone"].of(Subject("member", "user:eve.adams@acme.example"), "`eve.adams@acme.example` goes")
+    (tmp_path / "one.json").write_text(json.dumps(write(Told("prod", (gone,)))))
+    done = review("one.json", "--gate", "--redact")
+    assert done.code == 5 and "e…@acme.example goes" in done.err
+    assert "eve.adams" not in done.said
