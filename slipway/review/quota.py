@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.catalog.lookup import usual_offers
 from slipway.facts import QuotaFacts, QuotaLine
@@ -159,6 +159,9 @@ def _offers(ground: _Ground, line: QuotaLine) -> Iterator[Finding]:
     was = ground.before.get(line.key)
     if not line.short or (was and was.short >= line.short):
         return
+    # What is as short as before is nobody's news.
+    more = {who: much for who, much in line.drawn.items() if much > (was.drawn.get(who, 0) if was else 0)}
+    line = replace(line, drawn=more or line.drawn)
     yield KINDS["quota-short-at-most"].of(
         Subject("quota", line.key),
         f"A single run by {_pools(line)} can't start",

@@ -200,7 +200,7 @@ def _minimum_below_default(change: Change) -> Iterator[Finding]:
                     f"Usual jobs of `{name}` wait until pool `{where}` has grown",
                     more=f": they take {needs} `{pool.machine}`, and it keeps {kept}",
                     details=() if by == where else (f"as `{by}`",),
-                    field=_key(place[0], pool, _low(pool)),
+                    field=_key(place[0], pool, _low(pool)) if pool.min < was.min else "",
                 )
 
 
