@@ -219,7 +219,7 @@ def _replaced(one: Succession, old: Cluster, new: Cluster, change: Change) -> Fi
         "cluster-in-place",
         one.name,
         f"`{one.name}` is deleted first, then made anew",
-        more=f": nobody can submit to it in between{back}{waits}",
+        more=f": nobody can submit in between{back}{waits}",
         details=(*map(str, one.edits), *listed),
         grade=None if scarce(old) or scarce(new) or listed else Grade.WARNING,
         key=one.key,

@@ -177,14 +177,16 @@ def _row(review: Review) -> tuple[str, ...]:
         if words or one.kind not in FOLLOWING:
             changed.setdefault(what, _cell(f"{what} {words}".strip(), strong=strong or one.grade is Grade.BLOCKING))
     money = review.money
-    refused = any(one.kind in REFUSING and one.grade is Grade.BLOCKING for one in review.yours)
-    quota, policy = ("–" if refused and state == "ok" else state for state in (review.quota, review.policy))
+    refused = any(one.kind in (*REFUSING, FAILED) and one.grade is Grade.BLOCKING for one in review.yours)
+    worse = {one.section for one in review.yours if one.grade > Grade.NOTE}
     return (
         text(short(review.stack, _LONGEST_NAME)),
         _few(changed.values()),
         _dollars(money) if money else "?",
-        _cell(quota or "?", strong=quota not in ("ok", "nothing drawn", "–", "")),
-        _cell(policy or "?", strong=policy not in ("ok", "none", "–", "")),
+        *(
+            _cell("–" if refused and state.startswith("ok") else state or "?", strong=section in worse)
+            for state, section in ((review.quota, Section.QUOTA), (review.policy, Section.POLICY))
+        ),
     )
 
 
