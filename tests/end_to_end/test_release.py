@@ -37,7 +37,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository")
     for name in (*FILES, *(path.name for path in ROOT.glob("requirements*.txt"))):
         shutil.copy(ROOT / name, folder)
-    shutil.copytree(ROOT / "slipway", folder / "slipway", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("slipway", "components"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     project = folder / "pyproject.toml"
     project.write_text(re.sub(r'(?m)^version = ".*"', f'version = "{VERSION}"', project.read_text()))
     (folder / "CHANGELOG.md").write_text(
@@ -94,6 +95,7 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     assert "- The first." in (made / "notes.md").read_text() and commit in (made / "notes.md").read_text()
     wheel = zipfile.ZipFile(made / f"{NAME}-py3-none-any.whl")
     assert wheel.read("slipway/commit.txt").decode().strip() == commit
+    assert {"slipway/components/program.py", "slipway/starter/Makefile.in"} <= set(wheel.namelist())
     with tarfile.open(made / f"{NAME}.tar.gz") as sources:
         assert f"{NAME}/slipway/machines/table.json" in sources.getnames()
     bill = json.loads((made / "sbom.cdx.json").read_text())
