@@ -185,23 +185,35 @@ def _minimum_below_default(change: Change) -> Iterator[Finding]:
     old, new = change.old, change.new
     if old is None or new is None:
         return
+    waiting: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, (needs, offer) in taken(template).items():
             was, pool = _pool(old.clusters, *place), _pool(new.clusters, *place)
-            if was is None or pool is None or place not in before:
-                continue
-            where = "/".join(place)
-            if needs > pool.min and before[place][0] <= was.min:
-                kept = f"{pool.min}" if was.min == pool.min else f"{pool.min}, {was.min} before"
+            if was and pool and place in before and needs > pool.min and before[place][0] <= was.min:
                 by = offer.label(template.kind, with_cluster=True)
-                yield KINDS["minimum-below-default"].of(
-                    Subject("pool", where, f"for template {name}"),
-                    f"Usual jobs of `{name}` wait until pool `{where}` has grown",
-                    more=f": they take {needs} `{pool.machine}`, and it keeps {kept}",
-                    details=() if by == where else (f"as `{by}`",),
-                    field=_key(place[0], pool, _low(pool)) if pool.min < was.min else "",
-                )
+                waiting.setdefault(place, []).append((name, needs, by))
+    for place, some in waiting.items():
+        yield _below_default(
+            place, some, old.clusters[place[0]].pools[place[1]], new.clusters[place[0]].pools[place[1]]
+        )
+
+
+def _below_default(place: tuple[str, str], some: Sequence[tuple[str, int, str]], was: Pool, pool: Pool) -> Finding:
+    where, most = "/".join(place), max(needs for _, needs, _ in some)
+    kept = f"{pool.min}" if was.min == pool.min else f"{pool.min}, {was.min} before"
+    several = len(some) > 1
+    return KINDS["minimum-below-default"].of(
+        Subject("pool", where, "" if several else f"for template {some[0][0]}"),
+        f"Usual jobs of {named(f'`{name}`' for name, _, _ in some)} wait until pool `{where}` has grown",
+        more=f": they take {'up to ' * several}{most} `{pool.machine}`, and it keeps {kept}",
+        details=(f"`{name}` takes {needs}" for name, needs, _ in some) if several else _by(some[0][2], where),
+        field=_key(place[0], pool, _low(pool)) if pool.min < was.min else "",
+    )
+
+
+def _by(label: str, where: str) -> tuple[str, ...]:
+    return () if label == where else (f"as `{label}`",)
 
 
 def _pool(clusters: Mapping[str, Cluster], cluster: str, pool: str) -> Pool | None:
