@@ -52,9 +52,11 @@ class Failure:
 def read_failure(context: Context, job: VertexJob) -> Failure | None:
     """Read a failure; None for a job that has not failed, or never ran. What can't be read is reported in the result,
     not raised."""
-    if job.state != "JOB_STATE_FAILED" or job.start_time is None or not job.log_ids:
-        return None
     found = REPLICA.search(job.error)
+    # A job has begun once all its replicas have: one that failed before the last of them did ran all the same.
+    ran = job.start_time is not None or found is not None
+    if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
+        return None
     read = _memory if _OUT_OF_MEMORY.search(job.error) else _last_lines
     try:
         return read(context, job, _failed_first(job), found[0] if found else "")
@@ -78,7 +80,7 @@ def _last_lines(context: Context, job: VertexJob, trial: Trial | None, task: str
 
 def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
     end = job.end_time or context.now
-    begin = max(job.start_time or end, end - _BEFORE)
+    begin = max(job.start_time or job.create_time or end, end - _BEFORE)
     monitoring = context.brief.monitoring(context.catalog.project)
     ids = (trial.job.rsplit("/", 1)[-1],) if trial else job.run_ids
     series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]

@@ -1,13 +1,17 @@
 """A failed job says why where its failure is told: by `--wait`, `--follow`, `jobs show` and Python's exception."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 import slipway
+from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import Logging
+from slipway.context import Context
 from slipway.errors import ResourceError
+from slipway.jobs.failure import read_failure
 from tests.slipway.cli.stack import PROJECT, Stack
 
 BROKEN = "import sys; print('fine'); print('warned', file=sys.stderr); raise ValueError('the data is not there')"
@@ -71,6 +75,17 @@ def test_of_several_replicas_it_is_the_one_that_the_service_names(stack: Stack) 
     done = stack.run("submit", "crew", "-p", f"code={CREW}", "-p", "workers=2", "--wait")
     assert done.code == 4 and "The replica workerpool1-" in done.err
     assert "the last lines of workers-" in done.err and "worker gives up" in done.err and "chief waits" not in done.err
+
+
+def test_a_replica_that_failed_before_the_last_one_began_is_read_too(stack: Stack) -> None:
+    """The service has no time at which such a job began."""
+    stack.run("submit", "hello", "-p", f"code={BROKEN}", "--wait")
+    (body,) = stack.jobs()
+    body.pop("startTime", None)
+    context, job = Context(environ=stack.env(), folder=stack.folder), VertexJob.read(body)
+    failure = read_failure(context, job)
+    assert failure is not None and failure.who == "main" and failure.lines[-1].startswith("ValueError: the data is")
+    assert read_failure(context, replace(job, error="Resources are insufficient")) is None, "it never ran"
 
 
 def test_a_job_that_wrote_no_error_shows_its_last_lines_and_one_that_wrote_nothing_none(stack: Stack) -> None:
