@@ -66,20 +66,22 @@ review: setup ## what this checkout would do, judged by the code of BASE: make r
 	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }
 	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as previewer); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
-	$(PY) -m journey.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
+	$(PY) -m local.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
 select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…]
 	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as deployer); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
-	$(PY) -m journey.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
+	$(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)
 
 lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt
-	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy --group dev \
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local --group dev \
 		-o requirements-dev.txt
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local -c requirements-dev.txt \
+		-o slipway/starter/requirements-local.lock
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group release -o requirements-release.txt
 
 release: setup ## sources, wheel, notes, bill of materials and hashes of this commit, in dist/: make release VERSION=1.2.3

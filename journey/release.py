@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from journey import changelog
-from journey.pull_request import Repository
+from local.pull_request import Repository
 from slipway.errors import ConfigError, Interrupted, SlipwayError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")

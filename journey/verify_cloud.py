@@ -16,18 +16,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from journey.backend import file_backend
 from journey.budget import Budget, budget
-from journey.commands import Actor
 from journey.guarded import guarded
-from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
-from journey.play import Play
 from journey.probes.verification import ProbeRun
 from journey.project import lay_out
-from journey.report import gain, pool_cost, table
 from journey.sweep import Ours, Sweep
 from journey.trial import TEMPLATE, per_hour, stack, values
-from journey.turn import turn
+from local.backend import file_backend
+from local.demo.commands import Actor
+from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
+from local.demo.play import Play
+from local.demo.report import gain, pool_cost, table
+from local.demo.turn import turn
 from slipway.cloud.connection import connect
 from slipway.errors import Cancelled, ConfigError, SlipwayError
 from slipway.files import write_atomically

@@ -1,0 +1,33 @@
+"""The laptop: Google's APIs on this machine, the provider that speaks to them, the engine, and the demo.
+
+In a checkout it is the package `local`; the wheel has it as `slipway.local`. Its modules import each other relatively.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = __name__
+_INSTALLED = "." in PACKAGE
+COMMAND = f"python {'-P ' if _INSTALLED else ''}-m {PACKAGE}"
+"""What a person types: a folder of theirs may be called as one of ours."""
+IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
+"""The folder that must be on the path of a process that runs one of these modules: a checkout, or site-packages."""
+
+
+def project_folder() -> Path:
+    """The checkout; where this is installed, the nearest folder upwards with a Pulumi.yaml, else the current one."""
+    if not _INSTALLED:
+        return IMPORTED_FROM
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "Pulumi.yaml").is_file()), here)
+
+
+def module_command(python: Path | str, module: str) -> list[str]:
+    """The command that runs a module of this package, wherever it is run and whatever lies there."""
+    return [str(python), "-P", "-m", f"{PACKAGE}.{module}"]
+
+
+def module_path() -> dict[str, str]:
+    """What that command needs in its environment: in a checkout the path, as it may not be installed."""
+    return {} if _INSTALLED else {"PYTHONPATH": str(IMPORTED_FROM)}

@@ -1,6 +1,7 @@
 """`python -m local`: see `local.cli`."""
 
-from local.cli import cli
+from . import COMMAND
+from .cli import cli
 
 if __name__ == "__main__":
-    cli(prog_name="python -m local")
+    cli(prog_name=COMMAND)

@@ -16,11 +16,12 @@ from urllib.parse import quote
 import click
 import psutil
 
-from local.cloud import settings
-from local.cloud.identities import PROJECT_ID, ROLES
-from local.cloud.server import client, daemon
-from local.cloud.server.client import CloudError
-from local.cloud.server.cloud_file import Record, RecordError, state_folder
+from . import COMMAND
+from .cloud import settings
+from .cloud.identities import PROJECT_ID, ROLES
+from .cloud.server import client, daemon
+from .cloud.server.client import CloudError
+from .cloud.server.cloud_file import Record, RecordError, state_folder
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -81,9 +82,9 @@ def status(output: str) -> None:
 @click.option("--as", "role", type=click.Choice(list(ROLES)), default="deployer", show_default=True)
 @click.option("--no-engine", is_flag=True, help="What Google's clients need alone: neither makes nor names an engine.")
 def env(role: str, no_engine: bool) -> None:
-    """Print what a shell needs: eval "$(python -m local env)", then type `pulumi preview` or `slipway submit`."""
-    from local import environment
-    from local.cloud.access import keys
+    """Print what a shell needs, for `eval "$(…)"`; then type `pulumi preview` or `slipway submit`."""
+    from . import environment
+    from .cloud.access import keys
 
     record = _running()
     folder = state_folder()
@@ -97,12 +98,12 @@ def env(role: str, no_engine: bool) -> None:
 
 def _engine_variables(folder: Path) -> dict[str, str]:
     """Variables of an engine that is there once this returns, with a home and a backend in the state folder."""
-    from journey.leftovers import repair_backend
-    from local import environment
-    from local.engine.engine import ensure
-    from local.engine.errors import EngineError
-    from local.engine.progress import Printer
-    from local.plugin import installation
+    from . import environment
+    from .demo.leftovers import repair_backend
+    from .engine.engine import ensure
+    from .engine.errors import EngineError
+    from .engine.progress import Printer
+    from .plugin import installation
 
     printer = Printer(sys.stderr)
     with _in_words(EngineError, installation.InstallError), contextlib.closing(printer):
@@ -123,7 +124,7 @@ def images() -> None:
 @click.argument("cluster")
 def clear(cluster: str) -> None:
     """Empty the image cache of CLUSTER (its id), so that its next job starts cold."""
-    from local.cloud import images as cached
+    from .cloud import images as cached
 
     with _in_words():
         click.echo(cached.clear(state_folder(), cluster))
@@ -206,7 +207,7 @@ def _running() -> Record:
     with _in_words():
         record = daemon.running(state_folder())
     if record is None:
-        _fail("error: the local cloud is not running\nwhy: nobody started it here\nfix: python -m local up")
+        _fail(f"error: the local cloud is not running\nwhy: nobody started it here\nfix: {COMMAND} up")
     return record
 
 

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from journey.backend import file_backend
-from local.cloud.endpoints import cloud_variables, every
-from local.cloud.nodes.environment import CLIENT_SETTINGS
-from local.cloud.server.cloud_file import Record
+from .backend import file_backend
+from .cloud.endpoints import cloud_variables, every
+from .cloud.nodes.environment import CLIENT_SETTINGS
+from .cloud.server.cloud_file import Record
 
 PASSPHRASE = "slipway-local"
 _NO_PROXY = ("NO_PROXY", "no_proxy")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 
-from journey import leftovers
 from local.cloud.server import daemon
+from local.demo import leftovers
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -21,10 +21,10 @@ from bench.faults import folders
 from bench.faults.nursery import Nursery
 from bench.faults.processes import deaf, end_all, kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
-from journey import leftovers
 from local import environment
 from local.cloud.server import daemon
 from local.cloud.server.cloud_file import process_of, read_record
+from local.demo import leftovers
 from local.engine.engine import ensure
 from local.plugin import installation
 from tests.checkouts import empty_stack, nap

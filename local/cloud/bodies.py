@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud import discovery, value_forms
-from local.cloud.wire import camel, invalid_argument
+from . import discovery, value_forms
+from .wire import camel, invalid_argument
 
 _UNNAMED_IN_SNAKE_CASE = "storage.v1"
 """Google's other APIs take `log_name` for `logName` in a body as well."""

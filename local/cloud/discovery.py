@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from local.cloud import value_forms
-from local.cloud.wire import ApiError, camel, invalid_argument
+from . import value_forms
+from .wire import ApiError, camel, invalid_argument
 
 _APIS = (
     "storage.v1",

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from local.cloud import filters
-from local.cloud.clock import moment_of, timestamp
-from local.cloud.filter_fields import FilterFields
-from local.cloud.filters import Values
-from local.cloud.wire import camel
+from . import filters
+from .clock import moment_of, timestamp
+from .filter_fields import FilterFields
+from .filters import Values
+from .wire import camel
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from local.cloud import filters, page_tokens
-from local.cloud.document_filters import value_at
-from local.cloud.filter_fields import FilterFields
-from local.cloud.wire import Call, Reply, camel, invalid_argument
+from . import filters, page_tokens
+from .document_filters import value_at
+from .filter_fields import FilterFields
+from .wire import Call, Reply, camel, invalid_argument
 
 Body = dict[str, Any]
 T = TypeVar("T")

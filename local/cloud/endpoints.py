@@ -8,7 +8,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from local.cloud.identities import PROJECT_ID
+from .identities import PROJECT_ID
 
 UNSERVED = "/not-served/"
 """The path under which the local cloud refuses what it does not serve; the service's name follows."""

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from local.cloud.wire import invalid_argument
+from .wire import invalid_argument
 
 Kind = Literal["lost-answer", "unavailable", "delay", "hold", "lagging-list"]
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from local.cloud import discovery
-from local.cloud.clock import moment_of
-from local.cloud.wire import camel
+from . import discovery
+from .clock import moment_of
+from .wire import camel
 
 Kind = Literal["text", "number", "time", "flag", "choice", "whole", "open"]
 _OPEN_MESSAGES = ("Struct", "Value", "ListValue", "Any")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
-from local.cloud.wire import ApiError, invalid_argument
+from .wire import ApiError, invalid_argument
 
 _PATH_PART = re.compile(r'"((?:\\.|[^"\\])*)"|([^."]+)')
 

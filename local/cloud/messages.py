@@ -18,9 +18,9 @@ from google.protobuf import field_mask_pb2, json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from local.cloud import discovery, filter_fields, projection
-from local.cloud.filter_fields import FilterFields
-from local.cloud.wire import Call, camel, invalid_argument
+from . import discovery, filter_fields, projection
+from .filter_fields import FilterFields
+from .wire import Call, camel, invalid_argument
 
 _NO_FIELD = re.compile(r'no field named "([^"]+)" at "[^".]*\.?([^"]*)"', re.DOTALL)
 _loading = threading.Lock()

@@ -5,7 +5,7 @@ import hashlib
 import json
 from typing import Any
 
-from local.cloud.wire import Call, invalid_argument
+from .wire import Call, invalid_argument
 
 _PAGING = ("pageToken", "pageSize")
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from local.cloud import bodies, identities
-from local.cloud.access.policies import concurrent_change
-from local.cloud.wire import Call, Reply, Route
-from local.cloud.world import World
+from . import bodies, identities
+from .access.policies import concurrent_change
+from .wire import Call, Reply, Route
+from .world import World
 
 
 def routes(world: World, base: str, api: str, kind: str, resource_of: Callable[[Call], str]) -> list[Route]:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from local.cloud import identities
-from local.cloud.clock import Clock
-from local.cloud.settings import Settings
-from local.cloud.wire import resource_exhausted
+from . import identities
+from .clock import Clock
+from .settings import Settings
+from .wire import resource_exhausted
 
 _WINDOW = timedelta(minutes=1)
 

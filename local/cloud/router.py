@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from local.cloud.wire import Handler, Route
+from .wire import Handler, Route
 
 _PARAMETER = re.compile(r"\{(\w+)(?::([^}]+))?\}")
 _KINDS = {None: r"[^/:]+", "any": r"[^/]+", "path": r".+"}

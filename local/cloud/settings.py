@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.training_settings import TrainingSettings
+from . import identities
+from .training_settings import TrainingSettings
 
 FILE = "settings.toml"
 """The settings' name in a state folder."""

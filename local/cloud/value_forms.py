@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
-from local.cloud.clock import moment_of
+from .clock import moment_of
 
 _INTEGERS = ("int32", "uint32", "int64", "uint64")
 _DIGITS = re.compile(r"-?[0-9]{1,20}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from local.cloud import identities
+from . import identities
 
 JSON_MEDIA = "application/json; charset=UTF-8"
 _DIGITS = 300

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from local.cloud import identities, settings
-from local.cloud.access import policies
-from local.cloud.access.keys import Keys
-from local.cloud.access.permissions import Access
-from local.cloud.access.policies import Policies
-from local.cloud.clock import Clock, RealClock, timestamp
-from local.cloud.faults import Faults
-from local.cloud.log_store import Logs
-from local.cloud.rate_limits import Limits
-from local.cloud.settings import Settings
-from local.cloud.store import Store
-from local.cloud.trash import Trash
-from local.cloud.wire import Route
+from . import identities, settings
+from .access import policies
+from .access.keys import Keys
+from .access.permissions import Access
+from .access.policies import Policies
+from .clock import Clock, RealClock, timestamp
+from .faults import Faults
+from .log_store import Logs
+from .rate_limits import Limits
+from .settings import Settings
+from .store import Store
+from .trash import Trash
+from .wire import Route
 
 
 class Loop(Protocol):

@@ -6,13 +6,15 @@ import argparse
 import os
 import sys
 
-from local.demo.demo import down, play
-from local.environment import past_proxies
 from slipway.errors import SlipwayError
+
+from .. import COMMAND
+from ..environment import past_proxies
+from .demo import down, play
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"{COMMAND}.demo", description=__doc__)
     parser.add_argument("verb", nargs="?", choices=("play", "down"), default="play")
     os.environ.update(past_proxies(os.environ))
     try:

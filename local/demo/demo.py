@@ -9,21 +9,6 @@ import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
-from journey.commands import Actor
-from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
-from journey.play import Play
-from journey.report import gain, pool_cost, seconds, started_after, table
-from journey.turn import turn
-from local import environment
-from local.cloud import images
-from local.cloud.identities import PROJECT_ID
-from local.cloud.server import daemon
-from local.cloud.server.client import CloudError
-from local.cloud.server.cloud_file import Record, state_folder
-from local.engine.engine import ensure
-from local.engine.errors import EngineError
-from local.engine.progress import Printer
-from local.plugin import installation
 from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
 from slipway.kinds import CUSTOM_JOB
@@ -31,11 +16,26 @@ from slipway.labels import REQUEST_LABEL
 from slipway.stack.stack import parse
 from slipway.stack.yaml_file import load
 
+from .. import PACKAGE, environment, project_folder
+from ..cloud import images
+from ..cloud.identities import PROJECT_ID
+from ..cloud.server import daemon
+from ..cloud.server.client import CloudError
+from ..cloud.server.cloud_file import Record, state_folder
+from ..engine.engine import ensure
+from ..engine.errors import EngineError
+from ..engine.progress import Printer
+from ..plugin import installation
+from .commands import Actor
+from .leftovers import MARK, drop_dead_locks, end, marked, repair_backend
+from .play import Play
+from .report import gain, pool_cost, seconds, started_after, table
+from .turn import turn
+
 TEMPLATE = "dask-digits"
 STACK_FILE = Path("stacks/Pulumi.local.yaml")
 REQUEST_PREFIX = "demo-"
 _STATE = Path(".slipway", "local")
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def play() -> None:
@@ -69,7 +69,7 @@ def play() -> None:
         for line in (*table((first, second)), "", gain(first, second, where)):
             print(f"        {line}".rstrip())
         print(f"        the pool's machines would have cost {pool_cost(samples)}")
-        print(f'        in a shell of your own: eval "$({_python()} -m local env --as submitter)"')
+        print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE} env --as submitter)"')
         print(
             f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools"
         )
@@ -99,8 +99,9 @@ def down() -> None:
         print(f"local cloud {'stopped' if ran else 'was not running'}, {_processes(jobs)} of jobs ended")
         daemon.clear(folder)
     folder.rmdir()
-    if folder == _ROOT / _STATE:
-        forget(_ROOT)
+    root = project_folder()
+    if folder == root / _STATE:
+        forget(root)
     print("state removed; the engine and the packages stay in their cache outside the tree")
 
 
@@ -159,7 +160,8 @@ def _worded(text: str) -> SlipwayError:
 def _journey(folder: Path, engine: Path, record: Record) -> Play:
     installation.install(folder / "pulumi-home", Path(sys.executable))
     (folder / "pulumi-state").mkdir(exist_ok=True)
-    stack = parse(load(_ROOT / STACK_FILE))
+    root = project_folder()
+    stack = parse(load(root / STACK_FILE))
     common = {
         **os.environ,
         **environment.engine_variables(folder, engine, os.environ.get("PATH", "")),
@@ -167,7 +169,7 @@ def _journey(folder: Path, engine: Path, record: Record) -> Play:
         "SLIPWAY_CATALOG": f"gs://{stack.workspace.catalog_bucket}",
     }
     deployer, submitter = (
-        Actor(role, _ROOT, {**common, **environment.of_role(record, role)}) for role in ("deployer", "submitter")
+        Actor(role, root, {**common, **environment.of_role(record, role)}) for role in ("deployer", "submitter")
     )
     return Play(stack, deployer, submitter)
 

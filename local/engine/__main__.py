@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from local.engine.engine import ensure
-from local.engine.errors import EngineError
-from local.engine.progress import Printer
+from .engine import ensure
+from .errors import EngineError
+from .progress import Printer
 
 
 def main() -> int:

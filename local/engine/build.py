@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.engine import gotool
-from local.engine.errors import EngineError
-from local.engine.find import ENGINE, LANGUAGE_HOST
-from local.engine.host import SCRIPT
-from local.engine.progress import SEPARATOR
-from local.engine.version import PINNED
+from . import gotool
+from .errors import EngineError
+from .find import ENGINE, LANGUAGE_HOST
+from .host import SCRIPT
+from .progress import SEPARATOR
+from .version import PINNED
 
 _SOURCES = Path(__file__).parent / "go"
 _SDK = "github.com/pulumi/pulumi/sdk/v3"

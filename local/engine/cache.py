@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.engine.errors import EngineError
+from .errors import EngineError
 
 _MARKER = "complete.json"
 _PARTIAL = ".partial-"

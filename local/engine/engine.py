@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from local.engine import build, find, host, release
-from local.engine.cache import Cache, check_usable, root
-from local.engine.errors import EngineError, ReleaseUnavailableError, in_words
-from local.engine.version import PINNED
+from . import build, find, host, release
+from .cache import Cache, check_usable, root
+from .errors import EngineError, ReleaseUnavailableError, in_words
+from .version import PINNED
 
 Source = Literal["installed", "release", "built"]
 

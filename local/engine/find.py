@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.engine.version import Version, parse
+from .version import Version, parse
 
 ENGINE = "pulumi"
 LANGUAGE_HOST = "pulumi-language-python"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.engine.errors import EngineError, disk_full
+from .errors import EngineError, disk_full
 
 _INSTALL = "install Go (any version from 1.21 on fetches the one it needs), or install Pulumi itself, then run again"
 _SECRET = re.compile(r"(?<=://)[^/@\s]+@")

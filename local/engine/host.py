@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local.engine.find import LANGUAGE_HOST
+from .find import LANGUAGE_HOST
 
 SCRIPT = Path(__file__).with_name("language_host.sh")
 

@@ -15,9 +15,9 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from local.engine.errors import EngineError, ReleaseUnavailableError
-from local.engine.progress import SEPARATOR
-from local.engine.version import Version
+from .errors import EngineError, ReleaseUnavailableError
+from .progress import SEPARATOR
+from .version import Version
 
 RELEASES = "https://get.pulumi.com/releases/sdk"
 

@@ -9,10 +9,10 @@ from types import FrameType
 
 import grpc
 
-from local.plugin.engine_log import EngineLog
-from local.plugin.pace import Pace
-from local.plugin.protos import services
-from local.plugin.server import Service
+from .engine_log import EngineLog
+from .pace import Pace
+from .protos import services
+from .server import Service
 
 POLL_VARIABLE = "SLIPWAY_GCP_PLUGIN_POLL_SECONDS"
 """Shortens, for tests, the 10 s at which operations are asked."""

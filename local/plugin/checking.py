@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from local.plugin.naming import Naming
-from local.plugin.schema import Field, Schema
-from local.plugin.values import Archive, Asset, Properties, is_later
+from .naming import Naming
+from .schema import Field, Schema
+from .values import Archive, Asset, Properties, is_later
 
 DEFAULTS = "__defaults"
 """The input in which each object lists those of its properties that the program did not give."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from local.plugin.pace import Pace
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, Transport
+from .pace import Pace
+from .settings import Settings
+from .transport import CloudError, Transport
 
 
 class OperationError(CloudError):

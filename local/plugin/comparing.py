@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from local.plugin.checking import DEFAULTS
-from local.plugin.schema import Field, Schema
-from local.plugin.values import COMPUTED, Archive, Asset, Properties, is_empty, is_later
+from .checking import DEFAULTS
+from .schema import Field, Schema
+from .values import COMPUTED, Archive, Asset, Properties, is_empty, is_later
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 

@@ -4,8 +4,8 @@ import contextlib
 
 import grpc
 
-from local.plugin import VERSION
-from local.plugin.protos import engine, engine_services
+from . import VERSION
+from .protos import engine, engine_services
 
 _WITHIN_S = 5.0
 

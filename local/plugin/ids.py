@@ -2,7 +2,7 @@
 
 import re
 
-from local.plugin.kind import ImportIdError
+from .kind import ImportIdError
 
 
 def parse(token: str, given: str, forms: tuple[str, ...], **fallback: str) -> dict[str, str]:

@@ -11,12 +11,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from local.plugin import VERSION
-from local.plugin.official import NOWHERE
+from .. import PACKAGE, module_path
+from . import VERSION
+from .official import NOWHERE
 
 VARIABLE = "SLIPWAY_GCP_PLUGIN"
 _NAME = "pulumi-resource-gcp"
-_MODULE, _HOLDER = "local.plugin", "local.plugin.official"
+_MODULE, _HOLDER = f"{PACKAGE}.plugin", f"{PACKAGE}.plugin.official"
 
 
 class InstallError(Exception):
@@ -46,10 +47,10 @@ def install(pulumi_home: Path, python: Path, choice: str | None = None) -> Path:
 
 
 def _script(python: Path, module: str, *words: Path) -> str:
-    checkout = Path(__file__).resolve().parents[2]
     # -P: the engine starts it in the program's folder, whose modules are not ours.
     command = shlex.join((str(Path(python).absolute()), "-P", "-m", module, *map(str, words)))
-    return f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(checkout))} exec {command} "$@"\n'
+    path = "".join(f"{name}={shlex.quote(value)} " for name, value in module_path().items())
+    return f'#!/bin/sh\n{path}exec {command} "$@"\n'
 
 
 def _on_this_machine(folder: Path) -> Path:
@@ -116,7 +117,7 @@ def _put(plugins: Path, folder: Path, wanted: str) -> None:
 def run(arguments: list[str]) -> int:
     """The command line; returns the exit code."""
     if len(arguments) != 1:
-        print("usage: python -m local.plugin.installation PULUMI_HOME", file=sys.stderr)
+        print(f"usage: python -m {PACKAGE}.plugin.installation PULUMI_HOME", file=sys.stderr)
         return 2
     try:
         print(install(Path(arguments[0]), Path(sys.executable)))

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from local.plugin.checking import Failure
-from local.plugin.cloud import Cloud
-from local.plugin.schema import Schema
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError
-from local.plugin.values import Properties
+from .checking import Failure
+from .cloud import Cloud
+from .schema import Schema
+from .settings import Settings
+from .transport import CloudError
+from .values import Properties
 
 
 class ImportIdError(CloudError):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.values import Properties
+from .values import Properties
 
 
 def read_labels(labels: Mapping[str, str] | None, state: Properties) -> dict[str, Any]:

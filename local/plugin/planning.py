@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.schema import Field, Schema
-from local.plugin.settings import Settings
-from local.plugin.values import COMPUTED, Properties, is_empty, is_later
+from .schema import Field, Schema
+from .settings import Settings
+from .values import COMPUTED, Properties, is_empty, is_later
 
 ATTRIBUTION = "goog-pulumi-provisioned"
 _LABELS = ("labels", "pulumiLabels", "effectiveLabels")

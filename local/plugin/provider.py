@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from local.plugin import checking, comparing, planning, reading
-from local.plugin.checking import Checked
-from local.plugin.cloud import Cloud
-from local.plugin.comparing import Change
-from local.plugin.kind import Found, Kind
-from local.plugin.naming import Naming
-from local.plugin.pace import Pace
-from local.plugin.resources.bucket import Bucket
-from local.plugin.resources.bucket_object import BucketObject
-from local.plugin.resources.iam_member import BUCKET, PROJECT, SERVICE_ACCOUNT, IamMember
-from local.plugin.resources.persistent_resource import PersistentResource
-from local.plugin.resources.quota_preference import QuotaPreference
-from local.plugin.resources.service_account import ServiceAccount
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, Transport
-from local.plugin.values import Properties
-from local.plugin.written import written
+from . import checking, comparing, planning, reading
+from .checking import Checked
+from .cloud import Cloud
+from .comparing import Change
+from .kind import Found, Kind
+from .naming import Naming
+from .pace import Pace
+from .resources.bucket import Bucket
+from .resources.bucket_object import BucketObject
+from .resources.iam_member import BUCKET, PROJECT, SERVICE_ACCOUNT, IamMember
+from .resources.persistent_resource import PersistentResource
+from .resources.quota_preference import QuotaPreference
+from .resources.service_account import ServiceAccount
+from .settings import Settings
+from .transport import CloudError, Transport
+from .values import Properties
+from .written import written
 
 
 class RefusedError(Exception):

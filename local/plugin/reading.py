@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.checking import DEFAULTS
-from local.plugin.schema import Field, Schema
-from local.plugin.values import Properties, is_empty
+from .checking import DEFAULTS
+from .schema import Field, Schema
+from .values import Properties, is_empty
 
 
 def refreshed(schema: Schema, inputs: Properties, state: Properties) -> dict[str, Any]:

@@ -8,17 +8,17 @@ import grpc
 from google.protobuf import any_pb2, empty_pb2
 from google.rpc import status_pb2
 
-from local.plugin import VERSION, settings
-from local.plugin.engine_log import EngineLog
-from local.plugin.kind import Found
-from local.plugin.naming import Naming
-from local.plugin.pace import CancelledError, Pace
-from local.plugin.protos import messages, plugin, services
-from local.plugin.provider import Provider, RefusedError, UpdateError
-from local.plugin.settings import SettingsError
-from local.plugin.transport import CloudError
-from local.plugin.values import Decoded, decode, encode, is_later
-from local.plugin.written import written
+from . import VERSION, settings
+from .engine_log import EngineLog
+from .kind import Found
+from .naming import Naming
+from .pace import CancelledError, Pace
+from .protos import messages, plugin, services
+from .provider import Provider, RefusedError, UpdateError
+from .settings import SettingsError
+from .transport import CloudError
+from .values import Decoded, decode, encode, is_later
+from .written import written
 
 _T = TypeVar("_T")
 

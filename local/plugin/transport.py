@@ -9,8 +9,9 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from local.plugin.pace import Pace
-from local.plugin.settings import ENDPOINT_VARIABLES, Settings
+from .. import COMMAND
+from .pace import Pace
+from .settings import ENDPOINT_VARIABLES, Settings
 
 _AGAIN = frozenset({429, 502, 503})
 # What the official provider tries again until a change's time-out, without a word.
@@ -131,7 +132,7 @@ class Transport:
         base = self._settings.endpoints.get(service)
         if base is None:
             raise CloudError(
-                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`python -m local env` prints it); "
+                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`{COMMAND} env` prints it); "
                 "the local gcp plugin never asks Google Cloud itself"
             )
         if path.startswith("/"):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.schema import Field
-from local.plugin.values import Properties, is_empty, is_later
+from .schema import Field
+from .values import Properties, is_empty, is_later
 
 
 def to_api(fields: Mapping[str, Field], state: Properties) -> dict[str, Any]:

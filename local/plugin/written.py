@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.schema import Field, Schema
-from local.plugin.values import Archive, Asset, Properties
+from .schema import Field, Schema
+from .values import Archive, Asset, Properties
 
 META = "__meta"
 DELTA = "__pulumi_raw_state_delta"

@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from journey import leftovers
 from local import environment
 from local.cloud.clock import timestamp
 from local.cloud.store import Store
 from local.cloud.vertex.clusters import records as clusters
+from local.demo import leftovers
 from tests.local.conftest import LocalCloud
 
 from .empty_stack import EmptyStack

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from journey.backend import file_backend
+from local.backend import file_backend
 from local.engine.engine import ensure
 from tests.ci.conftest import ROOT, Workflow
 

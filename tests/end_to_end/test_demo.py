@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from journey.leftovers import marked
+from local.demo.leftovers import marked
 from tests.checkouts.checkout import VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.docs.console import commands, missing

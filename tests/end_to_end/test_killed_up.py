@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journey.backend import file_backend
+from local.backend import file_backend
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.shell import Done, Started, wait_for
 

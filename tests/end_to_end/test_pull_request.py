@@ -46,7 +46,7 @@ class Repository:
     def reviewed(self, *flags: str) -> Done:
         """`make review BASE=main`, as the identity that can only read."""
         words = ("--base", "main", "--stack", self.checkout.stack, *flags)
-        return self.checkout.run(sys.executable, "-m", "journey.pull_request", *words, role="previewer")
+        return self.checkout.run(sys.executable, "-m", "local.pull_request", *words, role="previewer")
 
     def merged(self, branch: str) -> None:
         self.git("checkout", "-q", "main")

@@ -48,6 +48,8 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"slipway", "slipway_vertex"}
     here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("*") if path.is_file()}
     here |= {f"slipway/components/{path.name}" for path in (ROOT / "components").glob("*.py")}
+    here |= {f"slipway/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "local").rglob("*") if path.is_file()}
+    here -= {name for name in here if name.endswith(".md")}
     assert {name for name in names if name.startswith("slipway/")} == {
         name for name in here if "__pycache__" not in name
     }
@@ -75,7 +77,7 @@ def test_every_module_but_those_of_a_deployment_can_be_imported(environment: Pat
     program = """
 import importlib, pkgutil, slipway
 for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda name: None):
-    if module.name != "slipway.__main__":
+    if module.name != "slipway.__main__" and not module.name.startswith("slipway.local."):
         try:
             importlib.import_module(module.name)
         except ModuleNotFoundError as error:

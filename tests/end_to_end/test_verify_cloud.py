@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from journey.leftovers import MARK
 from journey.trial import stack
+from local.demo.leftovers import MARK
 from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import Done, Started, wait_for
 from tests.local.conftest import LocalCloud

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from google.auth import exceptions, jwt
 
-from local.cloud import identities
+from .. import identities
 
 TOKEN_PATH = "/token"
 """Path at which a client exchanges a signed assertion for a token."""

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from local.cloud import identities
-from local.cloud.access import policies, roles
-from local.cloud.access.keys import Keys
-from local.cloud.access.policies import Policies
-from local.cloud.clock import Clock
-from local.cloud.settings import Settings
-from local.cloud.store import Store
-from local.cloud.wire import invalid_argument, permission_denied
+from .. import identities
+from ..clock import Clock
+from ..settings import Settings
+from ..store import Store
+from ..wire import invalid_argument, permission_denied
+from . import policies, roles
+from .keys import Keys
+from .policies import Policies
 
 TOKEN_HEAD = "ya29."
 _SIGNED_HEAD = "eyJ"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.access import roles
-from local.cloud.store import Store
-from local.cloud.wire import ApiError, aborted, invalid_argument, unimplemented
+from .. import identities
+from ..store import Store
+from ..wire import ApiError, aborted, invalid_argument, unimplemented
+from . import roles
 
 _KIND = "policy"
 _VERSIONS = (0, 1, 3)

@@ -1,9 +1,9 @@
 """What the server takes of IAM."""
 
-from local.cloud.iam.service_account_tokens import Credentials
-from local.cloud.iam.service_accounts import Accounts
-from local.cloud.wire import Route
-from local.cloud.world import World
+from ..wire import Route
+from ..world import World
+from .service_account_tokens import Credentials
+from .service_accounts import Accounts
 
 API = "iam.googleapis.com"
 

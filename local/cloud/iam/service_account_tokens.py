@@ -3,12 +3,12 @@
 import re
 from datetime import timedelta
 
-from local.cloud import bodies, identities
-from local.cloud.access import policies
-from local.cloud.clock import timestamp
-from local.cloud.iam.service_accounts import Accounts
-from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied, unimplemented
-from local.cloud.world import World
+from .. import bodies, identities
+from ..access import policies
+from ..clock import timestamp
+from ..wire import Call, Reply, Route, invalid_argument, permission_denied, unimplemented
+from ..world import World
+from .service_accounts import Accounts
 
 _LIFETIME = re.compile(r"(\d+)s")
 _HOUR = 3600

@@ -4,11 +4,11 @@ import base64
 import re
 from typing import Any
 
-from local.cloud import bodies, documents, identities, policy_methods
-from local.cloud.access import policies
-from local.cloud.store import Documents
-from local.cloud.wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
-from local.cloud.world import World
+from .. import bodies, documents, identities, policy_methods
+from ..access import policies
+from ..store import Documents
+from ..wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
+from ..world import World
 
 KIND = "serviceAccount"
 _ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")

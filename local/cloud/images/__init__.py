@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from local.cloud.images import cache
+from . import cache
 
 
 def cluster_cache(state_folder: Path, cluster_id: str) -> Path:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from local.cloud import files
-from local.cloud.images.recipes import Recipe
-from local.engine.cache import root
+from ...engine.cache import root
+from .. import files
+from .recipes import Recipe
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 """What bounds the packages that a job brings."""

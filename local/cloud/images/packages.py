@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from local.cloud import files
-from local.cloud.images import cache
+from .. import files
+from . import cache
 
 FRESH_S = 600.0
 """As long as PyPI lets an installer take its answers for fresh: what is kept is what would be installed again."""

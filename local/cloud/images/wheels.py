@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from local.cloud import files
-from local.cloud.images import cache
+from .. import files
+from . import cache
 
 MOST = 100
 """So many are kept, those that were used last."""

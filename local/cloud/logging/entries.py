@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC
 from typing import Any
 
-from local.cloud import bodies, documents, identities, page_tokens
-from local.cloud.clock import moment_of, timestamp
-from local.cloud.logging import query
-from local.cloud.wire import Call, Reply, Route, invalid_argument
-from local.cloud.world import World
+from .. import bodies, documents, identities, page_tokens
+from ..clock import moment_of, timestamp
+from ..wire import Call, Reply, Route, invalid_argument
+from ..world import World
+from . import query
 
 _MOST = 1000
 _LOG = re.compile(r"[A-Za-z0-9/_.%-]{1,511}")

@@ -11,11 +11,11 @@ from datetime import UTC
 from functools import reduce
 from typing import Any
 
-from local.cloud import filter_fields, filters
-from local.cloud.clock import moment_of, timestamp
-from local.cloud.document_filters import MISSING, Document, Test, holds, shown
-from local.cloud.log_store import Window
-from local.cloud.wire import ApiError, invalid_argument
+from .. import filter_fields, filters
+from ..clock import moment_of, timestamp
+from ..document_filters import MISSING, Document, Test, holds, shown
+from ..log_store import Window
+from ..wire import ApiError, invalid_argument
 
 _FIELDS = filter_fields.of_schema("logging.v2", "LogEntry")
 _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL", "ALERT", "EMERGENCY")

@@ -1,8 +1,8 @@
 """What the server takes of Cloud Logging."""
 
-from local.cloud.logging.entries import Entries
-from local.cloud.wire import Route
-from local.cloud.world import World
+from ..wire import Route
+from ..world import World
+from .entries import Entries
 
 API = "logging.googleapis.com"
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from local.cloud import filters
-from local.cloud.clock import timestamp
-from local.cloud.document_filters import value_at
-from local.cloud.filter_fields import FilterFields
-from local.cloud.monitoring.gauges import Series
-from local.cloud.monitoring.records import Sample
-from local.cloud.wire import Call, invalid_argument, unimplemented
+from .. import filters
+from ..clock import timestamp
+from ..document_filters import value_at
+from ..filter_fields import FilterFields
+from ..wire import Call, invalid_argument, unimplemented
+from .gauges import Series
+from .records import Sample
 
 _LEAST_PERIOD_S = 60.0
 

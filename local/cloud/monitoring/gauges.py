@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.monitoring import records
-from local.cloud.monitoring.records import Sample
-from local.cloud.quotas import limits
-from local.cloud.quotas.metrics import SERVICE, table
-from local.cloud.supply import machines
-from local.cloud.world import World
+from .. import identities
+from ..quotas import limits
+from ..quotas.metrics import SERVICE, table
+from ..supply import machines
+from ..world import World
+from . import records
+from .records import Sample
 
 _TRAINING = "ml.googleapis.com/training/"
 _USAGE, _LIMIT = "serviceruntime.googleapis.com/quota/allocation/usage", "serviceruntime.googleapis.com/quota/limit"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from local.cloud.nodes import processes
+from ..nodes import processes
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from local.cloud.store import Store
+from ..store import Store
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS monitoring_samples (

@@ -1,10 +1,10 @@
 """What the server takes of Cloud Monitoring."""
 
-from local.cloud.monitoring import records
-from local.cloud.monitoring.time_series import TimeSeries
-from local.cloud.monitoring.work import Sampler
-from local.cloud.wire import Route
-from local.cloud.world import World
+from ..wire import Route
+from ..world import World
+from . import records
+from .time_series import TimeSeries
+from .work import Sampler
 
 API = "monitoring.googleapis.com"
 

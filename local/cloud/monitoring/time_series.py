@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from local.cloud import document_filters, documents, filter_fields, filters
-from local.cloud.clock import moment_of, timestamp
-from local.cloud.document_filters import Function, Test
-from local.cloud.filters import Values
-from local.cloud.monitoring import aggregation, gauges
-from local.cloud.wire import Call, Reply, Route, invalid_argument, not_found, unimplemented
-from local.cloud.world import World
+from .. import document_filters, documents, filter_fields, filters
+from ..clock import moment_of, timestamp
+from ..document_filters import Function, Test
+from ..filters import Values
+from ..wire import Call, Reply, Route, invalid_argument, not_found, unimplemented
+from ..world import World
+from . import aggregation, gauges
 
 _PAGE = 100_000
 _LABELLED: Mapping[str, Any] = {"type": None, "labels": {}, "label": {}}

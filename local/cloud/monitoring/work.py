@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from local.cloud import files
-from local.cloud.clock import timestamp
-from local.cloud.monitoring import process_usage, records
-from local.cloud.monitoring.process_usage import Reading, Use
-from local.cloud.monitoring.records import Source
-from local.cloud.nodes.spec import CLAIM, STARTED
-from local.cloud.supply import machines
-from local.cloud.vertex.jobs import replicas
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs.records import Replica, Run
-from local.cloud.world import World
+from .. import files
+from ..clock import timestamp
+from ..nodes.spec import CLAIM, STARTED
+from ..supply import machines
+from ..vertex.jobs import replicas
+from ..vertex.jobs import table as jobs
+from ..vertex.jobs.records import Replica, Run
+from ..world import World
+from . import process_usage, records
+from .process_usage import Reading, Use
+from .records import Source
 
 _log = logging.getLogger("local.cloud.monitoring")
 _KEPT = timedelta(days=42)

@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
+from .spec import ReplicaSpec, UnreadyError
 
 _CHUNK = 1 << 20
 # A killed cloud is started again by whoever notices; its jobs live on meanwhile.

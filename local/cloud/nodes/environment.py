@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.cloud import identities
+from .. import identities
 
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 CLIENT_SETTINGS = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
+from .spec import ReplicaSpec, UnreadyError
 
 _PATH = re.compile(r"""/gcs/([a-z0-9][a-z0-9._-]+)/([^\s'"`;|&<>()$*?]+)""")
 
@@ -24,7 +24,7 @@ def fetched(words: Sequence[str], spec: ReplicaSpec, work: Path, say: Callable[.
 
 def _fetched(path: re.Match[str], spec: ReplicaSpec, work: Path, say: Callable[..., None]) -> str:
     # An HTTP client takes long to import, and few commands name such a path.
-    from local.cloud.nodes.downloads import download
+    from .downloads import download
 
     bucket, name = path[1], path[2]
     place = Path("gcs", bucket, name)

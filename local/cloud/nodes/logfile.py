@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from local.cloud.clock import timestamp
+from ..clock import timestamp
 
 LINE_BYTES = 256 * 1024
 FILE_BYTES = 256 * 1024**2

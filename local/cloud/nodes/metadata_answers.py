@@ -8,8 +8,8 @@ import urllib.parse
 from pathlib import Path
 from typing import Any
 
-from local.cloud.nodes.spec import Identity
-from local.cloud.wire import loopback
+from ..wire import loopback
+from .spec import Identity
 
 _ROOT = "/computeMetadata/v1"
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]

@@ -6,7 +6,7 @@ import socket
 import threading
 from types import TracebackType
 
-from local.cloud.nodes.spec import Identity
+from .spec import Identity
 
 
 class MetadataServer:
@@ -42,7 +42,7 @@ class MetadataServer:
             server = None
             while all(key.fileobj is self._listening for key, _ in waits.select()):
                 if server is None:
-                    from local.cloud.nodes.metadata_answers import Server
+                    from .metadata_answers import Server
 
                     server = Server(self._listening, self._identity)
                 with contextlib.suppress(OSError):  # who asked has gone again

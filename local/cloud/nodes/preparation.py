@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from local.cloud import files
-from local.cloud.images import cache, packages, wheels
-from local.cloud.images.recipes import recipe_for
-from local.cloud.nodes.spec import ReplicaSpec, UnreadyError
+from .. import files
+from ..images import cache, packages, wheels
+from ..images.recipes import recipe_for
+from .spec import ReplicaSpec, UnreadyError
 
 _READY = "ready"
 _AT_START = ("vertex_endpoint", "user_site")
@@ -82,7 +82,7 @@ def _fill(
 
 def _downloads(spec: ReplicaSpec, folder: Path, say: Callable[[str], None]) -> list[Path]:
     # An HTTP client takes long to import, and most replicas on a laptop run a command that needs no package.
-    from local.cloud.nodes.downloads import download
+    from .downloads import download
 
     return [download(spec, uri, folder / str(at), say) for at, uri in enumerate(spec.packages)]
 

@@ -19,13 +19,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from local.cloud import files
-from local.cloud.clock import timestamp
-from local.cloud.nodes import environment, gcs_paths, logfile, mounts, preparation, processes
-from local.cloud.nodes import spec as specs
-from local.cloud.nodes.logfile import LogFile
-from local.cloud.nodes.metadata_server import MetadataServer
-from local.cloud.nodes.spec import Phase, ReplicaSpec, UnreadyError
+from .. import files
+from ..clock import timestamp
+from . import environment, gcs_paths, logfile, mounts, preparation, processes
+from . import spec as specs
+from .logfile import LogFile
+from .metadata_server import MetadataServer
+from .spec import Phase, ReplicaSpec, UnreadyError
 
 _LOCK_WAIT_S = 3.0
 _LOOK_S = 1.0

@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from local.cloud import files
-from local.cloud.nodes import processes
-from local.cloud.nodes import spec as specs
-from local.cloud.nodes.spec import ReplicaSpec, Status
+from ... import IMPORTED_FROM, module_command
+from .. import files
+from . import processes
+from . import spec as specs
+from .spec import ReplicaSpec, Status
 
-_CHECKOUT = Path(__file__).resolve().parents[3]
 _MOST_STARTS = 3
 
 
@@ -44,8 +44,8 @@ class RunnerStarter:
         self._starts[folder] = starts + 1
         with (folder / "runner.log").open("ab") as output:
             self._children[folder] = subprocess.Popen(
-                [sys.executable, "-m", "local.cloud.nodes.runner", str(folder / specs.SPEC)],
-                cwd=_CHECKOUT,
+                [*module_command(sys.executable, "cloud.nodes.runner"), str(folder / specs.SPEC)],
+                cwd=IMPORTED_FROM,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

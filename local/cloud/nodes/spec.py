@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from local.cloud import files
-from local.cloud.nodes.mounts import Mount
+from .. import files
+from .mounts import Mount
 
 SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
     "spec.json",

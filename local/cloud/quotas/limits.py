@@ -3,10 +3,10 @@ and what is beyond it."""
 
 from collections.abc import Iterable, Mapping
 
-from local.cloud.quotas import records
-from local.cloud.quotas.metrics import SERVICE, Quota, over, table
-from local.cloud.wire import ApiError, resource_exhausted
-from local.cloud.world import World
+from ..wire import ApiError, resource_exhausted
+from ..world import World
+from . import records
+from .metrics import SERVICE, Quota, over, table
 
 Granted = Mapping[tuple[str, str | None], int]
 """Limits by preference: (quota id, region), region None for all that have none of their own."""

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from local.cloud.supply import machines
-from local.cloud.supply.shape import Shape
+from ..supply import machines
+from ..supply.shape import Shape
 
 SERVICE = "aiplatform.googleapis.com"
 UNLIMITED = -1

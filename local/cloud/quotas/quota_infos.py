@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from local.cloud import documents, identities
-from local.cloud.quotas import limits
-from local.cloud.quotas.metrics import SERVICE, Quota, table
-from local.cloud.quotas.records import MESSAGES, check_query
-from local.cloud.supply import machines
-from local.cloud.wire import Call, Reply, Route, not_found, unimplemented
-from local.cloud.world import World
+from .. import documents, identities
+from ..supply import machines
+from ..wire import Call, Reply, Route, not_found, unimplemented
+from ..world import World
+from . import limits
+from .metrics import SERVICE, Quota, table
+from .records import MESSAGES, check_query
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/services/{service}/quotaInfos"
 

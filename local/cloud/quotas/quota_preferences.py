@@ -8,13 +8,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from local.cloud import document_filters, documents, identities
-from local.cloud.clock import timestamp
-from local.cloud.quotas import limits, records
-from local.cloud.quotas.metrics import SERVICE, UNLIMITED, Quota, table
-from local.cloud.quotas.records import MESSAGES, Preference
-from local.cloud.supply import machines
-from local.cloud.wire import (
+from .. import document_filters, documents, identities
+from ..clock import timestamp
+from ..supply import machines
+from ..wire import (
     Call,
     Reply,
     Route,
@@ -24,7 +21,10 @@ from local.cloud.wire import (
     invalid_argument,
     not_found,
 )
-from local.cloud.world import World
+from ..world import World
+from . import limits, records
+from .metrics import SERVICE, UNLIMITED, Quota, table
+from .records import MESSAGES, Preference
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferences"
 _PARENT = f"projects/{identities.PROJECT_NUMBER}/locations/global/quotaPreferences"

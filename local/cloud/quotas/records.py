@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from local.cloud.clock import timestamp
-from local.cloud.messages import Messages
-from local.cloud.store import Store
-from local.cloud.wire import Call
+from ..clock import timestamp
+from ..messages import Messages
+from ..store import Store
+from ..wire import Call
 
 _KIND = "quotaPreference"
 MESSAGES = Messages(

@@ -1,9 +1,9 @@
 """What the server takes of Cloud Quotas."""
 
-from local.cloud.quotas.quota_infos import QuotaInfos
-from local.cloud.quotas.quota_preferences import QuotaPreferences
-from local.cloud.wire import Route
-from local.cloud.world import World
+from ..wire import Route
+from ..world import World
+from .quota_infos import QuotaInfos
+from .quota_preferences import QuotaPreferences
 
 API = "cloudquotas.googleapis.com"
 

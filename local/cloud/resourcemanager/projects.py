@@ -4,10 +4,10 @@ import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from local.cloud import documents, filters, identities, policy_methods
-from local.cloud.access import policies
-from local.cloud.wire import Call, Reply, Route, permission_denied
-from local.cloud.world import World
+from .. import documents, filters, identities, policy_methods
+from ..access import policies
+from ..wire import Call, Reply, Route, permission_denied
+from ..world import World
 
 _TITLE = "Slipway on a laptop"
 _ALIASES = {"displayname": "name", "projectid": "id", "lifecyclestate": "state"}

@@ -1,6 +1,6 @@
 """What the server takes of Resource Manager."""
 
-from local.cloud.resourcemanager.projects import routes
+from .projects import routes
 
 __all__ = ["API", "routes"]
 

@@ -1,9 +1,9 @@
 """What the server takes of Secret Manager."""
 
-from local.cloud.secretmanager.secrets import Secrets
-from local.cloud.secretmanager.versions import Versions
-from local.cloud.wire import Route
-from local.cloud.world import World
+from ..wire import Route
+from ..world import World
+from .secrets import Secrets
+from .versions import Versions
 
 API = "secretmanager.googleapis.com"
 

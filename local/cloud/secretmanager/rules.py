@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from local.cloud.regions import REGIONS
-from local.cloud.wire import invalid_argument
+from ..regions import REGIONS
+from ..wire import invalid_argument
 
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _RESERVED = ("latest", "NEW")

@@ -6,11 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from local.cloud import bodies, document_filters, documents, filter_fields, identities, policy_methods
-from local.cloud.clock import moment_of, timestamp
-from local.cloud.secretmanager import rules
-from local.cloud.secretmanager.vault import Vault
-from local.cloud.wire import (
+from .. import bodies, document_filters, documents, filter_fields, identities, policy_methods
+from ..clock import moment_of, timestamp
+from ..wire import (
     Call,
     Reply,
     Route,
@@ -21,7 +19,9 @@ from local.cloud.wire import (
     permission_denied,
     unimplemented,
 )
-from local.cloud.world import World
+from ..world import World
+from . import rules
+from .vault import Vault
 
 KIND, VERSION = "secret", "secretVersion"
 BASE = "/v1/projects/{project}/secrets"

@@ -5,10 +5,10 @@ from typing import Any
 
 import google_crc32c
 
-from local.cloud import bodies
-from local.cloud.secretmanager.secrets import BASE, VERSION, Secrets, page
-from local.cloud.wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument, not_found
-from local.cloud.world import World
+from .. import bodies
+from ..wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument, not_found
+from ..world import World
+from .secrets import BASE, VERSION, Secrets, page
 
 _MOST_BYTES = 64 * 1024
 _LATEST = "latest"

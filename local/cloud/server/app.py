@@ -15,14 +15,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from local.cloud import discovery
-from local.cloud.access.keys import TOKEN_PATH
-from local.cloud.access.permissions import TOKEN_HEAD
-from local.cloud.endpoints import UNSERVED
-from local.cloud.router import Router
-from local.cloud.server import control
-from local.cloud.server.connections import Connections
-from local.cloud.wire import (
+from .. import discovery
+from ..access.keys import TOKEN_PATH
+from ..access.permissions import TOKEN_HEAD
+from ..endpoints import UNSERVED
+from ..router import Router
+from ..wire import (
     ApiError,
     Call,
     FileSlice,
@@ -37,7 +35,9 @@ from local.cloud.wire import (
     unavailable,
     unimplemented,
 )
-from local.cloud.world import Service, World
+from ..world import Service, World
+from . import control
+from .connections import Connections
 
 _log = logging.getLogger("local.cloud")
 _CHUNK = 1 << 20

@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from local.cloud.server.cloud_file import Record
+from .cloud_file import Record
 
 
 class CloudError(Exception):

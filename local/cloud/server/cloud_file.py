@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from ... import COMMAND, project_folder
+
 _SAME_START = 2.0
 """Seconds: the kernel's account of a process's start moves a little when the clock is set."""
 
@@ -32,9 +34,9 @@ class Record:
 
 
 def state_folder() -> Path:
-    """`$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the checkout."""
+    """`$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the project's folder."""
     chosen = os.environ.get("SLIPWAY_LOCAL_STATE")
-    return Path(chosen).absolute() if chosen else Path(__file__).resolve().parents[3] / ".slipway" / "local"
+    return Path(chosen).absolute() if chosen else project_folder() / ".slipway" / "local"
 
 
 def read_record(folder: Path) -> Record | None:
@@ -51,7 +53,7 @@ def read_record(folder: Path) -> Record | None:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise RecordError(
             f"error: {file} is not a record of a local cloud\nwhy: {type(error).__name__}: {error}\n"
-            "fix: delete it, then python -m local up; shells need `python -m local env` again"
+            f"fix: delete it, then {COMMAND} up; shells need `{COMMAND} env` again"
         ) from error
     return record
 

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from urllib.parse import parse_qsl
 
-from local.cloud import faults, identities
-from local.cloud.clock import timestamp
-from local.cloud.nodes import runner_starter
-from local.cloud.settings import SettingsError
-from local.cloud.supply import records as scenarios
-from local.cloud.supply.parsing import ScenarioError
-from local.cloud.supply.records import Loaded
-from local.cloud.vertex.jobs import replicas
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs.records import Job
-from local.cloud.wire import (
+from .. import faults, identities
+from ..clock import timestamp
+from ..nodes import runner_starter
+from ..settings import SettingsError
+from ..supply import records as scenarios
+from ..supply.parsing import ScenarioError
+from ..supply.records import Loaded
+from ..vertex.jobs import replicas
+from ..vertex.jobs import table as jobs
+from ..vertex.jobs.records import Job
+from ..wire import (
     Call,
     Reply,
     Route,
@@ -24,7 +24,7 @@ from local.cloud.wire import (
     not_found,
     permission_denied,
 )
-from local.cloud.world import Service, World
+from ..world import Service, World
 
 _GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599
 _MOST_AHEAD_S = 366 * 24 * 3600.0

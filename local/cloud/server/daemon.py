@@ -13,13 +13,14 @@ from pathlib import Path
 
 import psutil
 
-from local.cloud import settings
-from local.cloud.server import client
-from local.cloud.server.client import CloudError
-from local.cloud.server.cloud_file import PORT_TAKEN, Record, process_of, read_record
+from ... import COMMAND, IMPORTED_FROM, module_command, module_path
+from .. import settings
+from . import client
+from .client import CloudError
+from .cloud_file import PORT_TAKEN, Record, process_of, read_record
 
 DEFAULT_PORT = 8470
-_CHECKOUT = Path(__file__).resolve().parents[3]
+_RUNNER = "local.cloud.nodes.runner"  # of a checkout, or installed
 _LOG_BYTES = 10 * 1024**2
 # By these a state folder is known, and these may be there before its first start.
 _OWN = {"lock", "serving", "cloud.json"}
@@ -54,7 +55,7 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
                 raise CloudError(
                     f"error: process {record.pid} of the local cloud lives but does not answer at {record.url}\n"
                     "why: it hangs, or something stopped it\n"
-                    f"fix: python -m local down, then up again; its log is {folder / 'cloud.log'}"
+                    f"fix: {COMMAND} down, then up again; its log is {folder / 'cloud.log'}"
                 )
             if chosen:
                 client.call(record, "POST", "/slipway/settings", chosen)
@@ -65,7 +66,7 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
             return Started(_spawn(folder, port), fresh=True)
         except _PortTakenError as error:
             if wanted == "0" and port:
-                note = f"port {port} was taken meanwhile: shells need `python -m local env` again"
+                note = f"port {port} was taken meanwhile: shells need `{COMMAND} env` again"
                 return Started(_spawn(folder, 0), fresh=True, note=note)
             raise CloudError(
                 f"error: port {port} is taken by another program\n"
@@ -124,7 +125,7 @@ def job_processes(folder: Path) -> list[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             words = process.cmdline()
-            runner = "local.cloud.nodes.runner" in words and any(word.startswith(inside) for word in words)
+            runner = any(word.endswith(_RUNNER) for word in words) and any(word.startswith(inside) for word in words)
             if runner or (process.cwd() + os.sep).startswith(inside + "jobs" + os.sep):
                 for member in (process, *process.children(recursive=True)):
                     found[member.pid] = member
@@ -155,8 +156,9 @@ def _spawn(folder: Path, port: int) -> Record:
     with log.open("ab") as output:
         before = output.tell()
         child = subprocess.Popen(
-            [sys.executable, "-m", "local.cloud.server.main", str(folder), str(port)],
-            cwd=_CHECKOUT,
+            [*module_command(sys.executable, "cloud.server.main"), str(folder), str(port)],
+            cwd=IMPORTED_FROM,
+            env={**os.environ, **module_path()},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -180,7 +182,7 @@ def _spawn(folder: Path, port: int) -> Record:
     _end([psutil.Process(child.pid)])
     raise CloudError(
         f"error: the local cloud did not answer within {_START_SECONDS} s\n"
-        f"why: its start hangs\nfix: see {log}, then run python -m local up again"
+        f"why: its start hangs\nfix: see {log}, then run {COMMAND} up again"
     )
 
 

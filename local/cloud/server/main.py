@@ -18,12 +18,13 @@ from typing import TextIO
 
 import uvicorn
 
-from local.cloud import identities
-from local.cloud.clock import Clock
-from local.cloud.server.app import build_app
-from local.cloud.server.cloud_file import PORT_TAKEN, Record, read_record, this_process, write_record
-from local.cloud.server.connections import Connections
-from local.cloud.world import Loop, World, open_world
+from ... import PACKAGE
+from .. import identities
+from ..clock import Clock
+from ..world import Loop, World, open_world
+from .app import build_app
+from .cloud_file import PORT_TAKEN, Record, read_record, this_process, write_record
+from .connections import Connections
 
 SERVICES = (
     "storage",
@@ -113,7 +114,7 @@ class _Server(uvicorn.Server):
 
 
 def load_services() -> Sequence[ModuleType]:
-    return [importlib.import_module(f"local.cloud.{name}.routes") for name in SERVICES]
+    return [importlib.import_module(f"{PACKAGE}.cloud.{name}.routes") for name in SERVICES]
 
 
 def _publish(world: World, port: int) -> None:

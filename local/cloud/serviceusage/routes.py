@@ -1,6 +1,6 @@
 """What the server takes of Service Usage."""
 
-from local.cloud.serviceusage.services import routes
+from .services import routes
 
 __all__ = ["API", "routes"]
 

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from local.cloud import bodies, documents, identities
-from local.cloud.wire import Call, Reply, Route, invalid_argument, permission_denied
-from local.cloud.world import World, disabled_apis
+from .. import bodies, documents, identities
+from ..wire import Call, Reply, Route, invalid_argument, permission_denied
+from ..world import World, disabled_apis
 
 _TITLES = {
     "aiplatform.googleapis.com": "Vertex AI API",

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from local.cloud import discovery
-from local.cloud.router import Router
-from local.cloud.storage import errors
-from local.cloud.storage.multipart import Part, boundary, headers, parts
-from local.cloud.wire import ApiError, Call, Reply, Route
+from .. import discovery
+from ..router import Router
+from ..wire import ApiError, Call, Reply, Route
+from . import errors
+from .multipart import Part, boundary, headers, parts
 
 _LIMIT = 100
 _BLANK = re.compile(rb"\r?\n\r?\n")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from local.cloud.access import policies
-from local.cloud.storage import errors
-from local.cloud.storage.guard import Guard, checked
-from local.cloud.storage.records import Records
-from local.cloud.wire import ApiError, Call, Reply, Route
-from local.cloud.world import World
+from ..access import policies
+from ..wire import ApiError, Call, Reply, Route
+from ..world import World
+from . import errors
+from .guard import Guard, checked
+from .records import Records
 
 
 class BucketPolicy:

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.access import policies
-from local.cloud.storage import errors, rules
-from local.cloud.storage.guard import (
+from .. import identities
+from ..access import policies
+from ..wire import Call, Reply, Route
+from ..world import World
+from . import errors, rules
+from .guard import (
     BUCKET_OWNERS,
     OBJECT_OWNERS,
     Guard,
@@ -18,9 +20,7 @@ from local.cloud.storage.guard import (
     page_token,
     refuse_lists,
 )
-from local.cloud.storage.records import BUCKET, Records, is_uniform, merged, moment, show_bucket
-from local.cloud.wire import Call, Reply, Route
-from local.cloud.world import World
+from .records import BUCKET, Records, is_uniform, merged, moment, show_bucket
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]")
 _OUTPUT_ONLY = (

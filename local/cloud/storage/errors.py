@@ -1,6 +1,6 @@
 """Cloud Storage's errors: the older JSON shape with `errors[].reason`, and the service's words."""
 
-from local.cloud.wire import ApiError
+from ..wire import ApiError
 
 _STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS"}
 

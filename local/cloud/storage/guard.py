@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud import bodies, identities, page_tokens
-from local.cloud.access import policies
-from local.cloud.storage import errors
-from local.cloud.storage.records import BUCKET, Version, is_uniform
-from local.cloud.wire import ApiError, Call
-from local.cloud.world import World
+from .. import bodies, identities, page_tokens
+from ..access import policies
+from ..wire import ApiError, Call
+from ..world import World
+from . import errors
+from .records import BUCKET, Version, is_uniform
 
 _PAGES = "storage"
 _PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")

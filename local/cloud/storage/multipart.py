@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from local.cloud.storage import errors
+from . import errors
 
 _BLANK = re.compile(rb"\r?\n\r?\n")
 

@@ -6,11 +6,11 @@ import zlib
 from datetime import datetime
 from email.utils import format_datetime
 
-from local.cloud.storage import errors
-from local.cloud.storage.guard import check_object_conditions
-from local.cloud.storage.objects import Objects
-from local.cloud.storage.records import Records, Version, etag, show_object
-from local.cloud.wire import ApiError, Call, FileSlice, Reply, Route
+from ..wire import ApiError, Call, FileSlice, Reply, Route
+from . import errors
+from .guard import check_object_conditions
+from .objects import Objects
+from .records import Records, Version, etag, show_object
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 _IN_MEMORY = 1 << 20

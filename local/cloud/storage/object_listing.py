@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from local.cloud.storage import errors
-from local.cloud.storage.guard import Guard, page_start, page_token
-from local.cloud.storage.records import OBJECT, Records, show_object
-from local.cloud.wire import Call, Reply, Route
-from local.cloud.world import World
+from ..wire import Call, Reply, Route
+from ..world import World
+from . import errors
+from .guard import Guard, page_start, page_token
+from .records import OBJECT, Records, show_object
 
 _TOP = "\U0010ffff"
 _BATCH = 500

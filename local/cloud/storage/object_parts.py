@@ -9,13 +9,13 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from local.cloud.storage import errors
-from local.cloud.storage.blobs import Blob, Blobs
-from local.cloud.storage.guard import Guard
-from local.cloud.storage.object_uploads import check_sums
-from local.cloud.storage.objects import Objects
-from local.cloud.storage.records import Records
-from local.cloud.wire import ApiError, Call, Handler, Reply, Route
+from ..wire import ApiError, Call, Handler, Reply, Route
+from . import errors
+from .blobs import Blob, Blobs
+from .guard import Guard
+from .object_uploads import check_sums
+from .objects import Objects
+from .records import Records
 
 _UPLOAD, _PART = "partedUpload", "partedUploadPart"
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from local.cloud.storage import errors
-from local.cloud.storage.blobs import Blob
-from local.cloud.storage.guard import Guard, check_object_conditions, checked_body, refuse_keys, refuse_lists
-from local.cloud.storage.multipart import boundary, parts
-from local.cloud.storage.objects import Objects
-from local.cloud.storage.records import Records, show_object
-from local.cloud.wire import Call, Reply, Route
+from ..wire import Call, Reply, Route
+from . import errors
+from .blobs import Blob
+from .guard import Guard, check_object_conditions, checked_body, refuse_keys, refuse_lists
+from .multipart import boundary, parts
+from .objects import Objects
+from .records import Records, show_object
 
 _UPLOAD = "upload"
 _CHUNK_UNIT = 256 * 1024

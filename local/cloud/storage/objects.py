@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from local.cloud.storage import errors, rules
-from local.cloud.storage.blobs import Blob
-from local.cloud.storage.guard import Guard, check_object_conditions, checked, refuse_keys, refuse_lists
-from local.cloud.storage.records import Records, Version, is_versioned, merged, moment, show_object
-from local.cloud.wire import Call, Reply, Route
+from ..wire import Call, Reply, Route
+from . import errors, rules
+from .blobs import Blob
+from .guard import Guard, check_object_conditions, checked, refuse_keys, refuse_lists
+from .records import Records, Version, is_versioned, merged, moment, show_object
 
 _OUTPUT_ONLY = (
     "id",

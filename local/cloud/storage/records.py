@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from local.cloud.clock import timestamp
-from local.cloud.storage import errors
-from local.cloud.storage.blobs import Blobs
-from local.cloud.store import Store
-from local.cloud.wire import Call
-from local.cloud.world import World
+from ..clock import timestamp
+from ..store import Store
+from ..wire import Call
+from ..world import World
+from . import errors
+from .blobs import Blobs
 
 BUCKET, OBJECT, NONCURRENT = "bucket", "object", "object-noncurrent"
 _GENERATION_DIGITS = 20

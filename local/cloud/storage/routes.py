@@ -3,18 +3,18 @@
 import contextlib
 import threading
 
-from local.cloud.storage.batch import Batch
-from local.cloud.storage.bucket_policies import BucketPolicy
-from local.cloud.storage.buckets import Buckets
-from local.cloud.storage.guard import Guard
-from local.cloud.storage.object_downloads import Downloads
-from local.cloud.storage.object_listing import Listing
-from local.cloud.storage.object_parts import Parts
-from local.cloud.storage.object_uploads import Uploads
-from local.cloud.storage.objects import Objects
-from local.cloud.storage.records import BUCKET, Records
-from local.cloud.wire import Route
-from local.cloud.world import World
+from ..wire import Route
+from ..world import World
+from .batch import Batch
+from .bucket_policies import BucketPolicy
+from .buckets import Buckets
+from .guard import Guard
+from .object_downloads import Downloads
+from .object_listing import Listing
+from .object_parts import Parts
+from .object_uploads import Uploads
+from .objects import Objects
+from .records import BUCKET, Records
 
 API = "storage.googleapis.com"
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from local.cloud.regions import REGIONS
-from local.cloud.storage import errors
+from ..regions import REGIONS
+from . import errors
 
 LocationType = Literal["region", "dual-region", "multi-region"]
 _MULTI_REGIONS = ("US", "EU", "ASIA")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from local.cloud.supply.scenario import SHARED, Reservation, Strategy
+from .scenario import SHARED, Reservation, Strategy
 
 Kind = Literal["none", "any", "specific"]
 _NOTHING: Mapping[str, int] = MappingProxyType({})

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.supply import machines
-from local.cloud.supply.scenario import STRATEGIES, Chance, Entry, Preemption, Reservation, Scenario
+from .. import identities
+from . import machines
+from .scenario import STRATEGIES, Chance, Entry, Preemption, Reservation, Scenario
 
 _PATH = re.compile(r"projects/([^/]+)/zones/([a-z0-9-]+-[a-z])/reservations/[a-z]([a-z0-9-]*[a-z0-9])?")
 _REPLICA = re.compile(r"workerpool[0-3]-\d+")

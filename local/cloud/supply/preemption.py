@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from local.cloud.supply.scenario import Chance, Preemption, Scenario
+from .scenario import Chance, Preemption, Scenario
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from local.cloud.supply.parsing import parse
-from local.cloud.supply.scenario import Scenario
-from local.cloud.world import World
+from ..world import World
+from .parsing import parse
+from .scenario import Scenario
 
 _KIND, _NAME = "scenario", "current"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from local.cloud.supply.machines import default_disk_type
+from .machines import default_disk_type
 
 DEFAULT_DISK_GB = 100
 _PATHS = {

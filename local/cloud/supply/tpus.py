@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from local.cloud.supply import machines
+from . import machines
 
 _CHIPS, _POD_CHIPS = 8, 32
 _OLD = "cloud-tpu"

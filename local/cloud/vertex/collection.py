@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from local.cloud import document_filters, documents, identities
-from local.cloud.clock import timestamp
-from local.cloud.document_filters import Function
-from local.cloud.documents import Body, Pages
-from local.cloud.filter_fields import FilterFields
-from local.cloud.vertex import operations
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.names import location_name, region
-from local.cloud.wire import Call, Reply, Route, aborted, invalid_argument, not_found, unimplemented
-from local.cloud.world import World
+from .. import document_filters, documents, identities
+from ..clock import timestamp
+from ..document_filters import Function
+from ..documents import Body, Pages
+from ..filter_fields import FilterFields
+from ..wire import Call, Reply, Route, aborted, invalid_argument, not_found, unimplemented
+from ..world import World
+from . import operations
+from .messages import MESSAGES
+from .names import location_name, region
 
 _AT = "/{version:v1|v1beta1}/projects/{project}/locations/{location}"
 

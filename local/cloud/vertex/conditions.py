@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from local.cloud import filters
-from local.cloud.clock import moment_of, timestamp
-from local.cloud.filter_fields import FilterFields
+from .. import filters
+from ..clock import moment_of, timestamp
+from ..filter_fields import FilterFields
 
 _EQUAL, _ORDERED = ("=", "!="), ("=", "!=", "<", "<=", ">", ">=")
 

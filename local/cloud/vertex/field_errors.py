@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.cloud.supply import machines
-from local.cloud.wire import ApiError, invalid_argument
+from ..supply import machines
+from ..wire import ApiError, invalid_argument
 
 LABEL_LENGTH = 64
 MOST_LABELS = 64

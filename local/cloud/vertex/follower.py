@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from local.cloud.world import Loop, World
+from ..world import Loop, World
 
 _log = logging.getLogger("local.cloud.vertex")
 _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0

@@ -1,6 +1,6 @@
 """The message types of the Vertex AI API. Bodies are kept in the v1beta1 form, which has every field of v1."""
 
-from local.cloud.messages import Messages
+from ..messages import Messages
 
 MESSAGES = Messages(
     packages={"v1": "aiplatform_v1", "v1beta1": "aiplatform_v1beta1"},

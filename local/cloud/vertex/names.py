@@ -2,9 +2,9 @@
 
 import re
 
-from local.cloud import identities
-from local.cloud.supply import machines
-from local.cloud.wire import Call, invalid_argument
+from .. import identities
+from ..supply import machines
+from ..wire import Call, invalid_argument
 
 CLUSTER_ID = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from local.cloud.vertex.field_errors import Mistake
+from .field_errors import Mistake
 
 _NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _ATTACHMENT = re.compile(r"projects/[^/]+/regions/[^/]+/networkAttachments/[^/]+|[a-z]([-a-z0-9]*[a-z0-9])?")

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from local.cloud import documents
-from local.cloud.store import Store
-from local.cloud.vertex import messages
-from local.cloud.vertex.names import id_of, location_name, region
-from local.cloud.wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
-from local.cloud.world import World
+from .. import documents
+from ..store import Store
+from ..wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
+from ..world import World
+from . import messages
+from .names import id_of, location_name, region
 
 _KIND = "vertexOperation"
 _VERSION = "{version:v1|v1beta1|ui}"

@@ -2,35 +2,35 @@
 
 from collections.abc import Mapping
 
-from local.cloud.clock import timestamp
-from local.cloud.supply import records as scenarios
-from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.clusters.persistent_resources import PersistentResources
-from local.cloud.vertex.clusters.work import apply_due
-from local.cloud.vertex.follower import Follower, Loops
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs.custom_jobs import CustomJobs
-from local.cloud.vertex.metadata.artifacts import Artifacts
-from local.cloud.vertex.metadata.contexts import Contexts
-from local.cloud.vertex.metadata.executions import Executions
-from local.cloud.vertex.metadata.metadata_schemas import MetadataSchemas
-from local.cloud.vertex.metadata.metadata_stores import MetadataStores
-from local.cloud.vertex.models.models import Models
-from local.cloud.vertex.operations import Operations
-from local.cloud.vertex.pipelines import unserved
-from local.cloud.vertex.pipelines import work as pipelines
-from local.cloud.vertex.pipelines.training_pipelines import TrainingPipelines
-from local.cloud.vertex.scheduling import availability, quota_usage, submission
-from local.cloud.vertex.scheduling.scheduler import Scheduler
-from local.cloud.vertex.tensorboard import points
-from local.cloud.vertex.tensorboard.experiments import Experiments
-from local.cloud.vertex.tensorboard.runs import Runs
-from local.cloud.vertex.tensorboard.tensorboards import Tensorboards
-from local.cloud.vertex.tensorboard.time_series import TimeSeries
-from local.cloud.vertex.tuning import work as tuning_work
-from local.cloud.vertex.tuning.hyperparameter_tuning_jobs import TuningJobs
-from local.cloud.wire import Route
-from local.cloud.world import Loop, World
+from ..clock import timestamp
+from ..supply import records as scenarios
+from ..wire import Route
+from ..world import Loop, World
+from .clusters import records as clusters
+from .clusters.persistent_resources import PersistentResources
+from .clusters.work import apply_due
+from .follower import Follower, Loops
+from .jobs import table as jobs
+from .jobs.custom_jobs import CustomJobs
+from .metadata.artifacts import Artifacts
+from .metadata.contexts import Contexts
+from .metadata.executions import Executions
+from .metadata.metadata_schemas import MetadataSchemas
+from .metadata.metadata_stores import MetadataStores
+from .models.models import Models
+from .operations import Operations
+from .pipelines import unserved
+from .pipelines import work as pipelines
+from .pipelines.training_pipelines import TrainingPipelines
+from .scheduling import availability, quota_usage, submission
+from .scheduling.scheduler import Scheduler
+from .tensorboard import points
+from .tensorboard.experiments import Experiments
+from .tensorboard.runs import Runs
+from .tensorboard.tensorboards import Tensorboards
+from .tensorboard.time_series import TimeSeries
+from .tuning import work as tuning_work
+from .tuning.hyperparameter_tuning_jobs import TuningJobs
 
 API = "aiplatform.googleapis.com"
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
-from local.cloud.vertex import conditions, tables
-from local.cloud.vertex.collection import Collection, Kind
-from local.cloud.vertex.conditions import Field
-from local.cloud.vertex.field_errors import Mistake, field_errors
-from local.cloud.vertex.tables import Entry, ResourceTable
-from local.cloud.wire import Call, Reply, failed_precondition, invalid_argument, not_found
-from local.cloud.world import World
+from ..wire import Call, Reply, failed_precondition, invalid_argument, not_found
+from ..world import World
+from . import conditions, tables
+from .collection import Collection, Kind
+from .conditions import Field
+from .field_errors import Mistake, field_errors
+from .tables import Entry, ResourceTable
 
 
 class Kept(Protocol):

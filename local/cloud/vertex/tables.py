@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from local.cloud.documents import Body
-from local.cloud.store import Store
-from local.cloud.vertex import conditions
-from local.cloud.vertex.collection import Kind
-from local.cloud.vertex.conditions import Condition, Field
-from local.cloud.vertex.names import id_of, location_name, location_of
+from ..documents import Body
+from ..store import Store
+from . import conditions
+from .collection import Kind
+from .conditions import Condition, Field
+from .names import id_of, location_name, location_of
 
 ORDERS = {"create_time": "number", "display_name": "display_name", "state": "state"}
 _COLUMNS = "number, name, id, region, cluster, state, display_name, create_time, body, work"

@@ -3,16 +3,16 @@
 from typing import Any
 from urllib.parse import quote
 
-from local.plugin.cloud import Cloud
-from local.plugin.comparing import changed
-from local.plugin.ids import parse
-from local.plugin.kind import BaseKind, Found, guarded
-from local.plugin.labels import read_labels
-from local.plugin.resources.bucket_fields import FIELDS, bucket_parts, read_bucket, with_nulls
-from local.plugin.schema import AutoName, Schema
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, GoogleError
-from local.plugin.values import Properties
+from ..cloud import Cloud
+from ..comparing import changed
+from ..ids import parse
+from ..kind import BaseKind, Found, guarded
+from ..labels import read_labels
+from ..schema import AutoName, Schema
+from ..settings import Settings
+from ..transport import CloudError, GoogleError
+from ..values import Properties
+from .bucket_fields import FIELDS, bucket_parts, read_bucket, with_nulls
 
 _TOKEN = "gcp:storage/bucket:Bucket"
 _SERVICE = "storage"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from local.plugin.schema import Field, boolean, deletion_policy, integer, labelled, many, output, record, text
-from local.plugin.values import Properties, is_empty, is_later
-from local.plugin.wire import from_api, to_api
+from ..schema import Field, boolean, deletion_policy, integer, labelled, many, output, record, text
+from ..values import Properties, is_empty, is_later
+from ..wire import from_api, to_api
 
 _ENFORCEMENT = record({"restrictionMode": text(required=True), "effectiveTime": text(computed=True)}, computed=True)
 _RANGES = many(text(), required=True)

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from local.plugin.checking import Failure
-from local.plugin.cloud import Cloud
-from local.plugin.comparing import changed
-from local.plugin.kind import BaseKind, Found, ImportIdError, guarded
-from local.plugin.resources.object_media import content_type, is_elided, md5, media
-from local.plugin.schema import AutoName, Field, Schema, boolean, deletion_policy, many, mapping, output, record, text
-from local.plugin.settings import Settings
-from local.plugin.transport import Body, CloudError, GoogleError
-from local.plugin.values import COMPUTED, UNKNOWN, Archive, Asset, Properties, is_empty, is_later
-from local.plugin.wire import from_api, to_api
+from ..checking import Failure
+from ..cloud import Cloud
+from ..comparing import changed
+from ..kind import BaseKind, Found, ImportIdError, guarded
+from ..schema import AutoName, Field, Schema, boolean, deletion_policy, many, mapping, output, record, text
+from ..settings import Settings
+from ..transport import Body, CloudError, GoogleError
+from ..values import COMPUTED, UNKNOWN, Archive, Asset, Properties, is_empty, is_later
+from ..wire import from_api, to_api
+from .object_media import content_type, is_elided, md5, media
 
 _TOKEN = "gcp:storage/bucketObject:BucketObject"
 _SERVICE = "storage"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from local.plugin.cloud import Cloud
-from local.plugin.kind import BaseKind, Found, ImportIdError
-from local.plugin.schema import Field, Schema, output, record, text
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, GoogleError
-from local.plugin.values import Properties
+from ..cloud import Cloud
+from ..kind import BaseKind, Found, ImportIdError
+from ..schema import Field, Schema, output, record, text
+from ..settings import Settings
+from ..transport import CloudError, GoogleError
+from ..values import Properties
 
 _ATTEMPTS = 10
 _VERSION = "3"

@@ -7,8 +7,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from local.plugin.transport import CloudError
-from local.plugin.values import Archive, Asset
+from ..transport import CloudError
+from ..values import Archive, Asset
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _MAGIC = (

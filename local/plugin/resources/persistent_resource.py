@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.cloud import Cloud
-from local.plugin.comparing import changed
-from local.plugin.ids import parse
-from local.plugin.kind import BaseKind, Found, guarded
-from local.plugin.labels import read_labels
-from local.plugin.schema import (
+from ..cloud import Cloud
+from ..comparing import changed
+from ..ids import parse
+from ..kind import BaseKind, Found, guarded
+from ..labels import read_labels
+from ..schema import (
     AutoName,
     Field,
     Schema,
@@ -21,10 +21,10 @@ from local.plugin.schema import (
     record,
     text,
 )
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, GoogleError
-from local.plugin.values import Properties
-from local.plugin.wire import from_api, to_api
+from ..settings import Settings
+from ..transport import CloudError, GoogleError
+from ..values import Properties
+from ..wire import from_api, to_api
 
 _TOKEN = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _SERVICE = "vertexAi"

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.cloud import Cloud
-from local.plugin.comparing import changed
-from local.plugin.kind import BaseKind, Found, ImportIdError
-from local.plugin.schema import AutoName, Field, Schema, mapping, output, record, text
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, GoogleError
-from local.plugin.values import COMPUTED, Properties
-from local.plugin.wire import from_api, to_api
+from ..cloud import Cloud
+from ..comparing import changed
+from ..kind import BaseKind, Found, ImportIdError
+from ..schema import AutoName, Field, Schema, mapping, output, record, text
+from ..settings import Settings
+from ..transport import CloudError, GoogleError
+from ..values import COMPUTED, Properties
+from ..wire import from_api, to_api
 
 _TOKEN = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _SERVICE = "cloudQuotas"

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.plugin.cloud import Cloud
-from local.plugin.comparing import changed
-from local.plugin.ids import parse
-from local.plugin.kind import BaseKind, Found, guarded
-from local.plugin.schema import AutoName, Field, Schema, boolean, deletion_policy, output, text
-from local.plugin.settings import Settings
-from local.plugin.transport import CloudError, GoogleError
-from local.plugin.values import Properties
+from ..cloud import Cloud
+from ..comparing import changed
+from ..ids import parse
+from ..kind import BaseKind, Found, guarded
+from ..schema import AutoName, Field, Schema, boolean, deletion_policy, output, text
+from ..settings import Settings
+from ..transport import CloudError, GoogleError
+from ..values import Properties
 
 _TOKEN = "gcp:serviceaccount/account:Account"
 _SERVICE = "iamBeta"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from journey.backend import file_backend
+from local.backend import file_backend
 from local.engine.engine import Engine, ensure
 from local.engine.version import PINNED, parse
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from journey.backend import file_backend
 from local import environment
+from local.backend import file_backend
 from tests.checkouts.empty_stack import EmptyStack
 from tests.local.conftest import LocalCloud
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from local.cloud.clock import timestamp
-from local.cloud.training_settings import TrainingSettings
-from local.cloud.vertex.clusters.records import Cluster, Pool, State, pool_of
+from ...clock import timestamp
+from ...training_settings import TrainingSettings
+from .records import Cluster, Pool, State, pool_of
 
 CREATING = "Create PersistentResource request received. Checking project configuration and quota..."
 WAITING = "Waiting for persistent resource to be ready."

@@ -3,20 +3,11 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from local.cloud import documents
-from local.cloud.documents import Body
-from local.cloud.quotas import limits
-from local.cloud.quotas.metrics import drawn
-from local.cloud.vertex import operations
-from local.cloud.vertex.clusters import life, records, rules
-from local.cloud.vertex.clusters.records import Cluster, answer
-from local.cloud.vertex.clusters.work import apply_due
-from local.cloud.vertex.collection import Collection, Kind
-from local.cloud.vertex.field_errors import refuse
-from local.cloud.vertex.jobs import life as job_life
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.names import cluster_name, location_name
-from local.cloud.wire import (
+from ... import documents
+from ...documents import Body
+from ...quotas import limits
+from ...quotas.metrics import drawn
+from ...wire import (
     ApiError,
     Call,
     Reply,
@@ -27,7 +18,16 @@ from local.cloud.wire import (
     not_found,
     unimplemented,
 )
-from local.cloud.world import World
+from ...world import World
+from .. import operations
+from ..collection import Collection, Kind
+from ..field_errors import refuse
+from ..jobs import life as job_life
+from ..jobs import table as jobs
+from ..names import cluster_name, location_name
+from . import life, records, rules
+from .records import Cluster, answer
+from .work import apply_due
 
 _KIND = Kind("PersistentResource", "/persistentResources", "resource", "persistentResources", trains=True)
 _UPDATABLE = "resource_pools.replica_count"

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from local.cloud.store import Store
-from local.cloud.supply.shape import Shape, shape_of
-from local.cloud.vertex.names import id_of, location_name, location_of
+from ...store import Store
+from ...supply.shape import Shape, shape_of
+from ..names import id_of, location_name, location_of
 
 State = Literal["PROVISIONING", "RUNNING", "STOPPING", "ERROR", "REBOOTING", "UPDATING"]
 _KIND = "persistentResource"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from local.cloud.supply import machines, tpus
-from local.cloud.supply.shape import DEFAULT_DISK_GB
-from local.cloud.vertex.field_errors import (
+from ...supply import machines, tpus
+from ...supply.shape import DEFAULT_DISK_GB
+from ..field_errors import (
     Mistake,
     disk_mistakes,
     display_name_mistakes,
@@ -13,8 +13,8 @@ from local.cloud.vertex.field_errors import (
     key_mistakes,
     label_mistakes,
 )
-from local.cloud.vertex.names import CLUSTER_ID
-from local.cloud.vertex.network import network_mistakes
+from ..names import CLUSTER_ID
+from ..network import network_mistakes
 
 MAX_NODES = 1000
 _OUTPUT_ONLY = (

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from datetime import datetime
 
-from local.cloud.clock import timestamp
-from local.cloud.vertex import operations
-from local.cloud.vertex.clusters import life, records
-from local.cloud.vertex.clusters.records import Cluster
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.world import World
+from ...clock import timestamp
+from ...world import World
+from .. import operations
+from ..jobs import table as jobs
+from . import life, records
+from .records import Cluster
 
 
 def apply_due(world: World) -> None:

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from local.cloud.documents import Body, Pages
-from local.cloud.endpoints import UNSERVED
-from local.cloud.vertex import conditions
-from local.cloud.vertex.collection import Kind
-from local.cloud.vertex.jobs import life, table
-from local.cloud.vertex.jobs.records import Job
-from local.cloud.vertex.names import id_of
-from local.cloud.vertex.table_collection import TableCollection
-from local.cloud.wire import Call, Reply, Route
-from local.cloud.world import World
+from ...documents import Body, Pages
+from ...endpoints import UNSERVED
+from ...wire import Call, Reply, Route
+from ...world import World
+from .. import conditions
+from ..collection import Kind
+from ..names import id_of
+from ..table_collection import TableCollection
+from . import life, table
+from .records import Job
 
 CUSTOM_JOB = Kind("CustomJob", "/customJobs", "resource", "customJobs", trains=True)
 

@@ -9,9 +9,9 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from local.cloud.nodes.spec import Status
-from local.cloud.training_settings import TrainingSettings
-from local.cloud.vertex.jobs.records import Outcome, Run
+from ...nodes.spec import Status
+from ...training_settings import TrainingSettings
+from .records import Outcome, Run
 
 INVALID_ARGUMENT, INTERNAL = 3, 13
 _OUT_OF_MEMORY = 137

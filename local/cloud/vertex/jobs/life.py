@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from local.cloud.clock import timestamp
-from local.cloud.nodes.spec import Status
-from local.cloud.training_settings import TrainingSettings
-from local.cloud.vertex.jobs import failures, waiting
-from local.cloud.vertex.jobs.failures import Restart
-from local.cloud.vertex.jobs.records import (
+from ...clock import timestamp
+from ...nodes.spec import Status
+from ...training_settings import TrainingSettings
+from . import failures, waiting
+from .failures import Restart
+from .records import (
     CANCELLED,
     DEADLINE_EXCEEDED,
     Job,

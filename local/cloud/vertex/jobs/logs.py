@@ -5,15 +5,15 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from local.cloud import identities
-from local.cloud.clock import timestamp
-from local.cloud.logging.entries import write
-from local.cloud.nodes import logfile
-from local.cloud.nodes.logfile import Line
-from local.cloud.nodes.spec import LOG
-from local.cloud.vertex.jobs import replicas
-from local.cloud.vertex.jobs.records import Replica, Run
-from local.cloud.world import World
+from ... import identities
+from ...clock import timestamp
+from ...logging.entries import write
+from ...nodes import logfile
+from ...nodes.logfile import Line
+from ...nodes.spec import LOG
+from ...world import World
+from . import replicas
+from .records import Replica, Run
 
 _KIND = "jobLogPosition"
 _BATCH_BYTES = 1 << 20

@@ -6,10 +6,10 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal
 
-from local.cloud.clock import timestamp
-from local.cloud.supply.scenario import Strategy
-from local.cloud.supply.shape import Shape, shape_of
-from local.cloud.vertex.names import id_of, location_of
+from ...clock import timestamp
+from ...supply.scenario import Strategy
+from ...supply.shape import Shape, shape_of
+from ..names import id_of, location_of
 
 State = Literal[
     "JOB_STATE_QUEUED",

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from local.cloud import identities, images
-from local.cloud.endpoints import cloud_variables
-from local.cloud.nodes import environment, mounts
-from local.cloud.nodes.environment import Place
-from local.cloud.nodes.mounts import Mount
-from local.cloud.nodes.spec import Identity, ReplicaSpec
-from local.cloud.vertex.jobs.records import Job, Replica, Run
-from local.cloud.world import World
+from ... import identities, images
+from ...endpoints import cloud_variables
+from ...nodes import environment, mounts
+from ...nodes.environment import Place
+from ...nodes.mounts import Mount
+from ...nodes.spec import Identity, ReplicaSpec
+from ...world import World
+from .records import Job, Replica, Run
 
 METRICS = "output.metrics"
 

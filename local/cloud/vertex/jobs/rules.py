@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from local.cloud.nodes import mounts
-from local.cloud.supply import machines, tpus
-from local.cloud.supply.shape import disk_spec, shape_of
-from local.cloud.vertex.field_errors import (
+from ...nodes import mounts
+from ...supply import machines, tpus
+from ...supply.shape import disk_spec, shape_of
+from ...wire import ApiError, unimplemented
+from ..field_errors import (
     Mistake,
     directory_mistakes,
     disk_mistakes,
@@ -16,9 +17,8 @@ from local.cloud.vertex.field_errors import (
     key_mistakes,
     label_mistakes,
 )
-from local.cloud.vertex.jobs import strategies
-from local.cloud.vertex.network import network_mistakes
-from local.cloud.wire import ApiError, unimplemented
+from ..network import network_mistakes
+from . import strategies
 
 MAX_ENV = 100
 MAX_PACKAGES = 100

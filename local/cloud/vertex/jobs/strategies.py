@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from local.cloud.supply import tpus
-from local.cloud.supply.scenario import Strategy
-from local.cloud.vertex.field_errors import Mistake
+from ...supply import tpus
+from ...supply.scenario import Strategy
+from ..field_errors import Mistake
 
 FLEX_ACCELERATORS = (
     "NVIDIA_L4",

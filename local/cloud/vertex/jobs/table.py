@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from local.cloud.store import Store
-from local.cloud.vertex.jobs import logs, records
-from local.cloud.vertex.jobs.records import Job, Run
-from local.cloud.world import World
+from ...store import Store
+from ...world import World
+from . import logs, records
+from .records import Job, Run
 
 NAME = "custom_jobs"
 _TABLES = (

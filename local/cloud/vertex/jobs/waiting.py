@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from local.cloud.clock import timestamp
-from local.cloud.training_settings import TrainingSettings
-from local.cloud.vertex.jobs.records import (
+from ...clock import timestamp
+from ...training_settings import TrainingSettings
+from .records import (
     DEADLINE_EXCEEDED,
     RESOURCE_EXHAUSTED,
     Job,

@@ -1,11 +1,11 @@
 """The methods of artifacts: what is connected with them."""
 
-from local.cloud import document_filters
-from local.cloud.vertex.metadata import links
-from local.cloud.vertex.metadata.kinds import ARTIFACT
-from local.cloud.vertex.metadata.nodes import Nodes
-from local.cloud.wire import Call, Reply, Route, invalid_argument
-from local.cloud.world import World
+from ... import document_filters
+from ...wire import Call, Reply, Route, invalid_argument
+from ...world import World
+from . import links
+from .kinds import ARTIFACT
+from .nodes import Nodes
 
 _MOST_HOPS = 100
 

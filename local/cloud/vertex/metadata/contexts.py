@@ -1,11 +1,11 @@
 """The methods of contexts: what is in them, and their children."""
 
-from local.cloud.vertex.collection import Documents, canonical
-from local.cloud.vertex.metadata import links
-from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION
-from local.cloud.vertex.metadata.nodes import Nodes
-from local.cloud.wire import Call, Reply, Route, invalid_argument
-from local.cloud.world import World
+from ...wire import Call, Reply, Route, invalid_argument
+from ...world import World
+from ..collection import Documents, canonical
+from . import links
+from .kinds import ARTIFACT, CONTEXT, EXECUTION
+from .nodes import Nodes
 
 _MOST_PARENTS = 10
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.vertex.collection import Documents, canonical
-from local.cloud.vertex.metadata.kinds import CONTEXT
-from local.cloud.vertex.metadata.metadata_stores import DEFAULT, used
-from local.cloud.vertex.names import id_of
-from local.cloud.wire import invalid_argument, not_found
-from local.cloud.world import World
+from ...wire import invalid_argument, not_found
+from ...world import World
+from ..collection import Documents, canonical
+from ..names import id_of
+from .kinds import CONTEXT
+from .metadata_stores import DEFAULT, used
 
 _EXPERIMENT, _RUN, _VERSION = "system.Experiment", "system.ExperimentRun", "0.0.1"
 _JOBS = "_custom_jobs"

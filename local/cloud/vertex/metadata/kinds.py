@@ -1,6 +1,6 @@
 """The kinds of resources of ML Metadata, and what of each a client may set."""
 
-from local.cloud.vertex.collection import Kind
+from ..collection import Kind
 
 STORE = Kind("MetadataStore", "/metadataStores", "store", "metadataStores", ("encryptionSpec", "description"))
 _IN_A_STORE = "/metadataStores/{store}/"

@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.store import Store
+from ...store import Store
 
 _MEMBER, _EVENT = "metadataMember", "metadataEvent"
 

@@ -2,11 +2,11 @@
 
 import re
 
-from local.cloud.vertex.collection import Documents
-from local.cloud.vertex.metadata.kinds import SCHEMA
-from local.cloud.vertex.metadata.metadata_stores import check, used
-from local.cloud.wire import Call, Reply, already_exists, invalid_argument
-from local.cloud.world import World
+from ...wire import Call, Reply, already_exists, invalid_argument
+from ...world import World
+from ..collection import Documents
+from .kinds import SCHEMA
+from .metadata_stores import check, used
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 

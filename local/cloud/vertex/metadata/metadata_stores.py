@@ -2,13 +2,13 @@
 
 import re
 
-from local.cloud.documents import Body
-from local.cloud.vertex.collection import Documents
-from local.cloud.vertex.field_errors import key_mistakes, refuse
-from local.cloud.vertex.metadata import links
-from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION, SCHEMA, STORE
-from local.cloud.wire import Call, Reply, already_exists, invalid_argument
-from local.cloud.world import World
+from ...documents import Body
+from ...wire import Call, Reply, already_exists, invalid_argument
+from ...world import World
+from ..collection import Documents
+from ..field_errors import key_mistakes, refuse
+from . import links
+from .kinds import ARTIFACT, CONTEXT, EXECUTION, SCHEMA, STORE
 
 DEFAULT = "default"
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")

@@ -4,15 +4,15 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 
-from local.cloud.document_filters import Function, Test
-from local.cloud.documents import Body
-from local.cloud.vertex.collection import Documents, canonical
-from local.cloud.vertex.field_errors import display_name_mistakes, label_mistakes, refuse
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.metadata import links
-from local.cloud.vertex.metadata.kinds import ARTIFACT, CONTEXT, EXECUTION
-from local.cloud.vertex.metadata.metadata_stores import check, used
-from local.cloud.wire import Call, Reply, already_exists, invalid_argument, not_found
+from ...document_filters import Function, Test
+from ...documents import Body
+from ...wire import Call, Reply, already_exists, invalid_argument, not_found
+from ..collection import Documents, canonical
+from ..field_errors import display_name_mistakes, label_mistakes, refuse
+from ..messages import MESSAGES
+from . import links
+from .kinds import ARTIFACT, CONTEXT, EXECUTION
+from .metadata_stores import check, used
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 _IMMUTABLE = ("schemaTitle", "schemaVersion")

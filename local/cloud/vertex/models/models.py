@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from local.cloud import document_filters, documents
-from local.cloud.vertex import operations
-from local.cloud.vertex.field_errors import Mistake, field_errors, refuse
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.models import records, registration, rules
-from local.cloud.vertex.models.records import DEFAULT, MODELS, Model
-from local.cloud.vertex.models.registration import UnusableError
-from local.cloud.vertex.names import location_name
-from local.cloud.vertex.table_collection import Entries
-from local.cloud.wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument
-from local.cloud.world import World
+from ... import document_filters, documents
+from ...wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument
+from ...world import World
+from .. import operations
+from ..field_errors import Mistake, field_errors, refuse
+from ..messages import MESSAGES
+from ..names import location_name
+from ..table_collection import Entries
+from . import records, registration, rules
+from .records import DEFAULT, MODELS, Model
+from .registration import UnusableError
 
 _UPDATABLE = ("displayName", "description", "labels", "versionDescription", "explanationSpec")
 _MAX_PAGE = 1000

@@ -5,13 +5,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from local.cloud.vertex import conditions
-from local.cloud.vertex.collection import Kind
-from local.cloud.vertex.conditions import Field
-from local.cloud.vertex.names import id_of
-from local.cloud.vertex.tables import Entry, ResourceTable
-from local.cloud.wire import already_exists, not_found
-from local.cloud.world import World
+from ...wire import already_exists, not_found
+from ...world import World
+from .. import conditions
+from ..collection import Kind
+from ..conditions import Field
+from ..names import id_of
+from ..tables import Entry, ResourceTable
 
 MODELS = ResourceTable(
     kind=Kind("Model", "/models", "resource", "models", trains=True),

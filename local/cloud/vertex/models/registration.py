@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.storage.records import OBJECT
-from local.cloud.vertex.models import records
-from local.cloud.vertex.models.records import Model
-from local.cloud.world import World
+from ...storage.records import OBJECT
+from ...world import World
+from . import records
+from .records import Model
 
 _OUTPUT_ONLY = (
     "name",

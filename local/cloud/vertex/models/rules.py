@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from local.cloud.vertex.field_errors import (
+from ..field_errors import (
     Mistake,
     directory_mistakes,
     display_name_mistakes,

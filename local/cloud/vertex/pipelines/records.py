@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.vertex import conditions
-from local.cloud.vertex.collection import Kind
-from local.cloud.vertex.conditions import Field
-from local.cloud.vertex.pipelines.rules import Task
-from local.cloud.vertex.tables import Entry, ResourceTable
+from .. import conditions
+from ..collection import Kind
+from ..conditions import Field
+from ..tables import Entry, ResourceTable
+from .rules import Task
 
 _DEFINITION = Field("json_extract(body, '$.trainingTaskDefinition')", ("=", "!=", ":"))
 PIPELINES = ResourceTable(

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes
-from local.cloud.vertex.models import rules as model_rules
-from local.cloud.wire import ApiError, unimplemented
+from ...wire import ApiError, unimplemented
+from ..field_errors import Mistake, display_name_mistakes, label_mistakes
+from ..models import rules as model_rules
 
 Task = Literal["custom", "tuning"]
 _SCHEMAS = "gs://google-cloud-aiplatform/schema/trainingjob/definition/"

@@ -3,22 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.vertex.clusters.work import apply_due
-from local.cloud.vertex.field_errors import refuse
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.models.records import MODELS
-from local.cloud.vertex.names import id_of
-from local.cloud.vertex.pipelines import records, rules
-from local.cloud.vertex.pipelines import work as following
-from local.cloud.vertex.pipelines.records import PIPELINES, SUFFIXES
-from local.cloud.vertex.pipelines.rules import Task
-from local.cloud.vertex.scheduling import submission
-from local.cloud.vertex.table_collection import Entries
-from local.cloud.vertex.tables import Entry
-from local.cloud.vertex.tuning import hyperparameter_tuning_jobs
-from local.cloud.vertex.tuning.records import child_name
-from local.cloud.wire import Call, Reply, Route, not_found
-from local.cloud.world import World
+from ...wire import Call, Reply, Route, not_found
+from ...world import World
+from ..clusters.work import apply_due
+from ..field_errors import refuse
+from ..messages import MESSAGES
+from ..models.records import MODELS
+from ..names import id_of
+from ..scheduling import submission
+from ..table_collection import Entries
+from ..tables import Entry
+from ..tuning import hyperparameter_tuning_jobs
+from ..tuning.records import child_name
+from . import records, rules
+from . import work as following
+from .records import PIPELINES, SUFFIXES
+from .rules import Task
 
 _INPUTS = "training_task_inputs"
 _OUTPUT_ONLY = (

@@ -1,9 +1,9 @@
 """Pipeline jobs and schedules, which the local cloud does not have: what would start one says so."""
 
-from local.cloud import documents
-from local.cloud.vertex.collection import Collection, Kind
-from local.cloud.wire import Call, Reply, Route, unimplemented
-from local.cloud.world import World
+from ... import documents
+from ...wire import Call, Reply, Route, unimplemented
+from ...world import World
+from ..collection import Collection, Kind
 
 
 class Unserved(Collection):

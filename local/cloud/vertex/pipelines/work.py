@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.models import registration
-from local.cloud.vertex.models.registration import UnusableError
-from local.cloud.vertex.pipelines import records
-from local.cloud.vertex.pipelines.records import PIPELINES
-from local.cloud.vertex.scheduling import submission
-from local.cloud.vertex.tables import Entry
-from local.cloud.vertex.tuning import work as tuning_work
-from local.cloud.vertex.tuning.records import TUNING_JOBS, tuning_of
-from local.cloud.wire import ApiError
-from local.cloud.world import World
+from ...wire import ApiError
+from ...world import World
+from ..jobs import table as jobs
+from ..models import registration
+from ..models.registration import UnusableError
+from ..scheduling import submission
+from ..tables import Entry
+from ..tuning import work as tuning_work
+from ..tuning.records import TUNING_JOBS, tuning_of
+from . import records
+from .records import PIPELINES
 
 _INVALID_ARGUMENT, _NOT_FOUND, _ALREADY_EXISTS = 3, 5, 6
 _CODES = {"NOT_FOUND": _NOT_FOUND, "ALREADY_EXISTS": _ALREADY_EXISTS}

@@ -3,15 +3,15 @@
 from collections import Counter
 from datetime import datetime
 
-from local.cloud.supply import records as scenarios
-from local.cloud.supply.allotment import Supply
-from local.cloud.supply.preemption import Target
-from local.cloud.supply.scenario import Strategy
-from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.clusters.records import Cluster
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs.records import Job, Run, running_s
-from local.cloud.world import World
+from ...supply import records as scenarios
+from ...supply.allotment import Supply
+from ...supply.preemption import Target
+from ...supply.scenario import Strategy
+from ...world import World
+from ..clusters import records as clusters
+from ..clusters.records import Cluster
+from ..jobs import table as jobs
+from ..jobs.records import Job, Run, running_s
 
 
 def supply(world: World, region: str, now: datetime, *, leaving: bool = True) -> Supply:

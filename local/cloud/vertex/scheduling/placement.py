@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from local.cloud.vertex.clusters.records import Cluster, Pool
-from local.cloud.vertex.field_errors import Mistake
-from local.cloud.vertex.jobs.records import Demand
+from ..clusters.records import Cluster, Pool
+from ..field_errors import Mistake
+from ..jobs.records import Demand
 
 _SPECS = "job_spec.worker_pool_specs"
 

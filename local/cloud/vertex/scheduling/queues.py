@@ -4,21 +4,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from local.cloud.clock import timestamp
-from local.cloud.nodes import addresses
-from local.cloud.quotas import limits
-from local.cloud.quotas.metrics import drawn
-from local.cloud.supply.allotment import Allotment
-from local.cloud.supply.shape import Shape
-from local.cloud.vertex.clusters import life as cluster_life
-from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.clusters.records import Cluster, Pool
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs import waiting as waiting_life
-from local.cloud.vertex.jobs.records import Job, Replica, Run
-from local.cloud.vertex.names import cluster_name
-from local.cloud.vertex.scheduling import availability, placement, quota_usage, reservations
-from local.cloud.world import World
+from ...clock import timestamp
+from ...nodes import addresses
+from ...quotas import limits
+from ...quotas.metrics import drawn
+from ...supply.allotment import Allotment
+from ...supply.shape import Shape
+from ...world import World
+from ..clusters import life as cluster_life
+from ..clusters import records as clusters
+from ..clusters.records import Cluster, Pool
+from ..jobs import table as jobs
+from ..jobs import waiting as waiting_life
+from ..jobs.records import Job, Replica, Run
+from ..names import cluster_name
+from . import availability, placement, quota_usage, reservations
 
 WINDOW = 100
 """As many of the oldest waiting jobs of each line are looked at each time; none of those behind them can go first."""

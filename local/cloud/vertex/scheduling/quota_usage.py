@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from local.cloud.quotas.metrics import drawn
-from local.cloud.supply.scenario import Strategy
-from local.cloud.training_settings import TrainingSettings
-from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.jobs import strategies
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs.records import Demand, Run, demands_of
-from local.cloud.vertex.scheduling import reservations
-from local.cloud.world import World
+from ...quotas.metrics import drawn
+from ...supply.scenario import Strategy
+from ...training_settings import TrainingSettings
+from ...world import World
+from ..clusters import records as clusters
+from ..jobs import strategies
+from ..jobs import table as jobs
+from ..jobs.records import Demand, Run, demands_of
+from . import reservations
 
 
 def in_use(world: World, region: str) -> Counter[str]:

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from local.cloud.supply.allotment import Affinity, Kind, Want, unfit
-from local.cloud.supply.parsing import normal_path
-from local.cloud.supply.scenario import Reservation
-from local.cloud.supply.shape import Shape
-from local.cloud.vertex.field_errors import Mistake
-from local.cloud.vertex.jobs.records import Demand, demands_of
-from local.cloud.vertex.jobs.strategies import affinity_of, strategy_of
+from ...supply.allotment import Affinity, Kind, Want, unfit
+from ...supply.parsing import normal_path
+from ...supply.scenario import Reservation
+from ...supply.shape import Shape
+from ..field_errors import Mistake
+from ..jobs.records import Demand, demands_of
+from ..jobs.strategies import affinity_of, strategy_of
 
 _KINDS: Mapping[str, Kind] = {"ANY_RESERVATION": "any", "SPECIFIC_RESERVATION": "specific"}
 _ROOT = "job_spec.worker_pool_specs"

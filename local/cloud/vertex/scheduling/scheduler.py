@@ -7,18 +7,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from local.cloud.clock import timestamp
-from local.cloud.nodes.runner_starter import RunnerStarter
-from local.cloud.nodes.spec import ReplicaSpec, Status
-from local.cloud.supply import preemption
-from local.cloud.supply import records as scenarios
-from local.cloud.vertex.clusters import work as cluster_work
-from local.cloud.vertex.jobs import life as job_life
-from local.cloud.vertex.jobs import logs, replicas
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.jobs.records import Job, Run
-from local.cloud.vertex.scheduling import availability, queues
-from local.cloud.world import World
+from ...clock import timestamp
+from ...nodes.runner_starter import RunnerStarter
+from ...nodes.spec import ReplicaSpec, Status
+from ...supply import preemption
+from ...supply import records as scenarios
+from ...world import World
+from ..clusters import work as cluster_work
+from ..jobs import life as job_life
+from ..jobs import logs, replicas
+from ..jobs import table as jobs
+from ..jobs.records import Job, Run
+from . import availability, queues
 
 _log = logging.getLogger("local.cloud.vertex")
 _TROUBLE = "the scheduler:"

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from local.cloud import identities
-from local.cloud.quotas import limits
-from local.cloud.supply import records as scenarios
-from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.clusters.records import Cluster
-from local.cloud.vertex.clusters.work import apply_due
-from local.cloud.vertex.field_errors import Mistake, refuse
-from local.cloud.vertex.jobs import life, rules, strategies, table, waiting
-from local.cloud.vertex.jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
-from local.cloud.vertex.metadata import experiment_runs
-from local.cloud.vertex.models import records as models
-from local.cloud.vertex.names import cluster_name, job_name
-from local.cloud.vertex.scheduling import placement, queues, quota_usage
-from local.cloud.vertex.scheduling import reservations as reserving
-from local.cloud.vertex.tensorboard import log_uploads
-from local.cloud.wire import failed_precondition, not_found, resource_exhausted
-from local.cloud.world import World
+from ... import identities
+from ...quotas import limits
+from ...supply import records as scenarios
+from ...wire import failed_precondition, not_found, resource_exhausted
+from ...world import World
+from ..clusters import records as clusters
+from ..clusters.records import Cluster
+from ..clusters.work import apply_due
+from ..field_errors import Mistake, refuse
+from ..jobs import life, rules, strategies, table, waiting
+from ..jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
+from ..metadata import experiment_runs
+from ..models import records as models
+from ..names import cluster_name, job_name
+from ..tensorboard import log_uploads
+from . import placement, queues, quota_usage
+from . import reservations as reserving
 
 _FIRST_ID = 7_000_000_000_000_000_000
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping
 
-from local.cloud.documents import Body
-from local.cloud.vertex.collection import Documents, Kind, canonical
-from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes, refuse
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.tensorboard import log_uploads, points
-from local.cloud.vertex.tensorboard.kinds import EXPERIMENT
-from local.cloud.wire import Call, Reply, already_exists, invalid_argument
-from local.cloud.world import World
+from ...documents import Body
+from ...wire import Call, Reply, already_exists, invalid_argument
+from ...world import World
+from ..collection import Documents, Kind, canonical
+from ..field_errors import Mistake, display_name_mistakes, label_mistakes, refuse
+from ..messages import MESSAGES
+from . import log_uploads, points
+from .kinds import EXPERIMENT
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 _IMMUTABLE = ("valueType", "pluginName", "source")

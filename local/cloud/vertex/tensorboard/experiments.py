@@ -1,12 +1,12 @@
 """The methods of experiments."""
 
-from local.cloud.vertex.collection import canonical
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.tensorboard.contents import Contents
-from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
-from local.cloud.vertex.tensorboard.time_series import TimeSeries
-from local.cloud.wire import Call, Reply, Route, invalid_argument
-from local.cloud.world import World
+from ...wire import Call, Reply, Route, invalid_argument
+from ...world import World
+from ..collection import canonical
+from ..messages import MESSAGES
+from .contents import Contents
+from .kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
+from .time_series import TimeSeries
 
 
 class Experiments(Contents):

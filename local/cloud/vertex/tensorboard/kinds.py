@@ -1,6 +1,6 @@
 """The kinds of resources of TensorBoard, and what of each a client may set."""
 
-from local.cloud.vertex.collection import Kind
+from ..collection import Kind
 
 _WRITABLE = ("displayName", "description", "labels")
 # What jobs log to has limits of its own in the service, far above those of other resources.

@@ -11,17 +11,17 @@ from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 
-from local.cloud.clock import timestamp
-from local.cloud.storage.records import OBJECT, Records
-from local.cloud.vertex.collection import Documents, canonical
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.metadata import experiment_runs
-from local.cloud.vertex.names import id_of, location_of
-from local.cloud.vertex.tensorboard import points
-from local.cloud.vertex.tensorboard.event_files import Scalar, scalars
-from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
-from local.cloud.wire import invalid_argument, not_found
-from local.cloud.world import World
+from ...clock import timestamp
+from ...storage.records import OBJECT, Records
+from ...wire import invalid_argument, not_found
+from ...world import World
+from ..collection import Documents, canonical
+from ..jobs import table as jobs
+from ..metadata import experiment_runs
+from ..names import id_of, location_of
+from . import points
+from .event_files import Scalar, scalars
+from .kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
 
 _WAITING = "tensorboardJob"
 _EVENTS = "tfevents"

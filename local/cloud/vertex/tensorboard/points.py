@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from local.cloud.store import Store
+from ...store import Store
 
 _TABLE = """CREATE TABLE IF NOT EXISTS tensorboard_points (
     series TEXT NOT NULL, step INTEGER NOT NULL, wall_time TEXT NOT NULL, point TEXT NOT NULL,

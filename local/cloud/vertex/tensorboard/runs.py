@@ -1,11 +1,11 @@
 """The methods of runs."""
 
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.tensorboard.contents import Contents
-from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TIME_SERIES
-from local.cloud.vertex.tensorboard.time_series import TimeSeries
-from local.cloud.wire import Call, Reply, Route
-from local.cloud.world import World
+from ...wire import Call, Reply, Route
+from ...world import World
+from ..messages import MESSAGES
+from .contents import Contents
+from .kinds import EXPERIMENT, RUN, TIME_SERIES
+from .time_series import TimeSeries
 
 
 class Runs(Contents):

@@ -1,14 +1,14 @@
 """The methods of tensorboards."""
 
-from local.cloud.documents import Body
-from local.cloud.vertex.collection import Documents, canonical
-from local.cloud.vertex.field_errors import display_name_mistakes, key_mistakes, label_mistakes, refuse
-from local.cloud.vertex.tensorboard import log_uploads
-from local.cloud.vertex.tensorboard.contents import remove_below
-from local.cloud.vertex.tensorboard.kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
-from local.cloud.vertex.tensorboard.time_series import USUAL_POINTS, TimeSeries
-from local.cloud.wire import Call, Reply, Route, invalid_argument
-from local.cloud.world import World
+from ...documents import Body
+from ...wire import Call, Reply, Route, invalid_argument
+from ...world import World
+from ..collection import Documents, canonical
+from ..field_errors import display_name_mistakes, key_mistakes, label_mistakes, refuse
+from . import log_uploads
+from .contents import remove_below
+from .kinds import EXPERIMENT, RUN, TENSORBOARD, TIME_SERIES
+from .time_series import USUAL_POINTS, TimeSeries
 
 _FIRST_ID = 5_000_000_000_000_000_000
 _MOST_READ_AT_ONCE = 100

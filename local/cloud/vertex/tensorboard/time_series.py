@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from local.cloud.documents import Body
-from local.cloud.vertex.collection import Documents
-from local.cloud.vertex.messages import MESSAGES
-from local.cloud.vertex.tensorboard import log_uploads, points
-from local.cloud.vertex.tensorboard.contents import Contents
-from local.cloud.vertex.tensorboard.kinds import RUN, TIME_SERIES
-from local.cloud.wire import Call, Reply, Route, invalid_argument, unimplemented
-from local.cloud.world import World
+from ...documents import Body
+from ...wire import Call, Reply, Route, invalid_argument, unimplemented
+from ...world import World
+from ..collection import Documents
+from ..messages import MESSAGES
+from . import log_uploads, points
+from .contents import Contents
+from .kinds import RUN, TIME_SERIES
 
 USUAL_POINTS = 1000
 _MOST_POINTS = 5000

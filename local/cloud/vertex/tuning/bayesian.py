@@ -4,10 +4,10 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from local.cloud.vertex.tuning import space
-from local.cloud.vertex.tuning.space import Assignment, Parameter, Value
-from local.cloud.vertex.tuning.study import Study
-from local.cloud.vertex.tuning.trial import Trial
+from . import space
+from .space import Assignment, Parameter, Value
+from .study import Study
+from .trial import Trial
 
 if TYPE_CHECKING:
     import optuna

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.cloud.vertex.clusters.work import apply_due
-from local.cloud.vertex.field_errors import refuse
-from local.cloud.vertex.scheduling import submission
-from local.cloud.vertex.table_collection import Entries
-from local.cloud.vertex.tables import Entry
-from local.cloud.vertex.tuning import rules, work
-from local.cloud.vertex.tuning.records import TUNING_JOBS, Tuning, entry_of
-from local.cloud.wire import Call, Reply, Route
-from local.cloud.world import World
+from ...wire import Call, Reply, Route
+from ...world import World
+from ..clusters.work import apply_due
+from ..field_errors import refuse
+from ..scheduling import submission
+from ..table_collection import Entries
+from ..tables import Entry
+from . import rules, work
+from .records import TUNING_JOBS, Tuning, entry_of
 
 _DECLARED = (
     "displayName",

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from local.cloud.vertex.tuning import reports, stopping
-from local.cloud.vertex.tuning.records import Ending, Tuning
-from local.cloud.vertex.tuning.reports import Report
-from local.cloud.vertex.tuning.study import Study
-from local.cloud.vertex.tuning.trial import Trial
+from . import reports, stopping
+from .records import Ending, Tuning
+from .reports import Report
+from .study import Study
+from .trial import Trial
 
 _CANCELLED, _ABORTED = 1, 10
 Progress = Literal["queued", "pending", "running", "succeeded", "ended"]

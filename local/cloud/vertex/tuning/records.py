@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from local.cloud.vertex import conditions
-from local.cloud.vertex.collection import Kind
-from local.cloud.vertex.conditions import Field
-from local.cloud.vertex.field_errors import DISPLAY_NAME_LENGTH
-from local.cloud.vertex.tables import Entry, ResourceTable
-from local.cloud.vertex.tuning import trial as trials
-from local.cloud.vertex.tuning.study import Study, study_of
-from local.cloud.vertex.tuning.trial import Trial
+from .. import conditions
+from ..collection import Kind
+from ..conditions import Field
+from ..field_errors import DISPLAY_NAME_LENGTH
+from ..tables import Entry, ResourceTable
+from . import trial as trials
+from .study import Study, study_of
+from .trial import Trial
 
 _CLUSTER = Field("cluster", ("=", "!="))
 TUNING_JOBS = ResourceTable(

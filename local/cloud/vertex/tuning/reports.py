@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from local.cloud.vertex.tuning.study import Metric, Study
-from local.cloud.vertex.tuning.trial import Measurement
+from .study import Metric, Study
+from .trial import Measurement
 
 MOST = 1000
 """As many measurements of a trial are kept, the oldest go first."""

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from local.cloud.vertex.field_errors import Mistake, display_name_mistakes, label_mistakes
-from local.cloud.vertex.tuning.space import EPSILON, condition_of, increasing, kind_of
-from local.cloud.wire import ApiError, unimplemented
+from ...wire import ApiError, unimplemented
+from ..field_errors import Mistake, display_name_mistakes, label_mistakes
+from .space import EPSILON, condition_of, increasing, kind_of
 
 MAX_DISCRETE_VALUES = 1000
 _CONDITION_KINDS = {

@@ -4,10 +4,10 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from local.cloud.vertex.tuning import bayesian, space
-from local.cloud.vertex.tuning.space import Assignment, Parameter
-from local.cloud.vertex.tuning.study import Study
-from local.cloud.vertex.tuning.trial import Trial
+from . import bayesian, space
+from .space import Assignment, Parameter
+from .study import Study
+from .trial import Trial
 
 
 def suggested(study: Study, seed: str, trials: Sequence[Trial]) -> Assignment | None:

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from statistics import fmean, median
 from typing import Any
 
-from local.cloud.vertex.tuning.study import Metric, Study
-from local.cloud.vertex.tuning.trial import Trial
+from .study import Metric, Study
+from .trial import Trial
 
 _LEAST_COMPLETED = 3
 """As many completed trials must reach beyond a trial's step before its curve is judged."""

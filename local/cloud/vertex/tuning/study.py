@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from local.cloud.vertex.tuning.space import Parameter, space_of
+from .space import Parameter, space_of
 
 Algorithm = Literal["bayesian", "grid", "random"]
 EarlyRule = Literal["", "median", "decay-curve"]

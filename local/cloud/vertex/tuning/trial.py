@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from local.cloud.vertex.tuning.space import Assignment
+from .space import Assignment
 
 State = Literal["ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE"]
 

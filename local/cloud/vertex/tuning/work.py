@@ -3,20 +3,20 @@
 from dataclasses import replace
 from datetime import datetime
 
-from local.cloud.clock import timestamp
-from local.cloud.vertex.clusters import records as clusters
-from local.cloud.vertex.jobs import replicas
-from local.cloud.vertex.jobs import table as jobs
-from local.cloud.vertex.names import cluster_name, id_of
-from local.cloud.vertex.scheduling import submission
-from local.cloud.vertex.tables import Entry
-from local.cloud.vertex.tuning import life, reports, search, space
-from local.cloud.vertex.tuning.life import Progress, Seen
-from local.cloud.vertex.tuning.records import TUNING_JOBS, Ending, Tuning, entry_of, trial_job, tuning_of
-from local.cloud.vertex.tuning.space import Assignment
-from local.cloud.vertex.tuning.trial import Trial
-from local.cloud.wire import ApiError
-from local.cloud.world import World
+from ...clock import timestamp
+from ...wire import ApiError
+from ...world import World
+from ..clusters import records as clusters
+from ..jobs import replicas
+from ..jobs import table as jobs
+from ..names import cluster_name, id_of
+from ..scheduling import submission
+from ..tables import Entry
+from . import life, reports, search, space
+from .life import Progress, Seen
+from .records import TUNING_JOBS, Ending, Tuning, entry_of, trial_job, tuning_of
+from .space import Assignment
+from .trial import Trial
 
 _PROGRESS: dict[str, Progress] = {
     "JOB_STATE_QUEUED": "queued",

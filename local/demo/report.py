@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from journey.play import Machines, Run
 from slipway.prices import MORE, UNKNOWN_PRICE, Price
+
+from .play import Machines, Run
 
 
 def table(runs: Sequence[Run]) -> list[str]:

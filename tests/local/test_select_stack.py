@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from journey.backend import file_backend
-from journey.select_stack import select
+from local.backend import file_backend
+from local.select_stack import select
 from slipway.errors import ConfigError, SlipwayError
 
 REVIEWED = "# reviewed\n\nconfig:\n    plain:size:   3\n"

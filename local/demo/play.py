@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from journey.commands import Actor
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.failures import NotFound
 from slipway.cloud.jobs import VertexJob
@@ -18,6 +17,8 @@ from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL, STACK_LABEL
 from slipway.prices import Price, hourly
 from slipway.stack.stack import Stack
+
+from .commands import Actor
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from journey.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
-from journey.turn import turn
+from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
+from local.demo.turn import turn
 from slipway.errors import SlipwayError
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
@@ -139,7 +139,7 @@ def test_nothing_is_mended_while_somebody_holds_a_lock(tmp_path: Path) -> None:
 def test_a_second_demo_is_refused_while_the_first_lives_and_not_after_it_was_killed(tmp_path: Path) -> None:
     lock = tmp_path / "demo.lock"
     code = (
-        "import time; from pathlib import Path; from journey.turn import turn\n"
+        "import time; from pathlib import Path; from local.demo.turn import turn\n"
         f"with turn(Path({str(lock)!r})):\n print('up', flush=True); time.sleep(60)"
     )
     holder = start([sys.executable, "-c", code])

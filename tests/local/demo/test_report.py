@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from journey.budget import STORAGE_AND_CALLS, budget
-from journey.play import Machines, Run
-from journey.report import gain, pool_cost, table
+from local.demo.play import Machines, Run
+from local.demo.report import gain, pool_cost, table
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import PolicyError
 from slipway.jobs.cost import job_cost

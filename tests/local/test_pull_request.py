@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from journey.pull_request import Repository, judged, main, preview, silent
+from local.pull_request import Repository, judged, main, preview, silent
 from slipway.errors import ConfigError
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from journey.backend import file_backend
+from local.backend import file_backend
 from tests.checkouts.shell import Done
 from tests.local.conftest import ROOT
 
