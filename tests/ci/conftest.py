@@ -18,7 +18,6 @@ from local.engine import cache
 
 ROOT = Path(__file__).parents[2]
 ACTIONLINT = "v1.7.12"
-STACKS = ["dev", "staging", "prod"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,11 @@ def read(path: Path) -> Workflow:
     tree = yaml.safe_load(text)
     # YAML 1.1 takes the bare word `on` for true; GitHub reads YAML 1.2.
     return Workflow(path, text, {("on" if key is True else key): value for key, value in tree.items()})
+
+
+_INPUTS = read(ROOT / ".github" / "workflows" / "up.yaml").tree["on"]["workflow_dispatch"]["inputs"]
+STACKS: list[str] = _INPUTS["release-lock"]["options"][1:]
+"""Those that a merge deploys, in that order: dev, staging and prod, or what a team has put in their place."""
 
 
 @pytest.fixture(scope="session")

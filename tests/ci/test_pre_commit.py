@@ -17,11 +17,12 @@ from tests.ci.conftest import ROOT
 (REPOSITORY,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
 HOOKS: dict[str, dict[str, Any]] = {hook["id"]: hook for hook in REPOSITORY["hooks"]}
 MAKEFILE = (ROOT / "Makefile").read_text()
+STACK_FILE = min((ROOT / "stacks").glob("Pulumi.*.yaml")).relative_to(ROOT)
 # A file that each hook is for.
 FILES = {
     "ruff-format": "__main__.py",
     "ruff-check": "__main__.py",
-    "slipway-check": "stacks/Pulumi.dev.yaml",
+    "slipway-check": str(STACK_FILE),
     "actionlint": ".github/workflows/up.yaml",
 }
 
