@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from components import deployment
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.deployment.snapshot import lacks
 from slipway.deployment.summary import kept_settings
@@ -36,3 +37,9 @@ def test_a_bucket_that_is_there_is_told_of_as_the_page_shows() -> None:
 
 def test_the_keys_that_are_refused_are_those_of_the_page() -> None:
     assert all(f"`{key}`" in PAGE for key in OF_THE_MAKING)
+
+
+def test_what_other_programs_read_is_exported() -> None:
+    (named,) = re.findall(r"`up` exports (.*?)\.", PAGE)
+    assert set(re.findall(r"`(\w+)`", named)) == set(deployment._OUTPUTS)
+    assert all(one in deployment._OUTPUTS for one in re.findall(r'require_output\("(\w+)"\)', PAGE))

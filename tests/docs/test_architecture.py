@@ -135,4 +135,4 @@ def test_every_word_is_used() -> None:
 
 
 def test_the_readme_points_to_the_map() -> None:
-    assert "docs/architecture.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "](architecture.md)" in (ROOT / "docs/README.md").read_text(encoding="utf-8")

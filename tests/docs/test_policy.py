@@ -42,4 +42,4 @@ def test_the_stack_file_that_it_shows_is_one() -> None:
 
 
 def test_the_readme_leads_to_it() -> None:
-    assert "](docs/policy.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert "](policy.md)" in (ROOT / "docs/README.md").read_text("utf-8")

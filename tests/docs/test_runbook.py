@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from functools import cache
 from pathlib import Path
 
+import click
 import pytest
+
+from slipway.cli import slipway as cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
@@ -45,6 +49,17 @@ def test_the_words_are_those_of_the_code(line: str) -> None:
 
 def test_it_shows_words_for_what_it_names() -> None:
     assert {LOCKED, *HOOKS} <= set(SHOWN) and len(SHOWN) > 20
+
+
+@pytest.mark.parametrize("line", PAGE.partition("```sh\n")[2].partition("```")[0].splitlines())
+def test_what_is_typed_first_is_taken(line: str) -> None:
+    program, *words = shlex.split(line, comments=True)
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words:
+        found = command.get_command(click.Context(command), words.pop(0))
+        assert found is not None, line
+        command = found
+    assert program == "slipway" and command.make_context(line, words)
 
 
 def anchors(page: Path) -> set[str]:

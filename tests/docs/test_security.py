@@ -227,4 +227,4 @@ def test_the_stack_file_and_the_template_that_it_shows_are_ones() -> None:
 
 
 def test_the_readme_leads_to_it() -> None:
-    assert "](docs/security.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert "](security.md)" in (ROOT / "docs" / "README.md").read_text("utf-8")

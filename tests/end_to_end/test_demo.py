@@ -125,7 +125,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
 
 
 def what_readers_are_told_to_type_after_the_demo_works(demo: Demo) -> None:
-    shell = TOLD['eval "$(.venv/bin/python -m local env --as submitter)"'].command
+    (shell,) = (typed.command for typed in FIRST_JOB if typed.command.startswith("eval "))
     catalog = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog"  # `use` would write into this checkout
     for told in (*TOLD.values(), *FIRST_JOB):
         command = told.command
