@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -49,9 +50,12 @@ def read(path: Path) -> Workflow:
     return Workflow(path, text, {("on" if key is True else key): value for key, value in tree.items()})
 
 
-_INPUTS = read(ROOT / ".github" / "workflows" / "up.yaml").tree["on"]["workflow_dispatch"]["inputs"]
-STACKS: list[str] = _INPUTS["release-lock"]["options"][1:]
+_UP = read(ROOT / ".github" / "workflows" / "up.yaml").tree
+LISTED: str = _UP["jobs"]["up"]["with"]["stacks"]
+STACKS: list[str] = json.loads(LISTED)
 """Those that a merge deploys, in that order: dev, staging and prod, or what a team has put in their place."""
+EACH = {"stack": f"${{{{ fromJSON(inputs.stacks || '{LISTED}') }}}}"}
+"""A matrix of a workflow that others call: of this repository's stacks where nobody does."""
 
 
 @pytest.fixture(scope="session")

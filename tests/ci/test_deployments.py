@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tests.ci.conftest import STACKS, All
+from tests.ci.conftest import EACH, LISTED, STACKS, All
 
 IN_TURN = {"group": "up-${{ inputs.stack }}", "cancel-in-progress": False, "queue": "max"}
 """Of everything that deploys one stack: whoever waits is not cancelled by whoever comes next."""
+
+
+def nth(number: int) -> str:
+    return f"${{{{ fromJSON(inputs.stacks)[{number}] }}}}"
 
 
 class TestMerge:
@@ -13,13 +17,25 @@ class TestMerge:
         up = workflows["up"]
         assert up.tree["on"]["push"] == {"branches": ["main"]}
         assert set(up.tree["on"]) == {"push", "workflow_dispatch"}
-        assert all(job["if"] == "github.ref == 'refs/heads/main'" for job in up.jobs().values())
+        for job in workflows["up-stacks"].jobs().values():
+            assert job["if"].startswith("github.ref == 'refs/heads/main' && ") or "uses" not in job
 
     def test_one_stack_after_the_other(self, workflows: All) -> None:  # D6
-        jobs = workflows["up"].jobs()
-        assert list(jobs) == STACKS
-        assert [job["with"]["stack"] for job in jobs.values()] == STACKS
-        assert [job.get("needs") for job in jobs.values()] == [None, *STACKS[:-1]]
+        assert workflows["up"].jobs()["up"]["with"]["stacks"] == LISTED
+        jobs = {name: job for name, job in workflows["up-stacks"].jobs().items() if "uses" in job}
+        # Each waits for the one before it; one that was skipped, rejected or cancelled ends the chain, as there is no
+        # word on what it needs in its condition. A matrix would go on behind one that was cancelled.
+        assert [job.get("needs") for job in jobs.values()] == [None, *list(jobs)[:-1]]
+        assert [job["with"]["stack"] for job in jobs.values()] == [nth(n) for n in range(5)]
+        first, *others = [job["if"].removeprefix("github.ref == 'refs/heads/main' && ") for job in jobs.values()]
+        assert first == "!fromJSON(inputs.stacks)[5]" and others == [
+            f"fromJSON(inputs.stacks)[{n}]" for n in range(1, 5)
+        ]
+
+    def test_more_stacks_than_the_chain_has_are_refused_before_the_first(self, workflows: All) -> None:
+        refusal = workflows["up-stacks"].jobs()["too-many"]
+        assert refusal["if"] == "fromJSON(inputs.stacks)[5]"
+        assert refusal["steps"][0]["run"].endswith("exit 1\n")
 
     def test_each_stack_stands_behind_its_environment(self, workflows: All) -> None:
         assert workflows["up-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}"
@@ -27,14 +43,15 @@ class TestMerge:
 
     def test_one_at_a_time_and_never_cancelled_not_while_it_waits_either(self, workflows: All) -> None:  # N2
         assert workflows["up-stack"].jobs()["up"]["concurrency"] == IN_TURN
-        for stack, job in workflows["up"].jobs().items():
+        for job in workflows["up-stacks"].jobs().values():
             # Of several merges that wait the newest deploys them all, and none waits for two schedules.
-            assert job["concurrency"] == {"group": f"merge-{stack}", "cancel-in-progress": False}
+            if "uses" in job:
+                assert job["concurrency"] == {"group": f"merge-{job['with']['stack']}", "cancel-in-progress": False}
 
     def test_state_and_secrets_come_from_variables(self, workflows: All) -> None:
         job = workflows["up-stack"].jobs()["up"]
         assert "vars.PULUMI_BACKEND_URL" in job["env"]["PULUMI_BACKEND_URL"]
-        (setup,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/stack"]
+        (setup,) = [step for step in job["steps"] if step.get("uses") == "$/.github/actions/stack"]
         assert "vars.PULUMI_SECRETS_PROVIDER" in setup["with"]["secrets-provider"]
         assert setup["with"]["service-account"] == "${{ vars.DEPLOY_SERVICE_ACCOUNT }}"
 
@@ -43,9 +60,12 @@ class TestMerge:
         assert release["if"] == "inputs.release-lock"
         asked = workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["release-lock"]
         assert (asked["type"], asked["default"], asked["options"]) == ("choice", "none", ["none", *STACKS])
-        for stack, job in workflows["up"].jobs().items():
-            # Nothing is asked on a push: the input is empty then, and no stack is called that.
-            assert job["with"]["release-lock"] == f"${{{{ inputs.release-lock == '{stack}' }}}}", "no other stack's"
+        # Nothing is asked on a push: the input is empty then, and no stack is called that.
+        assert workflows["up"].jobs()["up"]["with"]["release-lock"] == "${{ inputs.release-lock }}"
+        for job in workflows["up-stacks"].jobs().values():
+            if "uses" in job:
+                stack = job["with"]["stack"].removeprefix("${{ ")
+                assert job["with"]["release-lock"] == f"${{{{ inputs.release-lock == {stack}", "no other stack's"
 
 
 class TestSchedule:  # B6
@@ -53,7 +73,7 @@ class TestSchedule:  # B6
         job = workflows["schedule"].jobs()["up"]
         assert job["strategy"] == {"fail-fast": False, "matrix": {"stack": STACKS}}
         assert job["if"] == "github.ref == 'refs/heads/main'"
-        assert job["uses"] == "./.github/workflows/schedule-stack.yaml"
+        assert job["uses"] == "$/.github/workflows/schedule-stack.yaml"
         assert job["with"] == {"stack": "${{ matrix.stack }}"}
         assert workflows["schedule-stack"].jobs()["up"]["environment"] == "${{ inputs.stack }}-schedule"
         assert set(workflows["schedule-stack"].tree["on"]) == {"workflow_call"}
@@ -86,10 +106,10 @@ class TestNotices:  # N10
 
     def test_main_alone_is_looked_at_by_the_one_that_reads(self, workflows: All) -> None:
         jobs = workflows["notices"].jobs()
-        assert jobs["look"]["strategy"] == {"fail-fast": False, "matrix": {"stack": STACKS}}
+        assert jobs["look"]["strategy"] == {"fail-fast": False, "matrix": EACH}
         assert jobs["look"]["if"].startswith("github.ref == 'refs/heads/main' && ")
         assert "github.event.workflow_run.head_branch == 'main'" in jobs["look"]["if"]
-        (setup,) = [step for step in jobs["look"]["steps"] if step.get("uses") == "./.github/actions/stack"]
+        (setup,) = [step for step in jobs["look"]["steps"] if step.get("uses") == "$/.github/actions/stack"]
         assert "secrets-provider" not in setup["with"] and "PREVIEW_SERVICE_ACCOUNT" in setup["with"]["service-account"]
         assert "pulumi up" not in str(jobs) and "environment" not in jobs["look"]
 

@@ -61,6 +61,7 @@ class Runner:
             "PATH": os.pathsep.join(bins),
             "PYTHONPATH": str(ROOT),
             "RUNNER_TEMP": str(self.folder),
+            "GITHUB_WORKSPACE": str(self.folder),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
             "GITHUB_OUTPUT": str(self.folder / "output"),
             **self.github.variables(merged=merged),
@@ -197,26 +198,52 @@ class TestPullRequest:
         assert runner.github.written == does
         assert f"the tree `{TREE[:12]}`" in (runner.folder / "summary").read_text()
 
-    def test_who_approves_has_it_asked_again(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
+    @pytest.mark.parametrize(("file", "name"), [("preview.yaml", "reviewed"), ("theirs.yaml", "preview / reviewed")])
+    def test_who_approves_has_it_asked_again(
+        self, runner: Runner, workflows: dict[str, Workflow], file: str, name: str
+    ) -> None:
+        """Here, and in a repository whose job `preview` calls this one's."""
         again = named(workflows, "gate", "Ask again")
         jobs = [{"id": 7, "name": "review (dev)", "status": "completed"}]
-        reviewed = {"id": 8, "name": "reviewed", "status": "completed"}
+        reviewed = {"id": 8, "name": name, "status": "completed"}
         runner.github.rest = {
-            "/repos/acme/ml/actions/workflows/preview.yaml/runs": [{"workflow_runs": [{"id": 99}, {"id": 98}]}],
+            f"/repos/acme/ml/actions/workflows/{file}/runs": [{"workflow_runs": [{"id": 99}, {"id": 98}]}],
             "/repos/acme/ml/actions/runs/99/jobs": [{"jobs": jobs}, {"jobs": [reviewed]}],
         }
-        assert runner.run(again, HEAD=HEAD).returncode == 0
+        assert runner.run(again, HEAD=HEAD, PREVIEW=file).returncode == 0
         assert runner.github.written == ["/repos/acme/ml/actions/jobs/8/rerun"]
         reviewed["status"] = "in_progress"
-        assert "asks by itself" in runner.run(again, HEAD=HEAD).stdout
+        assert "asks by itself" in runner.run(again, HEAD=HEAD, PREVIEW=file).stdout
         assert len(runner.github.written) == 1
 
     def test_a_name_of_two_lines_is_one_file(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
         step = named(workflows, "preview", "Review")
         file = {"status": "renamed", "previous_filename": "a\tb", "filename": "docs/a\nD\ttemplates/x.py"}
         runner.github.rest = {"/repos/acme/ml/pulls/3/files": [[file, {"status": "removed", "filename": "c"}]]}
-        runner.run(step, NUMBER="3", STACK="dev", BASE=BASE)
+        runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=".")
         assert (runner.folder / "files").read_text() == "R\ta?b\tdocs/a?D?templates/x.py\nD\tc\n"
+
+    @pytest.mark.parametrize("folder", ["ml/training", "./ml/training/"])
+    def test_in_a_folder_names_are_as_the_folder_has_them(
+        self, runner: Runner, workflows: dict[str, Workflow], folder: str
+    ) -> None:
+        step = named(workflows, "preview", "Review")
+        names = ("ml/training/stacks/Pulumi.dev.yaml", "ml/training.py", "web/app.ts", ".github/workflows/x.yaml")
+        moved = {"status": "renamed", "previous_filename": "ml/training/__main__.py", "filename": "web/main.py"}
+        files = [*({"status": "modified", "filename": name} for name in names), moved]
+        runner.github.rest = {"/repos/acme/ml/pulls/3/files": [files]}
+        (runner.folder / "head" / "ml" / "training").mkdir(parents=True)
+        runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=folder)
+        told = (runner.folder / "files.here").read_text().splitlines()
+        assert told == ["M\tstacks/Pulumi.dev.yaml", "M\t.github/workflows/x.yaml", "D\t__main__.py"]
+
+    def test_a_folder_that_became_a_link_is_not_reviewed(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
+        """What is behind it is not in the list of what is changed."""
+        step = named(workflows, "preview", "Review")
+        (runner.folder / "head" / "other").mkdir(parents=True)
+        (runner.folder / "head" / "ml").symlink_to("other")
+        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER="ml")
+        assert done.returncode == 1 and "ml is no folder::" in done.stdout
 
     def test_more_files_than_github_lists_are_not_reviewed(
         self, runner: Runner, workflows: dict[str, Workflow]
@@ -225,7 +252,7 @@ class TestPullRequest:
         files = [{"status": "modified", "filename": f"a/{n}"} for n in range(3000)]
         pages = [files[at : at + 30] for at in range(0, len(files), 30)]
         runner.github.rest = {"/repos/acme/ml/pulls/3/files": pages}
-        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE)
+        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=".")
         assert done.returncode == 1
         assert "too many files" in done.stdout
 

@@ -232,7 +232,7 @@ def looked_at(runner: Runner, workflows: dict[str, Workflow], *runs: Run) -> lis
     (step,) = [one for one in workflows["notices"].jobs()["tell"]["steps"] if one.get("name") == "Stopped"]
     assert "github.event_name == 'workflow_run'" in step["if"]
     (tell,) = workflows["actions/tell"].steps()
-    listed = "actions/workflows/schedule.yaml/runs"
+    listed = "actions/workflows/77/runs"
     answers: dict[str, Any] = {listed: {"workflow_runs": [{"id": one.hour} for one in reversed(runs)]}}
     for one in runs:
         answers[f"actions/runs/{one.hour}/jobs"] = {"jobs": one.jobs}
@@ -240,7 +240,7 @@ def looked_at(runner: Runner, workflows: dict[str, Workflow], *runs: Run) -> lis
         answers[f"actions/runs/{one.hour}/artifacts"] = {"artifacts": names}
     (runner.folder / "answers").write_text(json.dumps(answers))
     shutil.rmtree(runner.folder / "told", ignore_errors=True)
-    done = runner.run(step, RUN=str(runs[0].hour), SINCE="2026-11-21T05:17:02Z", GH_TOKEN="t")
+    done = runner.run(step, RUN=str(runs[0].hour), SINCE="2026-11-21T05:17:02Z", SCHEDULE="77", GH_TOKEN="t")
     assert done.returncode == 0, done.stdout + done.stderr
     done = runner.run(tell, FOLDER="told", GH_TOKEN="t")
     assert done.returncode == 0, done.stdout + done.stderr

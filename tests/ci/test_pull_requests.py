@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.ci.conftest import STACKS, All
+from tests.ci.conftest import EACH, LISTED, All
 
 BASE = {"ref": "${{ github.event.pull_request.base.sha }}", "persist-credentials": False}
 
@@ -16,7 +16,7 @@ BASE = {"ref": "${{ github.event.pull_request.base.sha }}", "persist-credentials
 class TestPullRequest:
     def test_runs_on_pull_requests_as_themselves(self, workflows: All) -> None:
         # `pull_request_target` would run the pull request's code with the rights of the main branch.
-        assert workflows["preview"].tree["on"] == {"pull_request": None}
+        assert set(workflows["preview"].tree["on"]) == {"pull_request", "merge_group", "workflow_call"}
 
     def test_lint_and_tests_meet_no_cloud(self, workflows: All) -> None:
         job = workflows["preview"].jobs()["test"]
@@ -32,7 +32,7 @@ class TestPullRequest:
 
     def test_each_stack_is_previewed_and_none_hides_another(self, workflows: All) -> None:  # D6
         strategy = workflows["preview"].jobs()["preview"]["strategy"]
-        assert strategy["matrix"] == {"stack": STACKS}
+        assert strategy["matrix"] == EACH
         assert strategy["fail-fast"] is False
 
     def test_a_new_push_cancels_the_preview_of_the_old_one(self, workflows: All) -> None:
@@ -51,7 +51,7 @@ class TestPullRequest:
         job = workflows["preview"].jobs()["preview"]
         commands = re.findall(r"pulumi (\w+)", "\n".join(step.get("run", "") for step in job["steps"]))
         assert commands == ["preview"]
-        (setup,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/stack"]
+        (setup,) = [step for step in job["steps"] if step.get("uses") == "$/.github/actions/stack"]
         assert "secrets-provider" not in setup["with"], "a preview makes no stack"
         assert "DEPLOY" not in str(job)
 
@@ -68,6 +68,16 @@ class TestReview:
         assert read == ([{"path": "head", "persist-credentials": False}] if job == "preview.review" else [])
         assert not [step for step in steps if "head/" in str(step)], "it is read and never run"
 
+    @pytest.mark.parametrize("job", ["review", "reviewed"])
+    def test_what_a_pull_request_packed_is_unpacked_beside_the_judge(self, workflows: All, job: str) -> None:
+        """An artifact may have any file: a `slipway/__main__.py` in the checkout would judge its own change."""
+        steps = workflows["preview"].jobs()[job]["steps"]
+        (download,) = [step["with"] for step in steps if "download-artifact@" in step.get("uses", "")]
+        assert download["path"].startswith("${{ runner.temp }}/")
+        for step in steps:
+            for command in re.findall(r"python .*", step.get("run", "")):
+                assert command.startswith("python -I -m slipway "), "of what was installed, and of no folder"
+
     def test_each_stack_that_is_previewed_is_reviewed(self, workflows: All) -> None:
         jobs = workflows["preview"].jobs()
         assert jobs["review"]["strategy"] == jobs["preview"]["strategy"]
@@ -78,7 +88,7 @@ class TestReview:
         assert condition.startswith("!cancelled() && ")
         assert "head.repo.full_name == github.repository" in condition
         steps = [step.get("uses", step.get("name")) for step in workflows["preview"].jobs()["preview"]["steps"]]
-        assert steps.index("./.github/actions/events") < steps.index("Preview"), "events of what fails"
+        assert steps.index("$/.github/actions/events") < steps.index("Preview"), "events of what fails"
 
     def test_no_artifact_has_the_configuration(self, workflows: All) -> None:
         (step,) = workflows["actions/events"].steps()
@@ -111,14 +121,14 @@ class TestReview:
         job = workflows["preview"].jobs()["reviewed"]
         assert (job["if"], job["needs"]) == ("always()", ["check", "review"]), "a skipped check counts as passed"
         first = job["steps"][0]
-        env = {"CHECK": check, "REVIEW": review, "FORK": fork}
+        env = {"CHECK": check, "REVIEW": review, "FORK": fork, "QUEUED": "false"}
         done = subprocess.run(["bash", "-e", "-c", first["run"]], env=env, capture_output=True)
         assert (done.returncode, set(first["env"])) == (code, set(env))
 
     def test_what_the_check_refuses_is_the_comment_s(self, workflows: All) -> None:
         jobs = workflows["preview"].jobs()
         (upload,) = [one for one in jobs["check"]["steps"] if "upload-artifact" in one.get("uses", "")]
-        assert upload["with"]["path"] == "check.json" and "failure()" in upload["if"]
+        assert upload["with"]["path"] == "${{ runner.temp }}/check.json" and "failure()" in upload["if"]
         (step,) = [one for one in jobs["reviewed"]["steps"] if one.get("name") == "Comment and gate"]
         assert "check.json" in step["run"]
 
@@ -134,16 +144,18 @@ class TestReview:
 
     def test_every_stack_s_review_is_read(self, workflows: All) -> None:
         (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
-        assert step["env"]["STACKS"].split() == STACKS
+        assert step["env"]["STACKS"] == f"${{{{ join(fromJSON(inputs.stacks || '{LISTED}'), ' ') }}}}"
 
     def test_a_deployment_asks_anew_before_it_begins(self, workflows: All) -> None:
         names = [step.get("name", step.get("uses")) for step in workflows["up-stack"].steps()]
-        assert names.index("./.github/actions/events") < names.index("Approved") < names.index("Up")
+        assert names.index("$/.github/actions/events") < names.index("Approved") < names.index("Up")
 
     def test_insisting_is_asked_for_by_hand(self, workflows: All) -> None:
         asked = workflows["up"].tree["on"]["workflow_dispatch"]["inputs"]["insist"]
         assert (asked["type"], asked["default"]) == ("boolean", False)
-        assert {job["with"]["insist"] for job in workflows["up"].jobs().values()} == {"${{ inputs.insist == true }}"}
+        assert workflows["up"].jobs()["up"]["with"]["insist"] == "${{ inputs.insist == true }}"
+        chain = [job for job in workflows["up-stacks"].jobs().values() if "uses" in job]
+        assert {job["with"]["insist"] for job in chain} == {"${{ inputs.insist }}"}
 
 
 class TestTheCheckToRequire:
@@ -174,10 +186,36 @@ class TestTheCheckToRequire:
         self, job: dict[str, Any], fork: str, check: str, preview: str, code: int
     ) -> None:
         (step,) = job["steps"]
-        environ = {"FORK": fork, "CHECK": check, "PREVIEW": preview}
+        environ = {"FORK": fork, "CHECK": check, "PREVIEW": preview, "QUEUED": "false"}
         assert set(step["env"]) == set(environ)
         done = subprocess.run(
             ["bash", "-eo", "pipefail", "-c", step["run"]], env=environ, capture_output=True, text=True
         )
         assert done.returncode == code
         assert ("docs/ci.md" in done.stdout) == (fork == "true"), "a fork's change is told what to do"
+
+
+class TestMergeQueue:
+    """Each required check answers for a queued merge: lint, tests and stack files are asked; what was reviewed before
+    is asked anew by `up`."""
+
+    @pytest.mark.parametrize("job", ["test", "check", "reviewed", "previewed"])
+    def test_every_required_check_reports(self, workflows: All, job: str) -> None:
+        assert workflows["preview"].jobs()[job].get("if", "always()") == "always()"
+
+    @pytest.mark.parametrize("job", ["reviewed", "previewed"])
+    @pytest.mark.parametrize(("check", "code"), [("success", 0), ("failure", 1), ("cancelled", 1)])
+    def test_it_passes_with_the_check(self, workflows: All, job: str, check: str, code: int) -> None:
+        first, *others = workflows["preview"].jobs()[job]["steps"]
+        environ = {"QUEUED": "true", "FORK": "true", "CHECK": check, "REVIEW": "skipped", "PREVIEW": "skipped"}
+        done = subprocess.run(["bash", "-e", "-c", first["run"]], env=environ, capture_output=True)
+        assert done.returncode == code
+        assert first["env"]["QUEUED"] == "${{ github.event_name == 'merge_group' }}", "no sender can say so"
+        assert all(step["if"] == "github.event_name != 'merge_group'" for step in others)
+
+    def test_no_identity_is_lent_to_it(self, workflows: All) -> None:
+        for job in ("preview", "review"):
+            assert (
+                "github.event.pull_request.head.repo.full_name == github.repository"
+                in (workflows["preview"].jobs()[job]["if"])
+            )
