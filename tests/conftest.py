@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.shipped import tests_of_what_is_gone
+
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 
 pytest_plugins = ("tests.checkouts.fixtures",)
+collect_ignore = tests_of_what_is_gone()
 
 # Without deadlines, for a test and for making its examples: one that is slow on a busy machine shows nothing.
 settings.register_profile("slipway", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import shipped
 from tests.checkouts.fixtures import NewCheckout
 from tests.local.conftest import FAST, LocalCloud
 
-from .stack import Stack, files, shipped
+from .stack import Stack, files
 
 STACK = "ship"
 ROOM = ("preemptible_cpus=256", "preemptible_nvidia_h100_gpus=16", "preemptible_nvidia_l4_gpus=16")
@@ -34,7 +35,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     cloud = LocalCloud(folder / "cloud")
     cloud.up(*[word for setting in SETTINGS for word in ("--set", setting)])
     checkout = new_checkout(folder, cloud, STACK, files=files)
-    checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped())
+    checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped.templates())
     checkout.up()
     yield Stack(checkout)
     cloud.local("down")

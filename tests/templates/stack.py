@@ -186,11 +186,6 @@ def told() -> list[Typed]:
     return commands(ROOT / "docs" / "templates.md")
 
 
-def shipped() -> list[str]:
-    """The names of the templates that ship."""
-    return sorted(file.stem.replace("_", "-") for file in (ROOT / "templates").glob("[a-z]*.py"))
-
-
 def files(folder: Path) -> None:
     """The program, with the templates and jobs as they ship."""
     (folder / "stacks").mkdir(parents=True)

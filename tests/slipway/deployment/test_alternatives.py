@@ -14,12 +14,12 @@ from slipway.labels import Revision
 from slipway.live import Live, QuotaLimit
 from tests.slipway.stack.files import read, with_config
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).with_name("project")
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 STACK = read(
     with_config(
         """
-        slipway:templates: [dask-digits]
+        slipway:templates: [crew]
         slipway:persistentResources:
           cpu:
             pools:
@@ -48,7 +48,7 @@ def deployed(of: Plan) -> Deployment:
 def test_preview_says_what_may_come_at_what_price_for_whom_and_whether_quota_suffices() -> None:
     found = deployed(decided())
     (lacking, unfit) = [one for one in found.warnings if "alternative 1" in one]
-    assert "alternative 1 is not for" in unfit and "dask-digits: workers needs" in unfit
+    assert "alternative 1 is not for" in unfit and "crew: workers needs" in unfit
     assert "alternative 1 would be refused" in lacking and "custom_model_training_cpus" in lacking
     assert found.report.errors == ()
     published = found.catalog.clusters["cpu"]
@@ -66,12 +66,12 @@ def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> No
     cluster = found.catalog.clusters["cpu"]
     assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, None)
     assert cluster.pools["workers"].machine.type == "n1-standard-16"
-    offer = next(one for one in found.catalog.templates["dask-digits"].offers if one.capacity_type == "pool")
+    offer = next(one for one in found.catalog.templates["crew"].offers if one.capacity_type == "pool")
     assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
     assert "only as asked for first" in offer.why
     (line,) = made_otherwise(before, after, PROVEN.templates.values(), STACK.region)
     assert f"{other} as its alternative 1, $" in line
-    assert "not offered on it: dask-digits" in line
+    assert "not offered on it: crew" in line
     assert tuple(made_otherwise(before, before, (), STACK.region)) == ()
 
 

@@ -26,13 +26,13 @@ LARGER = "pools: { all: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 
 
 
 def deployed(*entries: str) -> Story:
-    story = Story(proven(*entries, templates="spot-digits"), limit=99)
+    story = Story(proven(*entries, templates="alone"), limit=99)
     story.up()
     return story
 
 
 def edited(story: Story, *entries: str) -> Story:
-    story.proven = proven(*entries, templates="spot-digits")
+    story.proven = proven(*entries, templates="alone")
     return story
 
 
@@ -83,9 +83,9 @@ def test_a_template_that_fits_only_what_is_made_goes_on_as_it_was(tmp_path: Path
     """Both were edited in one change: until the new cluster runs, people submit to the old one."""
     story = deployed(f"cpu: {{ {ONE} }}")
     before = story.whole.templates
-    text = (ROOT / "templates" / "spot_digits.py").read_text()
-    (tmp_path / "spot_digits.py").write_text(text.replace("n1-standard-4", "n1-standard-8"))
-    story.proven = prove_stack(replace(proven(f"cpu: {{ {LARGER} }}").stack, templates=("spot-digits",)), tmp_path)
+    text = (ROOT / "templates" / "alone.py").read_text()
+    (tmp_path / "alone.py").write_text(text.replace("n1-standard-4", "n1-standard-8"))
+    story.proven = prove_stack(replace(proven(f"cpu: {{ {LARGER} }}").stack, templates=("alone",)), tmp_path)
     found = during(story)
     assert found.templates == before and pools(found) == {"cpu": True}
     assert during(story, "cpu").templates != before
@@ -127,6 +127,6 @@ def test_what_an_earlier_deployment_withdrew_to_replace_it_is_not_forgotten() ->
 
 @pytest.mark.parametrize("catalog", [None, document.PublishedCatalog(damage="gone bad")])
 def test_a_first_deployment_offers_what_runs(catalog: document.PublishedCatalog | None) -> None:
-    story = Story(proven(f"a: {{ {ONE} }}", f"b: {{ {ONE} }}", templates="spot-digits"), limit=99, catalog=catalog)
+    story = Story(proven(f"a: {{ {ONE} }}", f"b: {{ {ONE} }}", templates="alone"), limit=99, catalog=catalog)
     assert pools(during(story)) == {"a": False, "b": False}
     assert pools(during(story, "a")) == {"a": True, "b": False}

@@ -1,4 +1,7 @@
-"""The stack files that ship: one program takes each of them, and each keeps the rules that it sets itself. # D6 # N5"""
+"""The stack files that ship: one program takes each of them, and each keeps the rules that it sets itself. # D6 # N5
+
+Those that a team has renamed, dropped or made its own are looked at no more.
+"""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,17 +16,23 @@ from slipway.deployment.live_plan import read_and_plan
 from slipway.labels import Revision
 from slipway.live import QuotaLimit, Unknown
 from slipway.policy.rule import LEVELS
-from slipway.stack.stack import parse
+from slipway.stack.stack import Stack, parse
 from slipway.stack.yaml_file import load
+from tests import shipped
+from tests.slipway.stack.files import read, with_pool
 
 ROOT = Path(__file__).resolve().parents[3]
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-STACKS = ("local", "dev", "staging", "prod")
+STACKS = shipped.stacks()
 
 
-def deployment(name: str, **lives: Any) -> Deployment:
-    """A preview of the stack where nothing is deployed yet, or with what lives else."""
-    stack = parse(load(ROOT / "stacks" / f"Pulumi.{name}.yaml"))
+def deployment(name: str) -> Deployment:
+    """A preview of the stack where nothing is deployed yet."""
+    return deployment_of(parse(load(ROOT / "stacks" / f"Pulumi.{name}.yaml")))
+
+
+def deployment_of(stack: Stack, **lives: Any) -> Deployment:
+    """The same, or with what lives else."""
     proven = prove_stack(stack, ROOT / "templates")
     skip = {"SLIPWAY_LIVE": "skip"}
     live, plan = read_and_plan(stack, skip, True, NOW, lambda said: None, lambda said: None, metrics=proven.metrics)
@@ -31,15 +40,12 @@ def deployment(name: str, **lives: Any) -> Deployment:
     return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), there, plan, preview=True, now=NOW)
 
 
-def test_there_are_no_others() -> None:
-    assert {path.name for path in (ROOT / "stacks").glob("*.yaml")} == {f"Pulumi.{name}.yaml" for name in STACKS}
-
-
 @pytest.mark.parametrize("name", STACKS)
 def test_a_stack_that_ships_keeps_its_own_rules(name: str) -> None:
     assert deployment(name).violations == ()
 
 
+@pytest.mark.skipif(not {"staging", "prod"} <= {*STACKS}, reason="needs both")
 def test_staging_publishes_what_prod_does_and_is_held_to_its_rules() -> None:
     staging, prod = deployment("staging"), deployment("prod")
     assert staging.stack.templates == prod.stack.templates
@@ -51,8 +57,9 @@ def test_the_ids_of_the_quota_that_jobs_draw_are_published_and_stay_when_they_ca
     """Else a submission knows no id of the quota for disks, and for CPUs on demand."""
     metrics = ("custom_model_training_cpus", "custom_model_training_pd_ssd")
     listed = {one: QuotaLimit(one, "us-central1", -1, quota_id=f"Id-of-{one.replace('_', '-')}") for one in metrics}
-    first = deployment("prod", limits=listed).catalog
+    stack = read(with_pool("machine: n1-standard-4\nreplicas: 1"))
+    first = deployment_of(stack, limits=listed).catalog
     assert first.quotas == {metric: limit.quota_id for metric, limit in listed.items()}
     denied = Unknown("denied", "cloudquotas.googleapis.com quotaInfos.list", "roles/cloudquotas.viewer")
-    assert deployment("prod", limits=denied, catalog=PublishedCatalog(whole=first)).catalog.quotas == first.quotas
-    assert deployment("prod", limits=denied).catalog.quotas is None
+    assert deployment_of(stack, limits=denied, catalog=PublishedCatalog(whole=first)).catalog.quotas == first.quotas
+    assert deployment_of(stack, limits=denied).catalog.quotas is None

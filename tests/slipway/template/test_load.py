@@ -6,8 +6,9 @@ import pytest
 
 from slipway.errors import ConfigError
 from slipway.template.load import available, load
+from tests import shipped
 
-SHIPPED = Path(__file__).resolve().parents[3] / "templates"
+SHIPPED = shipped.ROOT / "templates"
 FILE = """
 from slipway.template import JobTemplate, Package, WorkerPool
 TEMPLATE = JobTemplate(
@@ -18,8 +19,8 @@ TEMPLATE = JobTemplate(
 
 
 def test_the_shipped_templates_load() -> None:
-    names = available(SHIPPED)
-    assert "dask-digits" in names
+    names = tuple(shipped.templates())
+    assert set(names) <= set(available(SHIPPED))
     assert [template.name for template in load(names, SHIPPED)] == list(names)
 
 
@@ -29,9 +30,12 @@ def test_they_come_in_the_order_asked_for(tmp_path: Path) -> None:
     assert [template.name for template in load(("two-b", "one"), tmp_path)] == ["two-b", "one"]
 
 
-def test_a_missing_one_is_refused_with_a_suggestion() -> None:
+def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "dask_digits.py").touch()
     with pytest.raises(ConfigError) as error:
-        load(("dask-digit",), SHIPPED)
+        load(("dask-digit",), folder)
     assert "no file templates/dask_digit.py" in error.value.what
     assert error.value.fix == "did you mean `dask-digits`?"
 

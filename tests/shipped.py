@@ -1,0 +1,47 @@
+"""What ships of templates and stacks, as far as it is there: a fork takes some away, and puts its own beside them.
+
+`slipway check`, previews and reviews hold a team's own to what it says itself; the tests are of what ships.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+# A template that ships has a file of tests that carries its name.
+_TESTED = {path.stem.removeprefix("test_") for path in (TESTS / "templates").glob("test_*.py")} - {"guide"}
+_OF_TEMPLATES = ("templates", "slipway/template")
+
+
+def _there(word: str) -> bool:
+    return (ROOT / "templates" / f"{word}.py").is_file()
+
+
+def templates() -> list[str]:
+    return sorted(word.replace("_", "-") for word in filter(_there, _TESTED))
+
+
+def taken_away() -> list[str]:
+    return sorted(word.replace("_", "-") for word in _TESTED if not _there(word))
+
+
+def stacks() -> list[str]:
+    """The sample's, known by their projects: who deploys one for real has put another there."""
+    files = sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
+    return [file.name.split(".")[1] for file in files if _of_the_sample(file.read_text(encoding="utf-8"))]
+
+
+def tests_of_what_is_gone() -> list[str]:
+    """Paths below tests/."""
+    gone = [f"{folder}/test_{word}.py" for word in _TESTED if not _there(word) for folder in _OF_TEMPLATES]
+    return [*gone, *(f"jobs/{path.name}" for path in (TESTS / "jobs").glob("test_*.py") if not _job_of(path))]
+
+
+def _of_the_sample(text: str) -> bool:
+    return any(f"gcp:project: {project}" in text for project in ("acme-ml-", "slipway-local"))
+
+
+def _job_of(tests: Path) -> list[Path]:
+    """The folder of the job that a file tests: both begin with the same word."""
+    return list((ROOT / "jobs").glob(f"{tests.stem.split('_')[1]}_*"))
