@@ -61,7 +61,8 @@ def command(folder: Path, yes: bool, **given: str | None) -> None:
 
 def _files() -> dict[str, str]:
     """Return the text of each file by its name, the program first: by that a folder that was begun is known."""
-    names = sorted((path for path in _STARTER.rglob("*.in")), key=lambda path: path.name != f"{_PROGRAM}.in")
+    found = (path for path in _STARTER.rglob("*.in") if "github" not in path.parts)  # Filled by --workflows, to come.
+    names = sorted(found, key=lambda path: path.name != f"{_PROGRAM}.in")
     files = {path.relative_to(_STARTER).as_posix().removesuffix(".in"): path.read_text("utf-8") for path in names}
     return {".gitignore" if name == "gitignore" else name: text for name, text in files.items()}
 
