@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -44,6 +45,13 @@ class Laptop:
         done = self.run("python", "-c", program)
         assert done.code == 0, done.said
         return done.out.strip()
+
+
+def here(folder: Path) -> Laptop:
+    """Somebody's folder with this checkout's own environment."""
+    programs = Path(sys.executable).parent
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    return Laptop(programs, folder, {**environ, "PATH": f"{programs}{os.pathsep}{environ['PATH']}", "NO_COLOR": "1"})
 
 
 def uv(*arguments: str | Path) -> None:

@@ -1,0 +1,94 @@
+"""What a release before left in the cloud: as `record_earlier.py` wrote it down, restored to today's local cloud."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .checkout import PROJECT, VERTEX, Checkout
+from .shell import wait_for
+
+_BUCKET = (
+    "name",
+    "location",
+    "storageClass",
+    "labels",
+    "iamConfiguration",
+    "versioning",
+    "lifecycle",
+    "softDeletePolicy",
+)
+_CLUSTER = ("displayName", "resourcePools", "labels", "resourceRuntimeSpec", "network", "encryptionSpec")
+_JOB = ("displayName", "jobSpec", "labels", "encryptionSpec")
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A deployed stack with a job on its cluster. `recorded` is the file's content."""
+
+    recorded: Mapping[str, Any]
+
+    @property
+    def stack(self) -> str:
+        urn = str(self.recorded["state"]["deployment"]["resources"][0]["urn"])
+        return urn.split(":")[2]
+
+    def restore(self, checkout: Checkout) -> str:
+        """Make the cloud and the engine's state have it all; the job's name, once it runs."""
+        file = yaml.safe_load(checkout.file.read_text())
+        checkout.file.write_text(yaml.safe_dump({**file, "config": self.recorded["config"]}, sort_keys=False))
+        cloud = checkout.cloud
+        for one in self.recorded["accounts"]:
+            account = {key: one[key] for key in ("displayName", "description") if key in one}
+            body = {"accountId": one["email"].partition("@")[0], "serviceAccount": account}
+            made = cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", body)
+            cloud.rest("POST", f"/v1/{made['name']}:setIamPolicy", {"policy": _bindings(one["policy"])})
+        for one in self.recorded["buckets"]:
+            self._bucket(checkout, one)
+        policy = cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
+        policy["bindings"] += [{"role": role, "members": [member]} for role, member in self.recorded["grants"]]
+        cloud.rest("POST", f"/v1/projects/{PROJECT}:setIamPolicy", {"policy": policy})
+        for one in self.recorded["clusters"]:
+            at = f"{VERTEX}/persistentResources?persistentResourceId={one['name'].rsplit('/', 1)[-1]}"
+            cloud.rest("POST", at, _only(one, _CLUSTER))
+        wait_for(lambda: {*checkout.clusters().values()} == {"RUNNING"}, "the clusters run")
+        job = cloud.rest("POST", f"{VERTEX}/customJobs", _only(self.recorded["job"], _JOB))["name"]
+        wait_for(lambda: checkout.job_state(job) == "JOB_STATE_RUNNING", "the job runs")
+        self._state(checkout)
+        return str(job)
+
+    def _bucket(self, checkout: Checkout, bucket: Mapping[str, Any]) -> None:
+        cloud, name = checkout.cloud, bucket["name"]
+        cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", _only(bucket, _BUCKET))
+        cloud.rest("PUT", f"/storage/v1/b/{name}/iam", _bindings(bucket["policy"]))
+        for one in bucket["objects"]:
+            told, content = one["contentType"], one["content"]
+            data = json.dumps(content).encode() if told == "application/json" else base64.b64decode(content)
+            at = f"/upload/storage/v1/b/{name}/o?uploadType=media&name={one['name']}"
+            cloud.call("POST", at, content_type=told, data=data).raise_for_status()
+
+    def _state(self, checkout: Checkout) -> None:
+        file = checkout.state / "earlier.json"
+        file.write_text(json.dumps(self.recorded["state"]))
+        command = ("pulumi", "stack", "import", "--file", str(file), "--stack", checkout.stack, "--non-interactive")
+        done = checkout.run(*command, role="deployer")
+        assert done.code == 0, done.said
+
+
+def read(file: Path) -> Earlier:
+    return Earlier(json.loads(file.read_text()))
+
+
+def _only(body: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """What somebody may set of a resource as it is told."""
+    return {name: body[name] for name in names if name in body}
+
+
+def _bindings(policy: Mapping[str, Any]) -> dict[str, Any]:
+    return {"bindings": policy.get("bindings", [])}

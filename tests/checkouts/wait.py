@@ -1,0 +1,65 @@
+"""A small checkout whose template waits for its word: a job that runs for as long as a test needs, and no longer."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.local.conftest import ROOT
+
+GO = "go"
+"""The object in a job's output that lets it end."""
+TEMPLATE = '''
+"""wait: a job of one machine that waits for its word."""
+
+from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
+
+TEMPLATE = JobTemplate(
+    name="wait",
+    summary="waits until it is told to go",
+    code=Package(
+        folder="jobs/wait",
+        module="wait.task",
+        image="us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest",
+    ),
+    worker_pools=(
+        WorkerPool(
+            role="waiter",
+            machine="n1-standard-4",
+            disk=Disk("pd-ssd", 100),
+            args=("--say=${say}", "--output=${slipway.output}"),
+        ),
+    ),
+    parameters=(Parameter("say", str, default="well", help="the word that it ends with"),),
+    capacity_types=("pool", "spot"),
+    timeout_s=3600,
+)
+'''
+TASK = f"""
+import argparse, time
+
+from google.cloud import storage
+
+parser = argparse.ArgumentParser()
+for flag in ("--say", "--output"):
+    parser.add_argument(flag)
+flags = parser.parse_args()
+bucket, _, folder = flags.output.removeprefix("gs://").partition("/")
+objects = storage.Client().bucket(bucket)
+print("waits", flush=True)
+while not objects.blob(folder.rstrip("/") + "/{GO}").exists():
+    time.sleep(0.2)
+print(f"went {{flags.say}}", flush=True)
+"""
+
+
+def lay_out(folder: Path) -> None:
+    """The files of the checkout: the program as it is, and the template `wait`."""
+    (folder / "stacks").mkdir(parents=True)
+    (folder / "templates").mkdir()
+    (folder / "jobs" / "wait").mkdir(parents=True)
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "templates" / "wait.py").write_text(TEMPLATE)
+    (folder / "jobs" / "wait" / "__init__.py").touch()
+    (folder / "jobs" / "wait" / "task.py").write_text(TASK)

@@ -1,0 +1,69 @@
+"""docs/upgrading.md: its commands move a checkout, and what it promises is what is promised elsewhere. # D8
+
+That a deployed stack goes through it, by the same commands and with the real engine: tests/end_to_end/test_upgrade.py.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from local.plugin import VERSION
+from tests.checkouts import wait
+from tests.checkouts.laptop import here
+
+from .console import commands
+from .test_runbook import anchors
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "upgrading.md"
+TEXT = PAGE.read_text("utf-8")
+
+
+def moving() -> str:
+    """The commands that move a fork's own files, as one script of a shell in the fork."""
+    return "\n".join(typed.command for typed in commands(PAGE) if not typed.command.startswith("pulumi"))
+
+
+def test_a_fork_moves_with_its_name_its_stacks_and_its_templates(tmp_path: Path) -> None:
+    fork, small = tmp_path / "fork", tmp_path / "acme-training"
+    wait.lay_out(fork)
+    (fork / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text().replace("name: slipway", "name: ours"))
+    stack = (ROOT / "stacks" / "Pulumi.dev.yaml").read_text()
+    (fork / "stacks" / "Pulumi.prod.yaml").write_text(re.sub(r"(slipway:templates:).*", r"\1 [wait]", stack))
+
+    done = here(fork).run("/bin/bash", "-ec", moving())
+    assert done.code == 0 and "ok  prod" in done.out, done.said
+    assert yaml.safe_load((small / "Pulumi.yaml").read_text())["name"] == "ours"
+    assert [file.name for file in (small / "stacks").glob("Pulumi.*")] == ["Pulumi.prod.yaml"]
+    assert {file.name for file in (small / "templates").glob("*.py")} == {"wait.py"}
+    assert (small / "jobs" / "wait" / "task.py").read_text() == wait.TASK
+    assert (small / "__main__.py").read_text() != (fork / "__main__.py").read_text(), "the program of three lines"
+    shutil.rmtree(fork)
+    assert here(small).run("slipway", "check").code == 0, "nothing of the fork is needed"
+
+
+def test_each_release_has_its_row() -> None:
+    released = re.findall(r"^## \[(\d[^\]]*)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| (\S+) \| (\S+) \|", TEXT, re.MULTILINE)[1:]
+    assert [to for _, to in rows[1:]] + [rows[-1][0]] == released
+
+
+def test_it_names_the_provider_that_the_stand_in_shows() -> None:
+    assert f"behaves as {VERSION} does" in TEXT
+
+
+@pytest.mark.parametrize("page", ["docs/stability.md"])
+def test_people_are_led_there(page: str) -> None:
+    assert "upgrading.md" in (ROOT / page).read_text("utf-8")
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)]*)\)", TEXT))))
+def test_a_link_leads_somewhere(link: str) -> None:
+    file, _, anchor = link.partition("#")
+    page = PAGE.parent / (file or PAGE.name)
+    assert page.exists() and (not anchor or anchor in anchors(page))

@@ -1,0 +1,54 @@
+"""The recorded stack goes through `up` with the newest pulumi-gcp, which `make newest-gcp` installed. # N1 # N4
+
+The provider itself is the stand-in, under that version's name: see docs/upgrading.md for what this does not show.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from local.plugin import VERSION
+from tests.checkouts import earlier, wait
+from tests.checkouts.checkout import Checkout
+from tests.checkouts.fixtures import NewCheckout
+from tests.end_to_end.test_upgrade import DEPLOYED, harm, steps
+from tests.local.conftest import LocalCloud
+from tests.local.plugin.provider_sdk import installed
+
+pytestmark = [
+    pytest.mark.journey,
+    pytest.mark.skipif("SLIPWAY_NEWEST_GCP" not in os.environ, reason="make newest-gcp installs the newest provider"),
+]
+
+
+@pytest.fixture(autouse=True)
+def plugin(engine_home: Path) -> None:
+    """The engine looks for a plugin of the version that the program's package has."""
+    plugins = engine_home / "plugins"
+    wanted = plugins / f"resource-gcp-v{installed()}"
+    if not wanted.exists():
+        wanted.symlink_to(plugins / f"resource-gcp-v{VERSION}")
+
+
+def test_a_deployed_stack_goes_on(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> None:
+    deployed = earlier.read(DEPLOYED[-1])
+    checkout: Checkout = new_checkout(tmp_path, cloud, deployed.stack, files=wait.lay_out)
+    job = deployed.restore(checkout)
+    assert harm(steps(checkout.pulumi("preview", "--json"))) == set()
+    before = checkout.clusters()
+    checkout.up()
+    assert checkout.clusters() == before
+    assert checkout.job_state(job) == "JOB_STATE_RUNNING"
+    provider = next(
+        one for one in checkout.resources() if one["type"] == "pulumi:providers:gcp" and not one.get("delete")
+    )
+    assert provider["inputs"]["version"] == installed()
+
+
+def test_a_new_stack_is_made_and_then_needs_nothing(checkout: Checkout) -> None:
+    checkout.up()
+    done = checkout.pulumi("preview", "--expect-no-changes")
+    assert done.code == 0, done.said

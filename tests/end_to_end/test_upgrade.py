@@ -1,0 +1,141 @@
+"""A stack that the release before deployed, with a job that runs, goes through today's `up`, and on in a small
+repository of its team's own. # N1 # D8
+
+`deployed/dc28618.json` is what `python -m tests.checkouts.record_earlier dc28618 FILE` wrote down: its state, its
+catalog, its packages, all that lived in the cloud, and the running job's body.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checkouts import earlier, wait
+from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.fixtures import NewCheckout
+from tests.checkouts.laptop import Laptop, uv
+from tests.checkouts.shell import wait_for
+from tests.docs.test_upgrading import moving
+from tests.local.conftest import ROOT, LocalCloud
+
+pytestmark = pytest.mark.journey
+
+DEPLOYED = sorted((Path(__file__).parent / "deployed").glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    """Those of an environment with the wheel and what deploys, and nothing of this checkout."""
+    made = tmp_path_factory.mktemp("deploying") / "environment"
+    uv("venv", "--python", sys.executable, made)
+    pinned = ("--constraint", ROOT / "requirements-dev.txt")
+    uv("pip", "install", "--python", made / "bin" / "python", f"{wheel}[deploy]", "pip", *pinned)
+    return made / "bin"
+
+
+@dataclass(frozen=True)
+class Busy:
+    """An earlier stack and its job, `name`."""
+
+    checkout: Checkout
+    name: str
+
+    def goes_on(self) -> None:
+        """It runs, nothing is there twice, and people find it and its catalog."""
+        assert self.checkout.job_state(self.name) == "JOB_STATE_RUNNING"
+        assert [one["name"] for one in self.checkout.jobs()] == [self.name]
+        for words in (("templates",), ("pools",), ("jobs", "show", self.name.rsplit("/", 1)[-1])):
+            done = self.checkout.slipway(*words)
+            assert done.code == 0, done.said
+
+    def ends_well(self) -> None:
+        job = self.checkout.cloud.rest("GET", f"/v1/{self.name}")
+        bucket, _, folder = (
+            job["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].removeprefix("gs://").partition("/")
+        )
+        at = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={folder.rstrip('/')}/{wait.GO}"
+        self.checkout.cloud.call("POST", at, data=b"").raise_for_status()
+        wait_for(lambda: "endTime" in self.checkout.cloud.rest("GET", f"/v1/{self.name}"), "the job ends")
+        assert self.checkout.job_state(self.name) == "JOB_STATE_SUCCEEDED"
+
+
+@pytest.fixture(params=DEPLOYED, ids=lambda file: file.stem)
+def busy(request: pytest.FixtureRequest, tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Busy:
+    deployed = earlier.read(request.param)
+    checkout: Checkout = new_checkout(tmp_path, cloud, deployed.stack, files=wait.lay_out)
+    return Busy(checkout, deployed.restore(checkout))
+
+
+def test_a_stack_goes_on_with_its_job_through_up_and_into_a_small_repository(busy: Busy, programs: Path) -> None:
+    fork = busy.checkout
+    small = moved(fork, programs)
+    busy.goes_on()
+    lived = living(fork)
+    planned = steps(fork.pulumi("preview", "--json"))
+    assert harm(planned) == set()
+    assert sorted(planned) == sorted(steps(small.pulumi("preview", "--json"))), "moved at once, the same happens"
+
+    done = fork.pulumi("up", "--json")
+    assert done.code == 0, done.said
+    events = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
+    did = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
+    assert len(did) > 20 and harm((one["op"], one["urn"]) for one in did) == set()
+    assert living(fork) == lived
+    busy.goes_on()
+
+    done = small.pulumi("preview", "--expect-no-changes")
+    assert done.code == 0, done.said
+    assert small.pulumi("up").code == 0
+    assert living(small) == lived
+    busy.goes_on()
+    busy.ends_well()
+
+
+def moved(fork: Checkout, programs: Path) -> Checkout:
+    """The stack in a small repository, as docs/upgrading.md has it, with the wheel for its program."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    laptop = Laptop(programs, fork.folder, {**environ, "PATH": f"{programs}{os.pathsep}{environ['PATH']}"})
+    done = laptop.run("/bin/bash", "-ec", moving())
+    assert done.code == 0, done.said
+    path = os.pathsep.join([str(programs), fork.environ("deployer")["PATH"]])
+    variables = {**fork.variables, "PATH": path, "PYTHONPATH": ""}
+    return replace(fork, folder=fork.folder.with_name("acme-training"), variables=variables)
+
+
+def living(checkout: Checkout) -> Any:
+    """What runs, costs and holds data, and who may do what with it."""
+    cloud = checkout.cloud
+    accounts = cloud.rest("GET", f"/v1/projects/{PROJECT}/serviceAccounts")["accounts"]
+    policy = cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
+    return (
+        checkout.clusters(),
+        checkout.buckets(),
+        sorted(one["uniqueId"] for one in accounts),
+        sorted((one["role"], member) for one in policy["bindings"] for member in one["members"]),
+    )
+
+
+def steps(preview: Any) -> list[tuple[str, str]]:
+    assert preview.code == 0, preview.said
+    return [(step["op"], step["urn"]) for step in preview.json["steps"]]
+
+
+def harm(planned: Iterable[tuple[str, str]]) -> set[str]:
+    """The steps, each an operation and whom it concerns, that an earlier stack must not meet."""
+    return {
+        f"{op} {urn.rsplit('::', 1)[-1]}"
+        for op, urn in planned
+        if op not in ("same", "refresh", "update") and not is_package(urn)
+    }
+
+
+def is_package(urn: str) -> bool:
+    """A package is named by what is in it: another one comes beside it, and the old one stays in its bucket."""
+    return "$gcp:storage/bucketObject:BucketObject::wait-" in urn

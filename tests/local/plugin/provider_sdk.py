@@ -1,0 +1,119 @@
+"""What the installed pulumi-gcp says of a type: its properties, as the Python SDK has them.
+
+The SDK is written by the provider's own generator, so what it says holds for the provider of its version. It does not
+have all of the schema: neither what a change replaces, nor a default, nor what the cloud fills in below the top.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, get_args, get_origin
+
+from pulumi import _types
+
+from local.plugin.schema import Field, Schema
+
+Properties = Mapping[str, str]
+"""Each property by its path, such as `resourcePools[].id`, with its kind."""
+
+_KINDS = {str: "string", int: "integer", float: "integer", bool: "boolean"}
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True)
+class Type:
+    """A resource type as somebody knows it: what it takes, what of that it must be given, what it has, and of that what
+    is secret."""
+
+    takes: Properties
+    required: frozenset[str]
+    has: Properties
+    secret: frozenset[str]
+
+
+def installed() -> str:
+    return version("pulumi-gcp")
+
+
+def of_sdk(token: str) -> Type:
+    """The type as the installed SDK has it."""
+    _, path, name = token.split(":")
+    module = import_module(f"pulumi_gcp.{path.split('/')[0]}.{_WORD.sub('_', name).lower()}")
+    given, made = getattr(module, f"{name}Args"), getattr(module, name)
+    takes = _types.input_type_types(given)
+    return Type(
+        takes=dict(_paths(takes)),
+        required=frozenset(_required(given)),
+        has=dict(_paths(_types.resource_types(made))),
+        secret=frozenset(_secret(made)),
+    )
+
+
+def of_stand_in(schema: Schema) -> Type:
+    """The type as the stand-in has it."""
+    settable = {name: one for name, one in schema.fields.items() if one.settable}
+    return Type(
+        takes=dict(_fields(settable)),
+        required=frozenset(name for name, one in settable.items() if one.required),
+        has=dict(_fields(schema.fields)),
+        secret=schema.secrets,
+    )
+
+
+def _paths(types: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for name, one in types.items():
+        yield from _path(f"{before}{name}", _plain(one))
+
+
+def _path(name: str, one: Any) -> Iterator[tuple[str, str]]:
+    origin = get_origin(one) if isinstance(get_origin(one), type) else None
+    if one in _KINDS:
+        yield name, _KINDS[one]
+    elif origin and issubclass(origin, Mapping):
+        yield name, "map"
+    elif origin and issubclass(origin, Sequence):
+        yield name, "list"
+        yield from _path(f"{name}[]", _plain(get_args(one)[0]))
+    elif _types.is_input_type(one):
+        yield name, "object"
+        yield from _paths(_types.input_type_types(one), f"{name}.")
+    elif _types.is_output_type(one):
+        yield name, "object"
+        yield from _paths(_types.output_type_types(one), f"{name}.")
+    else:
+        yield name, "asset"
+
+
+def _plain(one: Any) -> Any:
+    """A type without what may stand for it: nothing, or a value that is still awaited."""
+    return _types.unwrap_type(one)
+
+
+def _required(given: type) -> Iterator[str]:
+    names = _types.input_type_py_to_pulumi_names(given)
+    for name, parameter in inspect.signature(given).parameters.items():
+        if parameter.default is inspect.Parameter.empty:
+            yield names[name]
+
+
+def _secret(made: type) -> list[str]:
+    found = re.search(r"additional_secret_outputs=\[([^\]]*)\]", inspect.getsource(made))
+    return re.findall(r"\"(\w+)\"", found[1]) if found else []
+
+
+def _fields(fields: Mapping[str, Field], before: str = "") -> Iterator[tuple[str, str]]:
+    for name, one in fields.items():
+        yield from _field(f"{before}{name}", one)
+
+
+def _field(name: str, one: Field) -> Iterator[tuple[str, str]]:
+    yield name, one.kind
+    if one.kind == "list" and one.item:
+        yield from _field(f"{name}[]", one.item)
+    elif one.kind == "object":
+        yield from _fields(one.fields, f"{name}.")
