@@ -22,6 +22,8 @@ ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
 
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
 """The form of a service account's address. Here because templates know it too, and need no YAML."""
+PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
+"""The form of a project's id."""
 
 
 @dataclass(frozen=True)

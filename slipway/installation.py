@@ -31,7 +31,7 @@ def version() -> str:
 def commit() -> str:
     """Return the commit that this was built from, empty for a checkout and where nothing tells."""
     baked = (PACKAGE / "commit.txt").read_text(encoding="utf-8").strip()  # `git archive` writes it: .gitattributes.
-    return str(_origin().get("vcs_info", {}).get("commit_id", "")) or ("" if baked.startswith("$") else baked)
+    return str(direct_url().get("vcs_info", {}).get("commit_id", "")) or ("" if baked.startswith("$") else baked)
 
 
 def checkout() -> bool:
@@ -43,14 +43,14 @@ def adding(extra: str) -> str:
     """Return what to type for an extra of this same slipway."""
     if checkout():
         return "make setup, then .venv/bin/slipway"
-    return _install(requirement(_origin(), extra))
+    return _install(requirement(direct_url(), extra))
 
 
 def source(extra: str = "") -> str:
     """Return the source that this runs from, as a line of requirements.txt."""
     if checkout():
         return requirement({"url": PACKAGE.parent.as_uri(), "dir_info": {}}, extra)
-    origin = _origin()
+    origin = direct_url()
     return requirement(origin, extra) + ("" if origin else f"=={version()}")
 
 
@@ -58,7 +58,7 @@ def updating() -> str:
     """Return what to do for a newer slipway: a command where its source stays the same, else the source."""
     if checkout():
         return "update slipway: git pull in its checkout, then make setup"
-    origin = _origin()
+    origin = direct_url()
     vcs = origin.get("vcs_info", {})
     asked = vcs.get("requested_revision", "")
     source = requirement({**origin, "vcs_info": {**vcs, "commit_id": asked}} if vcs else origin)
@@ -83,12 +83,20 @@ def requirement(origin: Mapping[str, Any], extra: str = "") -> str:
     user, at, host = parts.netloc.rpartition("@")
     name = f"{user.partition(':')[0]}{at}" if parts.scheme == "ssh" else ""  # Elsewhere a name may be a token.
     url = parts._replace(netloc=f"{name}{host}", query="", fragment="").geturl()  # A query may sign.
-    vcs, hashes = origin.get("vcs_info", {}), origin.get("archive_info", {}).get("hashes", {})
+    vcs = origin.get("vcs_info", {})
     prefix = f"{vcs['vcs']}+" if vcs else ""
     revision = f"@{vcs['commit_id']}" if vcs.get("commit_id") else ""
-    marks = {"subdirectory": origin.get("subdirectory"), "sha256": hashes.get("sha256")}
+    marks = {"subdirectory": origin.get("subdirectory"), "sha256": sha256(origin)}
     fragment = "&".join(f"{key}={value}" for key, value in marks.items() if value)
     return f"{NAME}{extras} @ {prefix}{url}{revision}" + (f"#{fragment}" if fragment else "")
+
+
+def sha256(origin: Mapping[str, Any]) -> str:
+    """Return the archive's hash as pip writes it, or as uv does, behind its address; empty where none is known."""
+    from urllib.parse import parse_qs, urlsplit
+
+    behind = parse_qs(urlsplit(str(origin.get("url", ""))).fragment)
+    return str(origin.get("archive_info", {}).get("hashes", {}).get("sha256") or behind.get("sha256", [""])[0])
 
 
 def beside_another() -> str:
@@ -102,7 +110,7 @@ def beside_another() -> str:
         return ""
     if not any(name.startswith("slipway-") and name.endswith((".dist-info", ".egg-info")) for name in names):
         return ""
-    return f"{_pip('uninstall')} slipway {NAME}, then {_pip('install')} {shlex.quote(requirement(_origin()))}"
+    return f"{_pip('uninstall')} slipway {NAME}, then {_pip('install')} {shlex.quote(requirement(direct_url()))}"
 
 
 def _project() -> Mapping[str, Any]:
@@ -136,7 +144,8 @@ def _by_uv() -> bool:
     return installed is not None and (installed.read_text("INSTALLER") or "").strip() == "uv"
 
 
-def _origin() -> Mapping[str, Any]:
+def direct_url() -> Mapping[str, Any]:
+    """Return the `direct_url.json` of the installation (PEP 610), empty for a package of an index."""
     import json
 
     installed = _distribution()

@@ -1,92 +1,201 @@
 """Write a small repository of one's own: a stack, a template, a test.
 
-A file that is there is left as it is, so that it may be run again.
+A file that is there is left as it is, so that it may be run again. --upgrade renews, by a merge with your edits, what
+init wrote: all but stacks, templates and jobs, which are yours from the first day.
 """
 
 from __future__ import annotations
 
-import os
+import difflib
+import json
 import re
-import sys
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from slipway import installation
-from slipway.cli.terminal import screen
-from slipway.errors import ConfigError
-from slipway.files import write_atomically
+from slipway.cli.terminal import answers, pins, screen, starter
+from slipway.cli.terminal.starter import Place, Record
+from slipway.errors import ConfigError, SlipwayError
 from slipway.formatting import join, quoted
 
-_STARTER = installation.PACKAGE / "starter"
-_PROGRAM = "__main__.py"
-_VALUE = re.compile(r"""[^\s"\\]+""")
-_ASKED = {
-    "PROJECT": ("--project", "Google Cloud project"),
-    "REGION": ("--region", "Region"),
-    "SUBMITTER": ("--submitter", "Who may submit, such as group:ml@acme.example"),
-    "TEAM": ("--team", "Code owners, such as @acme/ml-platform"),
-}
+_FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
+_DERIVED = {"STACKS", "FOLDER", "PATHS"}
+_CODEOWNERS = ".github/CODEOWNERS"
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--project", metavar="ID", help="The Google Cloud project of the first stack.")
+@click.option("--project", metavar="ID", help="The Google Cloud project of the stack dev.")
 @click.option("--region", metavar="REGION", help="Its region; us-central1 where nothing else is said.")
 @click.option("--submitter", metavar="MEMBER", help="Who may submit: user:…, group:…, serviceAccount:….")
-@click.option("--team", metavar="OWNER", help="Who must approve changes, in CODEOWNERS.")
+@click.option("--prod", "production", metavar="ID", help="Adds the stack prod, in a project of its own.")
+@click.option(
+    "--workflows", metavar="OWNER/REPO@REF", help="Adds workflows of GitHub that call those of this repository."
+)
+@click.option("--team", metavar="OWNER", help="With --workflows: who must approve changes, in CODEOWNERS.")
 @click.option("--yes", is_flag=True, help="Ask nothing: what no flag says and has no default is an error.")
-def command(folder: Path, yes: bool, **given: str | None) -> None:
-    starter = _files()
-    program = starter[_PROGRAM]
-    if folder.is_dir() and not _may_write(folder, program):
-        why = f"without a {_PROGRAM} of slipway's it is no repository of slipway's"
-        raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
-    missing = {name: text for name, text in starter.items() if not (folder / name).exists()}
-    values = {
-        "NAME": re.sub(r"[^\w.-]", "-", folder.resolve().name),
-        "SOURCE": installation.source("deploy"),
-        **_values({key for key in _ASKED if any(f"@{key}@" in text for text in missing.values())}, given, yes),
+@click.option("--upgrade", is_flag=True, help="Renew what an earlier slipway wrote.")
+def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **given: str | None) -> None:
+    flags = {key.upper(): value for key, value in given.items() if value is not None}
+    if workflows is not None:
+        flags |= answers.workflows(workflows)
+    place = Place.of(folder)
+    record = starter.read_record(folder)
+    if upgrade and record is None:
+        why = f"it has no {starter.RECORD}: slipway init did not write it"
+        raise ConfigError(f"{folder} can't be upgraded", why=why, fix="name the folder that slipway init wrote")
+    if record is None and folder.is_dir():
+        _refuse_others(folder)
+    if record is not None and record.pending:
+        starter.finish(place, record)
+    if upgrade and record is not None:
+        _upgrade(place, record, flags, asking=not yes)
+    else:
+        _init(place, record or Record(installation.version(), {}, {}), flags, asking=not yes)
+
+
+def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool) -> None:
+    """Write each file that is not there."""
+    known = {**begun.values, **flags}
+    texts = _texts(place, known, production="PRODUCTION" in known)
+    missing = {name: text for name, text in texts.items() if place.read(name) is None}
+    known |= answers.answers(starter.keys(missing), known, asking=asking)
+    values = _values(place, known)
+    written = {name: starter.filled(text, values) for name, text in missing.items()}
+    written |= _pins([name for name in pins.LOCKS if place.read(name) is None])
+    kept = [name for name in texts.keys() - missing.keys() if name not in begun.files and not starter.is_own(name)]
+    starter.write(place, _recorded(begun, values, {**begun.files, **written}), written)
+    for name in sorted(written):
+        screen.out(f"  {place.path(name)}")
+    _tell_kept(kept, place, values)
+    there = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
+    screen.hint(f"  {there}make test")
+
+
+def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: bool) -> None:
+    """Merge what this slipway would write with what somebody made of what another wrote."""
+    known = {**record.values, **flags}
+    texts = _texts(place, known, production=False)
+    renewed = {name: text for name, text in texts.items() if not starter.is_own(name)}
+    known |= answers.answers(starter.keys(renewed), known, asking=asking)
+    values = _values(place, known)
+    news = {name: starter.filled(text, values) for name, text in renewed.items()} | _pins(list(pins.LOCKS))
+    labels = ("yours", f"slipway {record.slipway}", f"slipway {installation.version()}")
+    steps = [_step(place, name, record.files.get(name), news.get(name), labels) for name in {**record.files, **news}]
+    changed = {step.name: step.text for step in steps if step.text != step.mine}
+    for step in steps:
+        _show(step)
+    base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
+    starter.write(place, _recorded(record, values, base), changed)
+    for step in steps:
+        if step.own_pins:
+            screen.note(f"{step.name}: your own pins are kept: {join(list(step.own_pins))}")
+    _tell_kept([step.name for step in steps if not step.known], place, values)
+    if odd := [str(place.path(step.name)) for step in steps if step.odd]:
+        why = "you and the release changed the same lines; both are in the file"
+        raise SlipwayError(f"{join(odd)} must be mended by hand", why=why, fix="choose between <<<<<<< and >>>>>>>")
+    if not changed:
+        screen.note(f"all is as slipway {installation.version()} has it")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A file's upgrade: its text before and after. `known`: init wrote it, or does now; `odd`: it has conflicts."""
+
+    name: str
+    mine: str | None
+    text: str | None
+    known: bool = True
+    odd: bool = False
+    own_pins: tuple[str, ...] = ()
+
+
+def _step(place: Place, name: str, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
+    mine = place.read(name)
+    if base is None:  # New in this release: a file that is there already is somebody else's.
+        return _Step(name, mine, new if mine is None else mine, known=mine is None or mine == new)
+    if mine is None:
+        return _Step(name, None, None)
+    if new is None:
+        return _Step(name, mine, None if mine == base else mine)
+    if name in pins.LOCKS:
+        text, own = pins.with_own_pins(mine, base, new)
+        return _Step(name, mine, text, own_pins=own)
+    text, odd = starter.merged(name, mine, base, new, labels)
+    return _Step(name, mine, text, odd=odd)
+
+
+def _show(step: _Step) -> None:
+    before, after = ((text or "") for text in (step.mine, step.text))
+    if step.name in pins.LOCKS:
+        before, after = pins.bare(before), pins.bare(after)
+    old, new = (f"a/{step.name}" if before else "/dev/null"), (f"b/{step.name}" if after else "/dev/null")
+    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""):
+        screen.out(line)
+
+
+def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[str, str]:
+    """Return the files with their placeholders. Raises ConfigError for a folder that the forge can't be told of."""
+    texts = starter.files(github="OWNED" in known, production=production)
+    if "OWNED" not in known or place.within == ".":
+        return texts
+    if not re.fullmatch(r"[\w./ -]+", place.within):
+        fix = "letters, digits, spaces, dots, dashes alone"
+        raise ConfigError(f"the folder {quoted(place.within)} can't stand in workflows", fix=f"rename it: {fix}")
+    return starter.beside_others(texts, known.get("NAME") or _name(place))
+
+
+def _name(place: Place) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", place.folder.resolve().name)[:100] or "training"
+
+
+def _values(place: Place, known: Mapping[str, str]) -> dict[str, str]:
+    """Return a value for each placeholder."""
+    stacks = ["dev", "prod"] if "PRODUCTION" in known else ["dev"]
+    folder = place.within
+    paths = "*" if folder == "." else f"/{folder}/".replace(" ", "\\ ")
+    return {"NAME": _name(place), **known, "STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths}
+
+
+def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str]) -> Record:
+    kept = {key: value for key, value in values.items() if key not in _DERIVED}
+    bases = {
+        name: pins.bare(text) if name in pins.LOCKS else text
+        for name, text in files.items()
+        if not starter.is_own(name)
     }
-    for name, text in missing.items():
-        write_atomically(folder / name, re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text))
-    if kept := sorted(starter.keys() - missing.keys()):
-        screen.note(f"left as they are: {join(kept)}")
-    for name in sorted(missing):
-        screen.out(f"  {folder / name}")
-    if re.search(r"(^|file://)/", values["SOURCE"]):
-        screen.note("warning: requirements.txt names a path of this machine: put the address of a release there")
-    screen.hint(f"  cd {folder} && make test")
+    return Record(installation.version(), kept, bases)
 
 
-def _files() -> dict[str, str]:
-    """Return the text of each file by its name, the program first: by that a folder that was begun is known."""
-    found = (path for path in _STARTER.rglob("*.in") if "github" not in path.parts)  # Filled by --workflows, to come.
-    names = sorted(found, key=lambda path: path.name != f"{_PROGRAM}.in")
-    files = {path.relative_to(_STARTER).as_posix().removesuffix(".in"): path.read_text("utf-8") for path in names}
-    return {".gitignore" if name == "gitignore" else name: text for name, text in files.items()}
+def _pins(names: list[str]) -> dict[str, str]:
+    """Return files of pins, and tell where they have no hashes, or a path that others don't have."""
+    if not names:
+        return {}
+    origin, without = pins.source_with_hash()
+    texts = {name: pins.pins(origin, pins.LOCKS[name], hashed=not without) for name in names}
+    if re.search(r"^/|file://", next(iter(texts.values())), re.MULTILINE):
+        screen.note(f"warning: {join(names)}: a path of this machine; install slipway from the address of a release")
+    elif without:
+        screen.note(f"warning: {join(names)}: no hashes, as {without}")
+    return texts
 
 
-def _may_write(folder: Path, program: str) -> bool:
-    there = {path.name for path in folder.iterdir()} - {".git"}
-    return not there or (_PROGRAM in there and (folder / _PROGRAM).read_bytes() == program.encode())
+def _refuse_others(folder: Path) -> None:
+    there = {path.name for path in folder.iterdir()}
+    if others := sorted(there - _FROM_A_FORGE):
+        why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
+        raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
 
 
-def _values(keys: set[str], given: dict[str, str | None], yes: bool) -> dict[str, str]:
-    """Return what flags say, what is usual, or what a person answers. Raises ConfigError where nobody can be asked."""
-    usual = {"PROJECT": os.environ.get("GOOGLE_CLOUD_PROJECT"), "REGION": "us-central1"}
-    values = {}
-    for key, (flag, question) in _ASKED.items():
-        if key not in keys:
-            continue
-        value = given[key.lower()]
-        if value is None and (yes or not sys.stdin.isatty()):
-            value = usual.get(key)
-        elif value is None:
-            value = click.prompt(question, default=usual.get(key), err=True)
-        if not value:
-            raise ConfigError(f"{flag} is missing", why="nobody can be asked here", fix=f"add {flag} VALUE")
-        if not _VALUE.fullmatch(value):
-            raise ConfigError(f"{flag} {quoted(value)} is no name", fix="leave out spaces, quotes and backslashes")
-        values[key] = value
-    return values
+def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> None:
+    if names:
+        screen.note(f"left as they are: {join(sorted(str(place.path(name)) for name in names))}")
+    if _CODEOWNERS in names:
+        owners = starter.filled(_texts(place, values, production=False)[_CODEOWNERS], values)
+        for line in owners.splitlines():
+            if not line.startswith("#"):
+                screen.note(f"  add to {place.path(_CODEOWNERS)}:  {line}")

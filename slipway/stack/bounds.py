@@ -11,6 +11,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from slipway.cluster import PROJECT
 from slipway.findings.grades import BY_WORD, REVIEWED, wrong
 from slipway.fingerprint import LONGEST_NAME
 from slipway.formatting import nearest, quoted, short
@@ -31,7 +32,6 @@ LONGEST_TRAINER = 30
 NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
 ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
 BUCKET = "[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]"
-PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"
 VIOLATION = "bound"
 """The kind of error that pydantic collects; `what` and `fix` are in its context."""
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.lookup import default_buckets
+from slipway.cluster import PROJECT
 from slipway.formatting import nearest, quoted
 from slipway.machines.table import regions
 from slipway.rules.reservations import zone
-from slipway.stack.bounds import BUCKET_NAME, NAME, PROJECT, TRAINER
+from slipway.stack.bounds import BUCKET_NAME, NAME, TRAINER
 from slipway.stack.cluster_checks import check_adoption, check_cluster, machine_of
 from slipway.stack.config import OWN_KEYS
 from slipway.stack.yaml_file import Document, DocumentPart, Mistake

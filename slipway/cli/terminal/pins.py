@@ -1,0 +1,123 @@
+"""The pins of a repository of one's own: slipway from where it was installed, and all that it needs, with hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import ssl
+import urllib.request
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+from zipfile import BadZipFile, ZipFile
+
+from slipway import installation
+from slipway.errors import ConfigError
+
+LOCKS = {"requirements.txt": "deploy", "requirements-local.txt": "local"}
+"""The extra of slipway that each file of pins brings."""
+_DETAIL = re.compile(r" \\\n    --hash=\S+|\n    #.*")
+_NAME = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[|@|[=<>~!;]|$)")
+_PATIENCE = 30.0
+
+
+def source_with_hash() -> tuple[Mapping[str, Any], str]:
+    """Return where slipway came from, with the wheel's hash; and why there is none, empty where there is one.
+
+    pip notes it at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is another.
+    """
+    origin = installation.direct_url()
+    url, known = str(origin.get("url", "")), installation.sha256(origin)
+    if known:
+        return origin, ""
+    if installation.checkout() or "dir_info" in origin:
+        return origin, "slipway comes from a folder"
+    if "vcs_info" in origin:
+        return origin, "slipway comes from a commit of git, and pip takes hashes for all or none"
+    if not url:
+        return origin, "slipway comes from a package index"
+    try:
+        wheel = _read(url)
+    except (OSError, ValueError) as problem:
+        return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
+    _check_same(wheel)
+    found = {"archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
+    return {**origin, **found}, ""
+
+
+def pins(origin: Mapping[str, Any], extra: str, *, hashed: bool) -> str:
+    """Return the text of a file of pins."""
+    source = installation.requirement(origin, extra) if origin else installation.source(extra)
+    lock = (installation.PACKAGE / "starter" / f"requirements-{extra}.lock").read_text(encoding="utf-8")
+    told = "with its hash: pip wants one for each" if hashed else "with its version"
+    head = f"# Written by `slipway init`; `slipway init . --upgrade` renews it. Add a package of your own {told}.\n"
+    return f"{head}{source}\n{lock if hashed else bare(lock)}"
+
+
+def bare(text: str) -> str:
+    """Return pins without hashes, and without whose they are."""
+    return _DETAIL.sub("", text)
+
+
+def with_own_pins(mine: str, base: str, new: str) -> tuple[str, tuple[str, ...]]:
+    """Return the `new` pins with what a team changed in `mine` since `base`, and the packages whose own pin it keeps.
+
+    Slipway itself is always the new one. What a team added follows at the end, what it took out stays out.
+    """
+    ours, was, news = (dict(_entries(text)) for text in (mine, base, new))
+    kept, lines = list[str](), list[str]()
+    for key, entry in news.items():
+        changed = key in ours and bare(ours[key]) != was.get(key, "") and bare(ours[key]) != bare(entry)
+        if key == installation.NAME or (key in ours and not changed) or (key not in ours and key not in was):
+            lines.append(entry)
+        elif changed:
+            lines.append(ours[key])
+            kept.append(key)
+    own = [entry for key, entry in ours.items() if key not in news and bare(entry) != was.get(key)]
+    return "".join(lines + own), tuple(kept)
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each requirement, with its hashes and whose it is, by its package; and any other line by itself."""
+    for entry in re.findall(r"\S.*\n?(?:[ \t]+.*\n?)*|\n", text):
+        name = _NAME.match(entry)
+        yield (
+            re.sub(r"[-_.]+", "-", name[1]).lower() if name else entry,
+            entry if entry.endswith("\n") else f"{entry}\n",
+        )
+
+
+def _read(url: str) -> bytes:
+    """Read a wheel from its address, as whoever installed it did. Raises OSError or ValueError."""
+    import certifi
+
+    address = urldefrag(url).url
+    if urlsplit(address).scheme not in ("file", "http", "https"):
+        raise ValueError("it has an odd address")
+    trusted = ssl.create_default_context()
+    trusted.load_verify_locations(certifi.where())
+    opened = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trusted))
+    with opened.open(address, timeout=_PATIENCE) as answer:
+        return bytes(answer.read())
+
+
+def _check_same(wheel: bytes) -> None:
+    """Raise ConfigError where a wheel is not the one that runs here: nobody has tried what it has."""
+    from io import BytesIO
+
+    try:
+        with ZipFile(BytesIO(wheel)) as packed:
+            (record,) = (name for name in packed.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", name))
+            files = [line for line in packed.read(record).decode().splitlines() if ".dist-info/" not in line]
+    except (BadZipFile, ValueError) as problem:
+        raise ConfigError("slipway's address has no wheel any more", why=str(problem), fix=_AGAIN) from problem
+    installed = (installation.PACKAGE.parent / record).is_file() and (installation.PACKAGE.parent / record).read_text()
+    if not set(files) <= set((installed or "").splitlines()):
+        raise ConfigError(
+            "slipway's address has another wheel than the one that runs",
+            why="its requirements would bring what nobody has looked at here",
+            fix=_AGAIN,
+        )
+
+
+_AGAIN = "install slipway from there once more, then run this again"

@@ -1,0 +1,189 @@
+"""The files of a repository of one's own, and what `slipway init` wrote of them, kept beside them.
+
+All that one run is about to write is in `.starter.json` before the first file is: a killed run is finished by the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from slipway import installation
+from slipway.errors import ConfigError
+from slipway.files import write_atomically
+
+RECORD = ".starter.json"
+_FORGE = ".github/"
+_OWN = ("stacks/", "templates/", "jobs/")
+_DOTTED = {"gitignore": ".gitignore"}
+_PRODUCTION = "stacks/Pulumi.prod.yaml"
+_MARKER = re.compile(r"^<<<<<<< ", re.MULTILINE)
+
+
+def files(*, github: bool, production: bool) -> dict[str, str]:
+    """Return the text of each file by its name, with placeholders; pins are none of them."""
+    folder = installation.PACKAGE / "starter"
+    found = {}
+    for path in sorted(folder.rglob("*.in")):
+        name = path.relative_to(folder).as_posix().removesuffix(".in")
+        name = _DOTTED.get(name, f".{name}" if name.startswith("github/") else name)
+        if (github or not name.startswith(_FORGE)) and (production or name != _PRODUCTION):
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:
+    """Return texts whose workflows bear the name of the project, as others lie in the same folder."""
+
+    def named(text: str) -> str:
+        return text.replace("slipway-", f"slipway-{project}-")
+
+    forge = {name: text for name, text in texts.items() if name.startswith(_FORGE)}
+    others = {name: text for name, text in texts.items() if name not in forge}
+    return others | {named(name): named(text) for name, text in forge.items()}
+
+
+def keys(texts: Mapping[str, str]) -> set[str]:
+    """Return the placeholders of texts."""
+    return {key for text in texts.values() for key in re.findall(r"@([A-Z]+)@", text)}
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
+
+
+def is_own(name: str) -> bool:
+    """Tell whether a file is the team's from its first day: what it deploys and runs, which no release changes."""
+    return name.startswith(_OWN)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A repository of one's own: its folder, and the root of its git checkout, where the forge looks for its files."""
+
+    folder: Path
+    root: Path
+
+    @classmethod
+    def of(cls, folder: Path) -> Place:
+        whole = folder.resolve()
+        above = (one for one in (whole, *whole.parents) if (one / ".git").exists())
+        return cls(folder, next(above, whole))
+
+    @property
+    def within(self) -> str:
+        """The folder from the root: "ml/training", or "." where it is the root."""
+        return self.folder.resolve().relative_to(self.root).as_posix()
+
+    def path(self, name: str) -> Path:
+        return (self.root if name.startswith(_FORGE) and self.within != "." else self.folder) / name
+
+    def read(self, name: str) -> str | None:
+        """Return a file's text, None where there is none. What is no UTF-8 comes back as it was."""
+        path = self.path(name)
+        return path.read_bytes().decode(errors="surrogateescape") if path.exists() or path.is_symlink() else None
+
+
+@dataclass(frozen=True)
+class Write:
+    """A file that is about to be written, or deleted for no text, in place of the one with this hash."""
+
+    text: str | None
+    over: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """What init wrote: by whom, the answers, each file that an upgrade renews, and what is still to be written."""
+
+    slipway: str
+    values: Mapping[str, str]
+    files: Mapping[str, str]
+    pending: Mapping[str, Write] = field(default_factory=dict)
+
+
+def read_record(folder: Path) -> Record | None:
+    """Return the record of a folder, None where there is none. Raises ConfigError for one that can't be read."""
+    path = folder / RECORD
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        pending = {name: Write(one["text"], one["over"]) for name, one in found.get("pending", {}).items()}
+        texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in found["files"].items()}
+        record = Record(found["slipway"], found["values"], texts, pending)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        fix = f"git checkout -- {RECORD}, the last one that was right"
+        raise ConfigError(f"{path} can't be read", why=str(problem), fix=fix) from problem
+    for name in (*texts, *pending):
+        if name.startswith("/") or ".." in Path(name).parts:
+            raise ConfigError(f"{path} names {name}, which is outside of this repository", fix="take it out")
+    return record
+
+
+def write(place: Place, record: Record, texts: Mapping[str, str | None]) -> None:
+    """Write files, and what of them the record keeps. Killed at any point, `finish` does the rest."""
+    pending = {name: Write(text, _hash(place.read(name))) for name, text in texts.items()}
+    _write_record(place, replace(record, pending=pending))
+    finish(place, replace(record, pending=pending))
+
+
+def finish(place: Place, record: Record) -> None:
+    """Write what is pending, but for files that somebody has changed since."""
+    for name, one in record.pending.items():
+        if _hash(place.read(name)) != one.over:
+            continue
+        if one.text is None:
+            place.path(name).unlink()
+        else:
+            write_atomically(place.path(name), one.text.encode(errors="surrogateescape"))
+    _write_record(place, replace(record, pending={}))
+
+
+def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, str]) -> tuple[str, bool]:
+    """Return a file with the edits of both sides, and whether they are at odds: then with git's markers.
+
+    Raises ConfigError where git is missing, and for a file that has markers of an earlier merge.
+    """
+    if mine in (base, new) or new == base:
+        return (new if mine == base else mine), False
+    if _MARKER.search(mine):
+        why = "the last upgrade and your edits changed the same lines"
+        raise ConfigError(f"{name} has conflict markers", why=why, fix="choose between <<<<<<< and >>>>>>> there")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, side) for side in ("mine", "base", "new")]
+        for path, text in zip(paths, (mine, base, new), strict=True):
+            path.write_bytes(text.encode(errors="surrogateescape"))
+        named = (word for label in labels for word in ("-L", label))
+        command = ("git", "merge-file", "-p", "--diff3", *named, *map(str, paths))
+        try:
+            done = subprocess.run(command, capture_output=True, check=False)
+        except OSError as problem:
+            fix = "install git, or put it on PATH"
+            raise ConfigError("git can't be run, which merges edits", why=str(problem), fix=fix) from problem
+    if not 0 <= done.returncode < 128:
+        raise ConfigError(f"git can't merge {name}", why=done.stderr.decode(errors="replace"), fix="merge it by hand")
+    return done.stdout.decode(errors="surrogateescape"), done.returncode > 0
+
+
+def _write_record(place: Place, record: Record) -> None:
+    about = "What slipway init wrote. An upgrade merges by it; leave it as it is."
+    body = {
+        "about": about,
+        "slipway": record.slipway,
+        "values": dict(sorted(record.values.items())),
+        "files": {name: text.splitlines() for name, text in sorted(record.files.items())},
+    }
+    if record.pending:
+        body["pending"] = {name: {"text": one.text, "over": one.over} for name, one in record.pending.items()}
+    write_atomically(place.folder / RECORD, f"{json.dumps(body, indent=1)}\n")
+
+
+def _hash(text: str | None) -> str:
+    return "" if text is None else hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
