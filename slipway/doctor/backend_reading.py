@@ -1,4 +1,7 @@
-"""The engine's backend, read without the engine: a folder or a bucket, its state of one stack, and its locks."""
+"""The engine's backend: its state of one stack, and its locks.
+
+A folder and a bucket of Cloud Storage are read without the engine; any other backend by it, and without its locks.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import contextlib
 import gzip
 import json
 import os
+import shutil
 import socket
+import subprocess
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,6 +32,7 @@ from slipway.state import read
 
 _ROLE = "roles/storage.objectViewer"
 _PACKED = ".gz"
+_ENGINE_S = 60
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
     if not url:
         return "the state: no backend is chosen (PULUMI_BACKEND_URL, or pulumi login)"
     if not url.startswith(("file://", "gs://")):
-        return f"the state: it is in {address}, which pulumi alone can read"
+        return _exported(Backend(address, None), checkout, environ, stack)
     files = _files(address, storage)
     if isinstance(files, Unknown):
         return Backend(address, files)
@@ -128,6 +134,11 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
         cut_off = Unknown("it was cut off in the writing", address, "a copy that is whole")
         copy = files.whole_copy(name, project, stack)
         return replace(found, state=cut_off, damaged=str(files.path / name), copy=copy)
+    return _understood(found, latest)
+
+
+def _understood(found: Backend, latest: dict[str, Any]) -> Backend:
+    """Add what a deployment's document says; one of another form is an `Unknown`."""
     try:
         pending = [one for one in latest.get("pending_operations") or () if isinstance(one, dict)]
         living = (one for one in latest.get("resources") or () if not one.get("delete"))
@@ -140,6 +151,26 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
     except MISREAD as problem:
         other = Unknown(f"it is of another form than expected ({problem})", "", "another version of slipway")
         return replace(found, state=other)
+
+
+def _exported(found: Backend, checkout: Path, environ: Mapping[str, str], stack: str) -> Backend | str:
+    """Ask the engine for a state that it alone can read, such as one in S3, or tell why nobody looked."""
+    if (pulumi := shutil.which("pulumi", path=environ.get("PATH"))) is None:
+        return f"the state: it is in {found.address}, which pulumi alone can read, and it is not on PATH"
+    command = (pulumi, "stack", "export", "--stack", stack, "--non-interactive")
+    try:
+        done = subprocess.run(
+            command, cwd=checkout, env=environ, capture_output=True, text=True, check=False, timeout=_ENGINE_S
+        )
+        if done.returncode and "no stack named" in done.stderr:
+            return found
+        if done.returncode:
+            why = done.stderr.strip().removeprefix("error: ") or f"exit code {done.returncode}"
+            return replace(found, state=Unknown(f"pulumi: {why}", found.address, "a backend that pulumi can read"))
+        latest = json.loads(done.stdout)["deployment"]
+    except (OSError, subprocess.TimeoutExpired, *MISREAD) as problem:
+        return replace(found, state=Unknown(f"pulumi: {problem}", found.address, "a backend that pulumi can read"))
+    return _understood(found, latest if isinstance(latest, dict) else {})
 
 
 def _files(address: str, storage: Storage) -> _Files | Unknown:

@@ -188,13 +188,37 @@ def test_backends_that_are_not_there_or_not_to_be_read(checkout: Path, snapshot:
     (checkout / "empty" / ".pulumi" / "stacks" / "slipway" / f"{STACK}.json").write_text("{")
     cut = looked(checkout, f"file://{checkout}/empty")
     assert isinstance(cut, Backend) and isinstance(cut.state, Unknown)
-    assert looked(checkout, "https://api.pulumi.com") == snapshot
-    home = {"PULUMI_HOME": str(checkout)}
+    assert (
+        look(checkout, {"PULUMI_BACKEND_URL": "https://api.pulumi.com", "PATH": ""}, storage(), STACK, "ada")
+        == snapshot
+    )
+    home = {"PULUMI_HOME": str(checkout), "PATH": ""}
     assert "no backend is chosen" in str(look(checkout, home, storage(), STACK, "ada"))
     (checkout / "credentials.json").write_text(json.dumps({"current": "https://api.pulumi.com"}))
     assert "pulumi alone" in str(look(checkout, home, storage(), STACK, "ada"))
     (checkout / "Pulumi.yaml").write_text(f"name: slipway\nbackend: {{url: 'file://{checkout}/none'}}\n")
     assert isinstance(look(checkout, home, storage(), STACK, "ada"), Backend)
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("echo 'error: no credentials for s3' >&2; exit 255", "pulumi: no credentials for s3"),
+        ("exit 3", "pulumi: exit code 3"),
+        ("echo '{'", "pulumi: Expecting property name"),
+        ("echo '{}'", "pulumi: 'deployment'"),
+        ('echo \'{"deployment": {"resources": [{}]}}\'', "another form"),
+    ],
+)
+def test_where_the_engine_can_not_read_a_backend_its_words_are_told(checkout: Path, program: str, why: str) -> None:
+    engine = checkout / "bin" / "pulumi"
+    engine.parent.mkdir()
+    engine.write_text(f"#!/bin/sh\n{program}\n")
+    engine.chmod(0o755)
+    environ = {"PULUMI_BACKEND_URL": "s3://acme-state", "PATH": str(engine.parent)}
+    seen = look(checkout, environ, storage(), STACK, "ada")
+    assert isinstance(seen, Backend) and isinstance(seen.state, Unknown)
+    assert why in seen.state.why
 
 
 @pytest.mark.parametrize("url", ["gs://", "file://~nosuchuser/x", f"file:///{'x' * 300}"])
