@@ -16,8 +16,9 @@ from slipway.cloud.storage import Location
 from slipway.errors import ConfigError, Fix, PolicyError
 from slipway.kinds import KINDS
 from slipway.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Revision
-from slipway.packages.source_package import SourcePackage, assemble, requirement_lines
+from slipway.packages.source_package import SourcePackage, assemble, requirement_lines, script_sources
 from slipway.packages.working_tree import WorkingTree
+from slipway.rules.code import SCRIPT
 
 _SETUP = frozenset({"setup.py", "conftest.py"})
 
@@ -67,8 +68,13 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
     """`folder` is the tree's name. Raises ConfigError when the tree does not hold what the template runs, or when a
     module of it is no Python."""
     wanted = modules(template)
-    sources = _sources(tree, folder, wanted)
-    missing = [one for one in wanted if sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))]
+    any_files = wanted == (SCRIPT,)
+    sources = dict(tree.files) if any_files else _sources(tree, folder, wanted)
+    if not sources and any_files:
+        raise ConfigError(f"the folder {folder} has no files", why="what git ignores is not packed")
+    missing = [
+        one for one in wanted if not any_files and sources.keys().isdisjoint((_file(one), _file(f"{one}.__main__")))
+    ]
     if missing:
         raise ConfigError(
             f"the folder {folder} has no module {missing[0]}, which {template.name} runs",
@@ -82,7 +88,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             fix="correct it; what no job imports can be kept out by .gitignore",
         )
     needed = _requirements(tree, folder, wanted)
-    package = assemble(template.name, sources, needed)
+    package = assemble(template.name, script_sources(sources) if any_files else sources, needed)
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
     return PackedCode(package, location, len(sources), tree.revision, _digest(sources, needed))
 

@@ -14,12 +14,14 @@ from pathlib import Path, PurePath
 
 from slipway.errors import ConfigError
 from slipway.files import write_atomically
+from slipway.rules.code import SCRIPT
 
 _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
 # Not 0: setuptools builds a wheel from it, and a zip file knows no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _LAUNCHER = "slipway_launcher"
+_RUNNER = (SCRIPT, "slipway_results")
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,19 @@ class SourcePackage:
         return path
 
 
-def build(template: str, folder: Path) -> SourcePackage:
-    """The package of the import package in `folder`, named for its template.
+def build(template: str, folder: Path, module: str = "") -> SourcePackage:
+    """The package of the import package in `folder`, named for its template; for the module SCRIPT, of any files there.
 
     Raises ConfigError when the folder is not an import package, or holds what can't be part of it.
     """
+    if module == SCRIPT:
+        if not folder.is_dir():
+            raise ConfigError(
+                f"template {template}: no folder {folder.parent.name}/{folder.name}",
+                fix="code.folder names the folder in which its command runs",
+            )
+        files = {name.partition("/")[2]: content for name, content in _sources(folder)}
+        return assemble(template, script_sources(files), requirements(folder))
     if not (folder / "__init__.py").is_file():
         raise ConfigError(
             f"template {template}: no import package in {folder.parent.name}/{folder.name}",
@@ -82,6 +92,15 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
     return SourcePackage(f"{template}-{short}.tar.gz", digest, content, needed)
+
+
+def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The sources of a package that runs a command among these files.
+
+    They travel as one archive: of single files an installer takes only those that it has for data of a package.
+    """
+    runner = {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in _RUNNER}
+    return {**runner, f"{SCRIPT}_folder/__init__.py": b"", f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True)}
 
 
 def short_hash(digest: str) -> str:
@@ -166,12 +185,15 @@ setup(
     }
 
 
-def _tar(members: dict[str, bytes]) -> bytes:
+def _tar(members: Mapping[str, bytes], *, programs: bool = False) -> bytes:
+    """`programs`: what begins as one (`#!`) can be run."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):
             info = tarfile.TarInfo(name)
             info.size, info.mtime, info.mode = len(members[name]), _MTIME, 0o644
+            if programs and members[name].startswith(b"#!"):
+                info.mode = 0o755
             archive.addfile(info, io.BytesIO(members[name]))
     return buffer.getvalue()
 

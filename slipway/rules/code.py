@@ -13,6 +13,8 @@ MOST_ENV = 100
 MOST_ARGUMENTS = 100_000
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+SCRIPT = "slipway_script"
+"""The module that runs a command in a folder of any files: such a folder needs to be no import package."""
 _PREBUILT = re.compile(
     r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai(-restricted)?/|((us|europe|asia)\.)?gcr\.io/cloud-aiplatform/).+"
 )

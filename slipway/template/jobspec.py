@@ -158,7 +158,7 @@ def _code(
             container["args"] = arguments
         return {"containerSpec": {**container, **({"env": env} if env else {})}}
     claim = f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"
-    takes_other_code = template.code_flag and code == template.code
+    takes_other_code = template.code_flag and code.holds_the_same(template.code)
     package: dict[str, Any] = {
         "executorImageUri": code.image,
         "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from slipway.machines.spec import Disk, MachineSpec, machine_or_tpu
 from slipway.machines.table import Machine
-from slipway.rules.code import MODULE
+from slipway.rules.code import MODULE, SCRIPT
 from slipway.rules.workers import POSITIONS
 
 ANY_RESERVATION = "any"
@@ -21,7 +21,8 @@ _PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 class Package:
     """Code as a Python package: the folder is the import package, `module` what is run, `image` a prebuilt executor.
 
-    `folder` is relative to the repository's root; its requirements.txt, if any, is installed with it.
+    `folder` is relative to the repository's root; its requirements.txt, if any, is installed with it. With the module
+    SCRIPT it holds any files, and the arguments say what is run there: `--command=python train.py`.
     """
 
     folder: str
@@ -31,8 +32,12 @@ class Package:
     def problems(self) -> Iterable[str]:
         if not MODULE.fullmatch(self.module):
             yield f"code.module: {self.module!r} is not a module name"
-        elif self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
+        elif self.module != SCRIPT and self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
             yield f"code: module {self.module} is not in the import package {self.folder}"
+
+    def holds_the_same(self, other: Code) -> bool:
+        """Tell whether it is the same package, whatever image it runs in."""
+        return isinstance(other, Package) and (self.folder, self.module) == (other.folder, other.module)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs from run to run: numbers with their units, content hashes, job names, commits.
 _VARIES = (
     (re.compile(r"@ [0-9a-f]{7}\+?"), "@ COMMIT"),
-    (re.compile(r"\b(\w+-(?:digits|lora))-[a-z2-7]{8}\b"), r"\1-JOB"),
+    (re.compile(r"\b(\w+-(?:digits|lora)|script)-[a-z2-7]{8}\b"), r"\1-JOB"),
     (re.compile(r"\bcpu-[0-9a-f]{7}\b"), "cpu-ID"),
     (re.compile(r"\((built|installed|release)\)"), "(SOURCE)"),
     (re.compile(r"\b(started|runs) at http\S+"), "at URL"),

@@ -47,7 +47,7 @@ def installed(factory: pytest.TempPathFactory, image: str, job: str) -> Path:
 
     def make(folder: Path) -> None:
         cache.copied(_with_requirements(folder / "images", image, job), folder / "environment", lasting=True)
-        package = build(job, ROOT / "jobs" / job.replace("-", "_")).save(folder)
+        package = build(job, ROOT / "jobs" / job.replace("-", "_"), "").save(folder)
         python = folder / "environment" / "bin" / "python"
         _tool((uv.find_uv_bin(), "pip", "install", "--quiet", "--python", str(python), str(package)))
 

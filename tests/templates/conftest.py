@@ -35,7 +35,8 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     cloud = LocalCloud(folder / "cloud")
     cloud.up(*[word for setting in SETTINGS for word in ("--set", setting)])
     checkout = new_checkout(folder, cloud, STACK, files=files)
-    checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped.templates())
+    workspace = {"submitters": ["group:ml-engineers@slipway.example"], "code": True}
+    checkout.write(persistentResources={"cpu": {"pools": POOLS}}, templates=shipped.templates(), workspace=workspace)
     checkout.up()
     yield Stack(checkout)
     cloud.local("down")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from tests import shipped
+from tests.checkouts.shell import slipway
 
 from .stack import Stack, told
 
@@ -13,10 +18,13 @@ pytestmark = pytest.mark.journey
 SUBMIT = "slipway submit "
 
 
-def test_every_submission_that_the_guide_tells_is_accepted(stack: Stack) -> None:  # D3
-    typed = [one.command.removeprefix(SUBMIT).split() for one in told() if one.command.startswith(SUBMIT)]
+def test_every_submission_that_the_guide_tells_is_accepted(stack: Stack, tmp_path: Path) -> None:  # D3
+    """Typed in a folder of one's own, which a script is run in."""
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    (tmp_path / "train.py").touch()
+    typed = [shlex.split(one.command)[1:] for one in told() if one.command.startswith(SUBMIT)]
     assert typed
     there = shipped.templates()
-    for words in (one for one in typed if one[0] in there):
-        done = stack.slipway("submit", *words, "--dry-run")
+    for words in (one for one in typed if one[1] in there):
+        done = slipway((*words, "--dry-run"), stack.checkout.environ("submitter"), tmp_path)
         assert done.code == 0, done.said

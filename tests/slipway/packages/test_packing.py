@@ -15,6 +15,7 @@ from slipway.labels import Revision
 from slipway.packages.packing import modules, pack
 from slipway.packages.working_tree import WorkingTree
 from slipway.prices import UNKNOWN
+from slipway.rules.code import SCRIPT
 
 CATALOG = Catalog("local", "p", "us-central1", "", False, "work", "t", {}, (), {})
 FILES = {"digits/__init__.py": b"", "digits/task.py": b"print(1)\n", "README.md": b"hello"}
@@ -54,6 +55,26 @@ def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
     own = WorkingTree({"__init__.py": b"", "task.py": b"", "words.txt": b"x"}, Revision("", True))
     found = members(pack(CATALOG, template(), own, "digits").package.content)
     assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= found
+
+
+def test_for_a_script_any_folder_is_packed_as_it_is() -> None:
+    """Without an import package, and with what no job of another template would take."""
+    files = {"train.py": b"", "conf/lr.yaml": b"", "setup.py": b"", "requirements.txt": b"six==1.17.0\n"}
+    code = pack(CATALOG, template(module=SCRIPT), WorkingTree(files, Revision("", True)), "mine")
+    assert {f"{SCRIPT}.py", "slipway_launcher.py", f"{SCRIPT}_folder/folder.tar"} <= members(code.package.content)
+    assert (code.count, code.package.requirements) == (4, ("six==1.17.0",))
+    other = pack(
+        CATALOG, template(module=SCRIPT), WorkingTree({**files, "conf/lr.yaml": b"1"}, Revision("", True)), "mine"
+    )
+    assert other.digest != code.digest and other.location != code.location
+
+
+@pytest.mark.parametrize(
+    ("files", "said"), [({}, "mine has no files"), ({"train.py": b"print('"}, "modules that Python")]
+)
+def test_what_no_script_can_run_is_refused_before_it_costs_a_start(files: dict[str, bytes], said: str) -> None:  # N11
+    with pytest.raises(ConfigError, match=said):
+        pack(CATALOG, template(module=SCRIPT), WorkingTree(files, Revision("", True)), "mine")
 
 
 def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> None:

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import ast
 import base64
-import http.server
-import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 import pytest
 
 from slipway.packages import slipway_launcher as launcher
+
+from .between import Between, between
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
@@ -31,61 +29,13 @@ PROJECT = "slipway-local"
 PROGRAM = "import sys\nprint('the job runs with', sys.argv[1:])\nsys.exit(3 if 'fail' in sys.argv else 0)\n"
 
 
-class Between(http.server.BaseHTTPRequestHandler):
-    """Serves a replica's token and hands everything else on to the cloud, unless it is told to fail first."""
-
-    token: str
-    cloud: str
-    faults: list[int | str]  # an HTTP status to answer, "lost" (done, not answered) or "silent" (not done)
-
-    def do_GET(self) -> None:
-        if self.path.startswith("/computeMetadata/"):
-            assert self.headers["Metadata-Flavor"] == "Google"
-            self.answer(200, json.dumps({"access_token": self.token, "expires_in": 3600}).encode())
-        else:
-            self.hand_on()
-
-    def do_POST(self) -> None:
-        self.hand_on()
-
-    def hand_on(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        fault = self.faults.pop(0) if self.faults else None
-        if isinstance(fault, int):
-            self.answer(fault, b'{"error": {"message": "made up"}}')
-        if fault == "silent":
-            self.connection.close()
-        if isinstance(fault, int) or fault == "silent":
-            return
-        headers = {"Authorization": self.headers["Authorization"], "Content-Type": "text/plain"}
-        data = body if self.command == "POST" else None
-        try:
-            with urlopen(Request(self.cloud + self.path, data=data, headers=headers, method=self.command)) as done:
-                status, content = done.status, done.read()
-        except OSError as error:
-            status, content = error.code, error.read()  # type: ignore[attr-defined]
-        if fault == "lost":
-            self.connection.close()
-        else:
-            self.answer(status, content)
-
-    def answer(self, status: int, content: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 class Replica:
     """What a replica sees: its job's id, the metadata server, the storage behind it."""
 
-    def __init__(self, server: http.server.ThreadingHTTPServer, folder: Path, bucket: str) -> None:
-        self.handler: Any = server.RequestHandlerClass
+    def __init__(self, server: Between, folder: Path, bucket: str) -> None:
+        self.handler: Any = server.handler
         self.bucket = bucket
-        host = f"127.0.0.1:{server.server_port}"
+        host = server.host
         self.environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "CLOUD_ML"))},
             "GCE_METADATA_HOST": host,
@@ -125,13 +75,8 @@ def bucket(cloud: LocalCloud) -> str:
 @pytest.fixture
 def replica(cloud: LocalCloud, bucket: str, tmp_path: Path) -> Iterator[Replica]:
     (tmp_path / "work.py").write_text(PROGRAM)
-    handler = type("Handler", (Between,), {"token": cloud.token(), "cloud": cloud.url, "faults": []})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield Replica(server, tmp_path, bucket)
-    server.shutdown()
-    server.server_close()
+    with between(cloud.url, cloud.token()) as server:
+        yield Replica(server, tmp_path, bucket)
 
 
 def ran(done: subprocess.CompletedProcess[str]) -> bool:

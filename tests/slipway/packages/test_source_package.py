@@ -15,6 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from slipway.errors import ConfigError
 from slipway.packages.source_package import SourcePackage, build, requirements, short_hash, stored
+from slipway.rules.code import SCRIPT
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -113,6 +114,36 @@ def test_it_installs_and_runs(sources: Path, tmp_path: Path) -> None:
     )
     assert done.stdout == "hello you\n"
     assert (site / "slipway_launcher.py").is_file()
+
+
+def test_a_script_is_installed_with_all_files_of_its_folder(sources: Path, tmp_path: Path) -> None:
+    """Whatever they are called, and though an installer would take them for something else."""
+    for name in ("__init__.py", "requirements.txt"):
+        (sources / name).unlink()
+    odd = {
+        "setup.py": "raise SystemExit",
+        "data/deep/größe 1.csv": "1",
+        ".env": "A=1",
+        "build/x": "x",
+        "run.sh": "#!/bin/sh",
+    }
+    for name, text in odd.items():
+        (sources / name).parent.mkdir(parents=True, exist_ok=True)
+        (sources / name).write_text(text)
+    archive = build("greeter", sources, SCRIPT).save(tmp_path / "packages")
+    site = tmp_path / "site"
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable, "--target", str(site)]
+    subprocess.run([*uv, str(archive)], check=True)
+    assert {f"{SCRIPT}.py", "slipway_results.py", "slipway_launcher.py"} <= {one.name for one in site.iterdir()}
+    with tarfile.open(site / f"{SCRIPT}_folder" / "folder.tar") as packed:
+        modes = {one.name: one.mode for one in packed}
+    assert modes.keys() == {*odd, "task.py", "data/words.txt"}
+    assert {name for name, mode in modes.items() if mode & 0o100} == {"run.sh"}
+
+
+def test_a_script_without_its_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no folder jobs/script"):
+        build("greeter", tmp_path / "jobs" / "script", SCRIPT)
 
 
 def test_saving_twice_keeps_the_file(sources: Path, tmp_path: Path) -> None:

@@ -1,0 +1,298 @@
+"""A command in somebody's folder: what it finds, what is kept of it, and how it ends.
+
+Against the storage of the local cloud. Whole jobs of the template are run by tests/templates/test_script.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from slipway.packages import source_package
+
+from .between import Between, between
+
+if TYPE_CHECKING:
+    from tests.local.conftest import LocalCloud
+
+HERE = Path(source_package.__file__).parent
+PROJECT, BUCKET = "slipway-local", "script-work"
+RUNNER = ("slipway_script.py", "slipway_results.py")
+SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
+UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
+WRITES = """
+import os, pathlib, sys
+output = pathlib.Path(os.environ["SLIPWAY_OUTPUT"])
+(output / "deep").mkdir(exist_ok=True)
+(output / "metrics.json").write_text("{}")
+(output / "deep" / "größe 1.txt").write_text("a model")
+(output / "empty").touch()
+sys.exit(int(sys.argv[1]))
+"""
+LAST_WORDS = """
+import os, pathlib, signal, sys, time
+def save(*_):
+    pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "saved").write_text("at the notice")
+    sys.exit(5)
+signal.signal(signal.SIGTERM, save)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+READS = """
+import os, pathlib
+place = pathlib.Path(os.environ["SLIPWAY_DATA"])
+print(sorted((str(one.relative_to(place)), one.read_text()) for one in place.rglob("*.*")))
+"""
+STEPS = """
+import os, pathlib
+file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "steps")
+file.write_text((file.read_text() if file.exists() else "") + "x")
+"""
+
+
+@dataclass
+class Replica:
+    """A machine that has the package installed. `output` is the job's."""
+
+    folder: Path
+    server: Between
+    cloud: LocalCloud
+    output: str
+    more: dict[str, str] = field(default_factory=dict)
+
+    def install(self, files: Mapping[str, str]) -> None:
+        sources = source_package.script_sources({name: text.encode() for name, text in files.items()})
+        sources["slipway_launcher.py"] = (HERE / "slipway_launcher.py").read_bytes()
+        for name, content in sources.items():
+            place = self.folder / "site" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+
+    def start(self, command: str, *more: str, python: str = sys.executable) -> subprocess.Popen[str]:
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        known = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(self.folder / "site")}
+        return subprocess.Popen(
+            [python, "-m", "slipway_script", f"--command={command}", f"--output={self.output}", *more],
+            env={**known, **self.server.environ, **self.more},
+            cwd=home,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, command: str, *more: str, python: str = sys.executable) -> tuple[int, str, str]:
+        process = self.start(command, *more, python=python)
+        out, err = process.communicate()
+        assert list((self.folder / "home").iterdir()) == [], "nothing is left"
+        return process.returncode, out, err
+
+    def put(self, name: str, content: bytes) -> str:
+        """An object of the bucket, by its address."""
+        url = f"{self.cloud.url}/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={quote(name, safe='')}"
+        self.cloud.session().post(url, data=content, timeout=30).raise_for_status()
+        return f"gs://{BUCKET}/{name}"
+
+    def kept(self) -> dict[str, bytes]:
+        """What the output folder has, by its path there."""
+        prefix = self.output.partition(f"{BUCKET}/")[2] + "/"
+        page = self.cloud.rest("GET", f"/storage/v1/b/{BUCKET}/o?prefix={quote(prefix, safe='')}")
+        names = [one["name"] for one in page.get("items", ())]
+        url = f"{self.cloud.url}/storage/v1/b/{BUCKET}/o"
+        get = self.cloud.session().get
+        return {
+            name.removeprefix(prefix): get(f"{url}/{quote(name, safe='')}?alt=media", timeout=30).content
+            for name in names
+        }
+
+
+@pytest.fixture(scope="session")
+def bucket(cloud: LocalCloud) -> str:
+    cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": BUCKET, "location": "US-CENTRAL1"})
+    return BUCKET
+
+
+@pytest.fixture
+def replica(cloud: LocalCloud, bucket: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Replica]:
+    with between(cloud.url, cloud.token()) as server:
+        made = Replica(tmp_path, server, cloud, f"gs://{bucket}/jobs/{request.node.name}")
+        made.install({"train.py": SHOWS, "write.py": WRITES, "wait.py": LAST_WORDS})
+        yield made
+
+
+def test_the_folder_is_where_it_runs_and_its_modules_are_found(replica: Replica) -> None:
+    replica.install(
+        {
+            "scripts/train.py": "import helpers.words, config, pathlib\n"
+            "print(helpers.words.HELLO, config.LR, pathlib.Path('data/in.txt').read_text())\n",
+            "helpers/words.py": "HELLO = 'hello'\n",
+            "config.py": "LR = 0.1\n",
+            "data/in.txt": "from a file",
+            "run.sh": "#!/bin/sh\nexec python scripts/train.py\n",
+        }
+    )
+    for command in ("python scripts/train.py", "python3 -m scripts.train", "./run.sh", "sh run.sh"):
+        code, out, err = replica.run(command)
+        assert (code, err) == (0, "") and "\nhello 0.1 from a file\n" in out
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("--lr 0.1", ["--lr", "0.1"]),
+        ("--name 'two words' --name=\"it's\"", ["--name", "two words", "--name=it's"]),
+        (r"--path a\ b 'c\d'", ["--path", "a b", r"c\d"]),
+        ("--json '{\"lr\": [0.1, null]}'", ["--json", '{"lr": [0.1, null]}']),
+        ("'' \"\"", ["", ""]),
+        (UNREAD, UNREAD.split()),
+        ("größe '\u2603 \U0001f40d'", ["größe", "\u2603 \U0001f40d"]),
+        ("--a\n  --b\t--c", ["--a", "--b", "--c"]),
+        ("--command=x -- --output=y", ["--command=x", "--", "--output=y"]),
+    ],
+)
+def test_words_arrive_as_a_shell_would_part_them_and_no_shell_reads_them(
+    replica: Replica, typed: str, words: list[str]
+) -> None:
+    code, out, _ = replica.run(f"python train.py {typed}")
+    assert (code, json.loads(out.splitlines()[-2])) == (0, words)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("python 'train.py", "the command can't be read"),
+        (" ", "the command is empty"),
+        ("trian --lr 1", "can't run 'trian'"),
+        ("LR=1 python train.py", "can't run 'LR=1'"),
+        ("./train.py", "can't run './train.py'"),
+    ],
+)
+def test_what_can_not_be_run_is_said_with_the_way_out(replica: Replica, command: str, said: str) -> None:
+    code, _, err = replica.run(command)
+    assert code == 70 and f"error: {said}" in err and "fix: " in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica, code: int) -> None:
+    ended, out, _ = replica.run(f"python write.py {code}")
+    assert ended == code
+    assert replica.kept() == {"metrics.json": b"{}", "deep/größe 1.txt": b"a model", "empty": b""}
+    assert f"slipway: the command ended with {code}; files kept: 3" in out
+
+
+def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
+    code, _, _ = replica.run("sh -c 'echo x > $SLIPWAY_OUTPUT/x; kill -KILL $$'")
+    assert code == 128 + signal.SIGKILL and replica.kept() == {"x": b"x\n"}
+
+
+@pytest.mark.parametrize("command", ["python wait.py", "sh -c 'python wait.py; echo never'"])
+def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: Replica, command: str) -> None:
+    process = replica.start(command)
+    assert process.stdout is not None
+    assert any(line == "ready\n" for line in process.stdout)
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert process.returncode in (5, 128 + signal.SIGTERM)
+    assert replica.kept() == {"saved": b"at the notice"}
+
+
+def test_data_are_fetched_before_it_starts(replica: Replica) -> None:
+    replica.install({"read.py": READS})
+    for name in ("set/a.csv", "set/deep/b c.csv", "set2/no.csv", "set/"):
+        replica.put(name, b"1,2")
+    for data in (f"gs://{BUCKET}/set", f"gs://{BUCKET}/set/"):
+        assert "[('a.csv', '1,2'), ('deep/b c.csv', '1,2')]" in replica.run("python read.py", f"--data={data}")[1]
+    assert "[('a.csv', '1,2')]" in replica.run("python read.py", f"--data=gs://{BUCKET}/set/a.csv")[1]
+
+
+@pytest.mark.parametrize("data", ["data/a.csv", "gs://", f"gs://{BUCKET}/nowhere", "gs://no-such-bucket/x"])
+def test_without_its_data_it_does_not_start(replica: Replica, data: str) -> None:
+    code, out, err = replica.run("python train.py", f"--data={data}")
+    assert code == 70 and "[]" not in out and "what the command needs can't be fetched" in err and "fix: " in err
+
+
+def test_an_object_with_a_name_that_leads_out_of_the_folder_is_refused(replica: Replica) -> None:
+    replica.put("odd/../../escaped", b"x")
+    code, _, err = replica.run("python train.py", f"--data=gs://{BUCKET}/odd")
+    assert code == 70 and "has a name that no file can have" in err
+
+
+def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) -> None:  # X3
+    replica.install({"step.py": STEPS})
+    assert [replica.run("python step.py")[0] for _ in range(3)] == [0, 0, 0]
+    assert replica.kept() == {"steps": b"xxx"}
+
+
+@pytest.mark.parametrize("faults", [[None, 503], [None, 429, 500], [None, "silent"], [None, "lost"], [503]])
+def test_passing_trouble_is_waited_out(replica: Replica, faults: list[int | str | None]) -> None:
+    replica.install({"one.py": "import os\nopen(os.environ['SLIPWAY_OUTPUT'] + '/one', 'w').write('1' * 3000000)\n"})
+    replica.server.handler.faults = faults
+    assert replica.run("python one.py")[0] == 0
+    assert replica.kept() == {"one": b"1" * 3_000_000}
+
+
+@pytest.mark.parametrize(("own", "code"), [(0, 70), (3, 3)])
+def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
+    replica: Replica, own: int, code: int
+) -> None:
+    replica.server.handler.faults = [None, 403, 403, 403]
+    ended, _, err = replica.run(f"python write.py {own}")
+    assert ended == code and "not all that the command wrote is kept" in err and "roles/storage.objectUser" in err
+
+
+def test_results_are_kept_while_it_runs_once_they_no_longer_change(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    import slipway_results  # type: ignore[import-not-found]
+
+    folder = tmp_path / "output"
+    folder.mkdir()
+    results = slipway_results.Results(folder, replica.output, slipway_results.Storage(replica.server.environ))
+    (folder / "log").write_text("one line\n")
+    assert results.keep(settled=True) == 0
+    assert results.keep(settled=True) == 1
+    (folder / "log").write_text("one line\nand half a")
+    (folder / "nowhere").symlink_to("gone")
+    assert results.keep(settled=True) == 0 and replica.kept() == {"log": b"one line\n"}
+    assert results.keep() == 1 and results.keep() == 0 and replica.kept() == {"log": b"one line\nand half a"}
+
+
+@pytest.mark.parametrize("name", RUNNER)
+def test_its_syntax_is_that_of_python_3_8(name: str) -> None:
+    ast.parse((HERE / name).read_text(), feature_version=(3, 8))
+
+
+def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -> None:
+    uv = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", "--no-project", ">=3.8,<3.11"]
+    found = subprocess.run(uv, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip("no Python older than 3.11 on this machine")
+    code, _, err = replica.run("python write.py 0", python=found.stdout.strip())
+    assert code == 0, err
+
+
+def test_it_imports_the_standard_library_alone() -> None:
+    program = "import sys; before = set(sys.modules); import slipway_script; print(*(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": str(HERE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {name.split(".")[0] for name in done.stdout.split()}
+    own = {"slipway_launcher", "slipway_script", "slipway_results"}
+    assert imported - own <= set(sys.stdlib_module_names)

@@ -1,0 +1,124 @@
+"""script: somebody's own folder as it is on their disk, from `train.py` to what it has written. # N11"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.checkouts.shell import slipway, wait_for
+from tests.local.conftest import ROOT
+
+from .stack import Job, Stack, told
+
+pytestmark = pytest.mark.journey
+
+TRAIN = """
+import os, signal, sys, time
+from pathlib import Path
+import six
+from helpers.words import HELLO
+output = Path(os.environ["SLIPWAY_OUTPUT"])
+
+def on_notice(*_):
+    (output / "last_words.txt").write_text("bye")
+    raise SystemExit(9)
+
+signal.signal(signal.SIGTERM, on_notice)
+print(HELLO, six.__name__, *sys.argv[1:], flush=True)
+earlier = (output / "steps.txt").read_text() if (output / "steps.txt").exists() else ""
+(output / "steps.txt").write_text(earlier + "x")
+if "rows" in sys.argv:
+    rows = Path(os.environ["SLIPWAY_DATA"], "set.csv").read_text().split()
+    (output / "metrics.json").write_text('{"rows": %d}' % len(rows))
+if "fail" in sys.argv:
+    raise SystemExit("it went wrong")
+if "wait" in sys.argv and not earlier:
+    print("waits", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A script, a module in a folder beside it without `__init__.py`, and requirements. Nothing is committed."""
+    mine = tmp_path / "mine"
+    (mine / "helpers").mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", mine], check=True)
+    (mine / "train.py").write_text(TRAIN)
+    (mine / "helpers" / "words.py").write_text('HELLO = "hello"\n')
+    (mine / "requirements.txt").write_text("six==1.17.0\n")
+    return mine
+
+
+def submitted(stack: Stack, folder: Path, command: str, *flags: str, **parameters: object) -> Job:
+    return stack.submit("script", "--code", str(folder), *flags, command=command, **parameters)
+
+
+def work_bucket(job: Job) -> str:
+    return str(job.document["output"]).removeprefix("gs://").partition("/")[0]
+
+
+def test_script_what_the_guide_tells_is_typed_where_train_py_is(stack: Stack, tmp_path: Path) -> None:  # D3
+    mine = tmp_path / "mine"
+    shutil.copytree(ROOT / "jobs" / "script", mine, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(["git", "init", "--quiet", mine], check=True)
+    (typed,) = [one for one in told() if one.command.startswith("slipway submit script --code .")]
+    words = ("submit", "script", "--code", ".", "-p", "command=python train.py --lr 0.1")
+    assert typed.command == 'slipway submit script --code . -p command="python train.py --lr 0.1"'
+    done = slipway((*words, "--output", "json"), stack.checkout.environ("submitter"), mine)
+    assert done.code == 0, done.said
+    reviewed = stack.submit("script")
+    own = Job(stack, done.json["job"]).finished()
+    assert own.unshown("logs") == []
+    assert own.metrics["lr"] == 0.1 and own.metrics["accuracy"] > 0.9
+    fetched = stack.slipway("jobs", "download", own.display_name, str(tmp_path / "results"))
+    assert fetched.code == 0, fetched.said
+    assert {one.name for one in (tmp_path / "results").iterdir()} == {"metrics.json", "model.joblib"}
+    assert reviewed.finished().metrics["lr"] == 0.01
+
+
+def test_script_own_modules_requirements_and_data_are_there(stack: Stack, folder: Path) -> None:
+    first = submitted(stack, folder, """python train.py "two words" 'it''s $HOME $(date) "so"' """)
+    url = f"{stack.cloud.url}/upload/storage/v1/b/{work_bucket(first)}/o?uploadType=media&name=sets/one/set.csv"
+    answer: requests.Response = stack.cloud.session().post(url, data=b"1\n2\n3\n", timeout=30)
+    answer.raise_for_status()
+    counted = submitted(stack, folder, "python train.py rows", data=f"gs://{work_bucket(first)}/sets/one")
+    assert 'script: hello six two words its $HOME $(date) "so"' in first.finished().lines
+    assert counted.finished().metrics == {"rows": 3}
+
+
+def test_script_that_fails_fails_its_job_and_its_results_are_kept(stack: Stack, folder: Path) -> None:
+    failed = submitted(stack, folder, "python train.py fail").finished(code=4)
+    assert failed.state == "FAILED" and failed.output("steps.txt") == b"x"
+    assert "script: it went wrong" in failed.lines
+    unknown = submitted(stack, folder, "trian.py").finished(code=4)
+    assert "script: error: can't run 'trian.py'" in unknown.lines
+
+
+def test_script_that_is_cancelled_has_its_last_words_and_its_results_are_kept(stack: Stack, folder: Path) -> None:
+    job = submitted(stack, folder, "bash -c 'python train.py wait; echo never'")
+    job.said("waits")
+    assert stack.slipway("jobs", "cancel", job.display_name).code == 0
+    wait_for(lambda: job.state == "CANCELLED", "the job is cancelled")
+    assert (job.output("steps.txt"), job.output("last_words.txt")) == (b"x", b"bye")
+    assert "script: never" not in job.lines
+
+
+def test_script_on_spot_finds_what_it_wrote_before_its_machine_went(stack: Stack, folder: Path) -> None:  # X3 # X5
+    job = submitted(stack, folder, "python train.py wait", "--capacity", "spot")
+    job.said("waits")
+    stack.scenario(spot={"notice": 30, "preempt": [{"job": job.display_name, "times": 1}]})
+    assert job.finished().output("steps.txt") == b"xx"
+    assert any("files of an earlier start in $SLIPWAY_OUTPUT: 2" in line for line in job.lines)
+
+
+def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: Path) -> None:
+    flags = ("-p", "machine=g2-standard-12", "--capacity", "spot", "--dry-run")
+    done = stack.slipway("submit", "script", "--code", str(folder), *flags)
+    assert done.code == 0, done.said
+    package = done.json["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+    assert "pytorch-gpu" in package["executorImageUri"] and package["packageUris"][0] in done.err
