@@ -32,11 +32,11 @@ _CODEOWNERS = ".github/CODEOWNERS"
 @click.option("--project", metavar="ID", help="The Google Cloud project of the stack dev.")
 @click.option("--region", metavar="REGION", help="Its region; us-central1 where nothing else is said.")
 @click.option("--submitter", metavar="MEMBER", help="Who may submit: user:…, group:…, serviceAccount:….")
+@click.option("--team", metavar="OWNER", help="Who must approve changes, in CODEOWNERS.")
 @click.option("--prod", "production", metavar="ID", help="Adds the stack prod, in a project of its own.")
 @click.option(
     "--workflows", metavar="OWNER/REPO@REF", help="Adds workflows of GitHub that call those of this repository."
 )
-@click.option("--team", metavar="OWNER", help="With --workflows: who must approve changes, in CODEOWNERS.")
 @click.option("--yes", is_flag=True, help="Ask nothing: what no flag says and has no default is an error.")
 @click.option("--upgrade", is_flag=True, help="Renew what an earlier slipway wrote.")
 def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **given: str | None) -> None:
@@ -140,12 +140,14 @@ def _show(step: _Step) -> None:
 
 def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[str, str]:
     """Return the files with their placeholders. Raises ConfigError for a folder that the forge can't be told of."""
-    texts = starter.files(github="OWNED" in known, production=production)
-    if "OWNED" not in known or place.within == ".":
+    texts = starter.files(workflows="OWNED" in known, production=production)
+    if place.within == ".":
         return texts
     if not re.fullmatch(r"[\w./ -]+", place.within):
         fix = "letters, digits, spaces, dots, dashes alone"
-        raise ConfigError(f"the folder {quoted(place.within)} can't stand in workflows", fix=f"rename it: {fix}")
+        raise ConfigError(
+            f"the folder {quoted(place.within)} can't stand in CODEOWNERS and workflows", fix=f"rename it: {fix}"
+        )
     return starter.beside_others(texts, known.get("NAME") or _name(place))
 
 

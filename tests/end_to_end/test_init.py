@@ -15,7 +15,7 @@ from tests.checkouts.laptop import Laptop, uv
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
-FLAGS = ("--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--yes")
+FLAGS = ("--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--team", "@acme/ml", "--yes")
 
 
 @pytest.fixture(scope="module")

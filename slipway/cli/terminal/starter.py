@@ -20,20 +20,21 @@ from slipway.files import write_atomically
 
 RECORD = ".starter.json"
 _FORGE = ".github/"
+_WORKFLOWS = f"{_FORGE}workflows/"
 _OWN = ("stacks/", "templates/", "jobs/")
 _DOTTED = {"gitignore": ".gitignore"}
 _PRODUCTION = "stacks/Pulumi.prod.yaml"
 _MARKER = re.compile(r"^<<<<<<< ", re.MULTILINE)
 
 
-def files(*, github: bool, production: bool) -> dict[str, str]:
+def files(*, workflows: bool, production: bool) -> dict[str, str]:
     """Return the text of each file by its name, with placeholders; pins are none of them."""
     folder = installation.PACKAGE / "starter"
     found = {}
     for path in sorted(folder.rglob("*.in")):
         name = path.relative_to(folder).as_posix().removesuffix(".in")
         name = _DOTTED.get(name, f".{name}" if name.startswith("github/") else name)
-        if (github or not name.startswith(_FORGE)) and (production or name != _PRODUCTION):
+        if (workflows or not name.startswith(_WORKFLOWS)) and (production or name != _PRODUCTION):
             found[name] = path.read_text(encoding="utf-8")
     return found
 

@@ -20,8 +20,8 @@ from tests.checkouts.shell import Done, slipway
 
 from .releases import Release, release
 
-FLAGS = ("--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--yes")
-GITHUB = ("--workflows", "acme/slipway@v0.1.0", "--team", "@acme/ml-platform")
+FLAGS = ("--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--team", "@acme/ml-platform", "--yes")
+GITHUB = ("--workflows", "acme/slipway@v0.1.0")
 
 
 @pytest.fixture
@@ -68,6 +68,7 @@ def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
     done = well(folder, "init", "training", *FLAGS)
     made = folder / "training"
     assert {path.split("/")[0] for path in tree(made)} == {
+        ".github",
         ".gitignore",
         ".starter.json",
         "Makefile",
@@ -185,7 +186,7 @@ def test_a_person_is_asked_and_asked_again_after_a_mistake(folder: Path) -> None
     command = [sys.executable, "-m", "slipway", "init", str(folder / "training")]
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "NO_COLOR": "1"}
     environ.pop("GOOGLE_CLOUD_PROJECT", None)
-    os.write(mine, b"Acme!\nacme-ml-dev\n\ngroup:ml@acme.example\n")
+    os.write(mine, b"Acme!\nacme-ml-dev\n\ngroup:ml@acme.example\n@acme/ml\n")
     done = subprocess.run(command, stdin=theirs, env=environ, capture_output=True, text=True, check=False)
     os.close(mine)
     os.close(theirs)
@@ -198,8 +199,8 @@ def test_a_person_is_asked_and_asked_again_after_a_mistake(folder: Path) -> None
 def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(folder: Path) -> None:
     refused = run(folder, "init", "training", "--yes")
     assert (refused.code, tree(folder)) == (2, {})
-    assert "--project and --submitter are missing" in refused.err
-    assert "fix: add --project acme-ml-dev --submitter group:ml@acme.example" in refused.err
+    assert "--project, --submitter and --team are missing" in refused.err
+    assert "fix: add --project acme-ml-dev --submitter group:ml@acme.example --team @acme/ml-platform" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ def test_production_and_workflows_may_come_later(folder: Path) -> None:
     well(folder, "init", "training", *FLAGS)
     well(folder, "init", "training", "--yes", "--prod", "acme-ml-prod", *GITHUB)
     made = folder / "training"
-    assert (made / "stacks" / "Pulumi.prod.yaml").is_file() and (made / ".github" / "CODEOWNERS").is_file()
+    assert (made / "stacks" / "Pulumi.prod.yaml").is_file() and (made / ".github" / "workflows").is_dir()
 
 
 class Killed(BaseException):
@@ -501,4 +502,4 @@ def test_an_upgrade_moves_the_workflows_where_it_is_told_to(
 def test_a_folder_that_workflows_can_not_name_is_refused(folder: Path) -> None:
     (folder / ".git").mkdir()
     refused = run(folder, "init", "it's $HOME", *FLAGS, *GITHUB)
-    assert refused.code == 2 and "can't stand in workflows" in refused.err
+    assert refused.code == 2 and "can't stand in CODEOWNERS and workflows" in refused.err
