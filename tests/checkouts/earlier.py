@@ -30,7 +30,7 @@ _JOB = ("displayName", "jobSpec", "labels", "encryptionSpec")
 
 @dataclass(frozen=True)
 class Earlier:
-    """A deployed stack with a job on its cluster. `recorded` is the file's content."""
+    """A deployed stack with a job on its retiring cluster and one on the current. `recorded` is the file's content."""
 
     recorded: Mapping[str, Any]
 
@@ -39,8 +39,8 @@ class Earlier:
         urn = str(self.recorded["state"]["deployment"]["resources"][0]["urn"])
         return urn.split(":")[2]
 
-    def restore(self, checkout: Checkout) -> str:
-        """Make the cloud and the engine's state have it all; the job's name, once it runs."""
+    def restore(self, checkout: Checkout) -> list[str]:
+        """Make the cloud and the engine's state have it all; the jobs' names, once they run."""
         file = yaml.safe_load(checkout.file.read_text())
         checkout.file.write_text(yaml.safe_dump({**file, "config": self.recorded["config"]}, sort_keys=False))
         cloud = checkout.cloud
@@ -58,10 +58,11 @@ class Earlier:
             at = f"{VERTEX}/persistentResources?persistentResourceId={one['name'].rsplit('/', 1)[-1]}"
             cloud.rest("POST", at, _only(one, _CLUSTER))
         wait_for(lambda: {*checkout.clusters().values()} == {"RUNNING"}, "the clusters run")
-        job = cloud.rest("POST", f"{VERTEX}/customJobs", _only(self.recorded["job"], _JOB))["name"]
-        wait_for(lambda: checkout.job_state(job) == "JOB_STATE_RUNNING", "the job runs")
+        made = [cloud.rest("POST", f"{VERTEX}/customJobs", _only(one, _JOB)) for one in self.recorded["jobs"]]
+        jobs = [str(one["name"]) for one in made]
+        wait_for(lambda: {*map(checkout.job_state, jobs)} == {"JOB_STATE_RUNNING"}, "the jobs run")
         self._state(checkout)
-        return str(job)
+        return jobs
 
     def _bucket(self, checkout: Checkout, bucket: Mapping[str, Any]) -> None:
         cloud, name = checkout.cloud, bucket["name"]

@@ -1,8 +1,9 @@
 """`python -m tests.checkouts.record_earlier COMMIT FILE`: writes down what a release before left in the cloud.
 
 It runs in a worktree of that commit, by its code alone, with this file and `wait.py` beside it: the engine deploys on
-the commit's own local cloud, a job is submitted and runs. What is written down is what the service tells of it all, and
-what `pulumi stack export` prints: no path of a machine, no token, no key.
+the commit's own local cloud, a job is submitted and runs, an edit makes a new generation beside the busy cluster, and
+another job runs there. What is written down is what the service tells of it all, and what `pulumi stack export` prints:
+no path of a machine, no token, no key.
 """
 
 from __future__ import annotations
@@ -22,27 +23,23 @@ from urllib.parse import quote
 import yaml
 
 STACK = "earlier"
+DISK = {"disk": {"type": "pd-ssd", "sizeGb": 100}}
 CONFIG = {
-    "persistentResources": {
-        "cpu": {
-            "pools": {
-                "head": {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}, "replicas": 1},
-                "workers": {
-                    "machine": "n1-standard-8",
-                    "disk": {"type": "pd-ssd", "sizeGb": 100},
-                    "replicas": {"min": 1, "max": 4},
-                },
-            },
-            "labels": {"team": "vision"},
-        }
-    },
     "templates": ["wait"],
     "workspace": {"submitters": ["group:ml-engineers@slipway.example", "user:bob@slipway.example"], "code": True},
 }
 
 
+def clusters(most: int) -> dict[str, Any]:
+    pools = {
+        "head": {"machine": "n1-standard-4", **DISK, "replicas": 1},
+        "workers": {"machine": "n1-standard-8", **DISK, "replicas": {"min": 1, "max": most}},
+    }
+    return {"cpu": {"pools": pools, "labels": {"team": "vision"}}}
+
+
 def record(folder: Path) -> dict[str, Any]:
-    """Deploy, submit, and read what is there then."""
+    """Deploy, submit, deploy an edit, submit, and read what is there then."""
     from local.engine.engine import ensure
     from local.plugin import installation
     from tests.checkouts import checkout as checkouts
@@ -59,23 +56,24 @@ def record(folder: Path) -> dict[str, Any]:
         empty = empty_stack.make(folder / "empty", engine, home)
         make = partial(checkouts.make_checkout, engine=engine, home=home, empty=empty, files=wait.lay_out)
         made = make(folder, cloud, STACK)
-        made.write(**CONFIG)
+        before, jobs = granted(cloud), []
+        for most in (3, 4):
+            made.write(persistentResources=clusters(most), **CONFIG)
+            made.up()
+            done = made.slipway("submit", "wait", "--capacity", "pool", "--output", "json")
+            assert done.code == 0, done.said
+            jobs.append(done.json["job"]["name"])
+            wait_for(lambda: made.job_state(jobs[-1]) == "JOB_STATE_RUNNING", "the job runs")
         config = yaml.safe_load(made.file.read_text())["config"]
-        before = granted(cloud)
-        made.up()
-        done = made.slipway("submit", "wait", "-p", "say=hello", "--capacity", "pool", "--output", "json")
-        assert done.code == 0, done.said
-        job = done.json["job"]["name"]
-        wait_for(lambda: made.job_state(job) == "JOB_STATE_RUNNING", "the job runs")
         exported = made.run("pulumi", "stack", "export", "--show-secrets", "--stack", STACK, role="deployer")
         assert exported.code == 0, exported.said
         grants = [one for one in granted(cloud) if one not in before]
-        return {"config": config, "state": plain(exported.json, str(folder)), "grants": grants, **facts(cloud, job)}
+        return {"config": config, "state": plain(exported.json, str(folder)), "grants": grants, **facts(cloud, jobs)}
     finally:
         cloud.local("down")
 
 
-def facts(cloud: Any, job: str) -> dict[str, Any]:
+def facts(cloud: Any, jobs: list[str]) -> dict[str, Any]:
     """All of the stack that lives in the cloud, as its services tell it."""
     from tests.checkouts.checkout import PROJECT, VERTEX
 
@@ -96,7 +94,7 @@ def facts(cloud: Any, job: str) -> dict[str, Any]:
             for one in buckets
         ],
         "clusters": cloud.every(f"{VERTEX}/persistentResources", "persistentResources"),
-        "job": cloud.rest("GET", f"/v1/{job}"),
+        "jobs": [cloud.rest("GET", f"/v1/{name}") for name in jobs],
     }
 
 

@@ -12,7 +12,7 @@ GO = "go"
 TEMPLATE = '''
 """wait: a job of one machine that waits for its word."""
 
-from slipway.template import Disk, JobTemplate, Package, Parameter, WorkerPool
+from slipway.template import Disk, JobTemplate, Package, WorkerPool
 
 TEMPLATE = JobTemplate(
     name="wait",
@@ -27,10 +27,9 @@ TEMPLATE = JobTemplate(
             role="waiter",
             machine="n1-standard-4",
             disk=Disk("pd-ssd", 100),
-            args=("--say=${say}", "--output=${slipway.output}"),
+            args=("--output=${slipway.output}",),
         ),
     ),
-    parameters=(Parameter("say", str, default="well", help="the word that it ends with"),),
     capacity_types=("pool", "spot"),
     timeout_s=3600,
 )
@@ -41,15 +40,13 @@ import argparse, time
 from google.cloud import storage
 
 parser = argparse.ArgumentParser()
-for flag in ("--say", "--output"):
-    parser.add_argument(flag)
-flags = parser.parse_args()
-bucket, _, folder = flags.output.removeprefix("gs://").partition("/")
+parser.add_argument("--output")
+bucket, _, folder = parser.parse_args().output.removeprefix("gs://").partition("/")
 objects = storage.Client().bucket(bucket)
 print("waits", flush=True)
 while not objects.blob(folder.rstrip("/") + "/{GO}").exists():
     time.sleep(0.2)
-print(f"went {{flags.say}}", flush=True)
+print("went", flush=True)
 """
 
 

@@ -26,7 +26,7 @@ TEXT = PAGE.read_text("utf-8")
 
 def moving() -> str:
     """The commands that move a fork's own files, as one script of a shell in the fork."""
-    return "\n".join(typed.command for typed in commands(PAGE) if not typed.command.startswith("pulumi"))
+    return "\n".join(typed.command for typed in commands(PAGE) if not typed.command.startswith(("pulumi", "uvx")))
 
 
 def test_a_fork_moves_with_its_name_its_stacks_and_its_templates(tmp_path: Path) -> None:
@@ -43,6 +43,9 @@ def test_a_fork_moves_with_its_name_its_stacks_and_its_templates(tmp_path: Path)
     assert {file.name for file in (small / "templates").glob("*.py")} == {"wait.py"}
     assert (small / "jobs" / "wait" / "task.py").read_text() == wait.TASK
     assert (small / "__main__.py").read_text() != (fork / "__main__.py").read_text(), "the program of three lines"
+    (renewing,) = (typed.command for typed in commands(PAGE) if typed.command.startswith("uvx"))
+    assert here(small).run(*renewing.split()[3:], "--yes").code == 0
+    assert yaml.safe_load((small / "Pulumi.yaml").read_text())["name"] == "ours", "an upgrade keeps it"
     shutil.rmtree(fork)
     assert here(small).run("slipway", "check").code == 0, "nothing of the fork is needed"
 

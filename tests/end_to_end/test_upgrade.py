@@ -1,8 +1,9 @@
-"""A stack that the release before deployed, with a job that runs, goes through today's `up`, and on in a small
+"""A stack that the release before deployed, with jobs that run, goes through today's `up`, and on in a small
 repository of its team's own. # N1 # D8
 
 `deployed/dc28618.json` is what `python -m tests.checkouts.record_earlier dc28618 FILE` wrote down: its state, its
-catalog, its packages, all that lived in the cloud, and the running job's body.
+catalog, its packages, all that lived in the cloud, and the bodies of two jobs: one on a cluster that retires, one on
+its successor.
 """
 
 from __future__ import annotations
@@ -42,38 +43,40 @@ def programs(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
 
 @dataclass(frozen=True)
 class Busy:
-    """An earlier stack and its job, `name`."""
+    """An earlier stack and its jobs, the one on the retiring cluster first."""
 
     checkout: Checkout
-    name: str
+    jobs: list[str]
 
     def goes_on(self) -> None:
-        """It runs, nothing is there twice, and people find it and its catalog."""
-        assert self.checkout.job_state(self.name) == "JOB_STATE_RUNNING"
-        assert [one["name"] for one in self.checkout.jobs()] == [self.name]
-        for words in (("templates",), ("pools",), ("jobs", "show", self.name.rsplit("/", 1)[-1])):
+        """All run, nothing is there twice, and people find them and the catalog."""
+        assert {*map(self.checkout.job_state, self.jobs)} == {"JOB_STATE_RUNNING"}
+        assert sorted(one["name"] for one in self.checkout.jobs()) == sorted(self.jobs)
+        for words in (("templates",), ("pools",), *(("jobs", "show", name.rsplit("/", 1)[-1]) for name in self.jobs)):
             done = self.checkout.slipway(*words)
             assert done.code == 0, done.said
 
-    def ends_well(self) -> None:
-        job = self.checkout.cloud.rest("GET", f"/v1/{self.name}")
-        bucket, _, folder = (
-            job["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].removeprefix("gs://").partition("/")
-        )
-        at = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={folder.rstrip('/')}/{wait.GO}"
+    def cluster(self, job: str) -> str:
+        return str(self.checkout.cloud.rest("GET", f"/v1/{job}")["jobSpec"]["persistentResourceId"])
+
+    def ends_well(self, name: str) -> None:
+        job = self.checkout.cloud.rest("GET", f"/v1/{name}")
+        output = job["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].rstrip("/")
+        bucket, _, folder = output.removeprefix("gs://").partition("/")
+        at = f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={folder}/{wait.GO}"
         self.checkout.cloud.call("POST", at, data=b"").raise_for_status()
-        wait_for(lambda: "endTime" in self.checkout.cloud.rest("GET", f"/v1/{self.name}"), "the job ends")
-        assert self.checkout.job_state(self.name) == "JOB_STATE_SUCCEEDED"
+        wait_for(lambda: "endTime" in self.checkout.cloud.rest("GET", f"/v1/{name}"), "the job ends")
+        assert self.checkout.job_state(name) == "JOB_STATE_SUCCEEDED"
 
 
 @pytest.fixture(params=DEPLOYED, ids=lambda file: file.stem)
 def busy(request: pytest.FixtureRequest, tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Busy:
-    deployed = earlier.read(request.param)
-    checkout: Checkout = new_checkout(tmp_path, cloud, deployed.stack, files=wait.lay_out)
-    return Busy(checkout, deployed.restore(checkout))
+    before = earlier.read(request.param)
+    checkout: Checkout = new_checkout(tmp_path, cloud, before.stack, files=wait.lay_out)
+    return Busy(checkout, before.restore(checkout))
 
 
-def test_a_stack_goes_on_with_its_job_through_up_and_into_a_small_repository(busy: Busy, programs: Path) -> None:
+def test_a_stack_goes_on_with_its_jobs_through_up_and_into_a_small_repository(busy: Busy, programs: Path) -> None:
     fork = busy.checkout
     small = moved(fork, programs)
     busy.goes_on()
@@ -82,20 +85,32 @@ def test_a_stack_goes_on_with_its_job_through_up_and_into_a_small_repository(bus
     assert harm(planned) == set()
     assert sorted(planned) == sorted(steps(small.pulumi("preview", "--json"))), "moved at once, the same happens"
 
-    done = fork.pulumi("up", "--json")
-    assert done.code == 0, done.said
-    events = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
-    did = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
-    assert len(did) > 20 and harm((one["op"], one["urn"]) for one in did) == set()
+    assert harm(deployed(fork)) == set()
     assert living(fork) == lived
     busy.goes_on()
 
     done = small.pulumi("preview", "--expect-no-changes")
     assert done.code == 0, done.said
-    assert small.pulumi("up").code == 0
+    assert harm(deployed(small)) == set()
     assert living(small) == lived
     busy.goes_on()
-    busy.ends_well()
+
+    first, second = busy.jobs
+    old, current = busy.cluster(first), busy.cluster(second)
+    busy.ends_well(first)
+    assert harm(deployed(small)) == {f"delete {old}"}, "it retires as it would have"
+    assert small.clusters() == {current: "RUNNING"}
+    busy.ends_well(second)
+
+
+def deployed(checkout: Checkout) -> list[tuple[str, str]]:
+    """The steps of a deployment."""
+    done = checkout.pulumi("up", "--json")
+    assert done.code == 0, done.said
+    events = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
+    did = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
+    assert len(did) > 20, done.out
+    return [(one["op"], one["urn"]) for one in did]
 
 
 def moved(fork: Checkout, programs: Path) -> Checkout:
