@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .backend import file_backend
 from .cloud.endpoints import cloud_variables, every
+from .cloud.identities import PROJECT_ID
 from .cloud.nodes.environment import CLIENT_SETTINGS
 from .cloud.server.cloud_file import Record
 
@@ -31,9 +32,16 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
+        # A stack's file may name a key in the cloud, which keeps its secrets. Here a phrase keeps them.
+        "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
         # The local cloud's lists do not lag, unless a fault makes them.
         "SLIPWAY_GRACE": "1s",
     }
+
+
+def journal(folder: Path) -> dict[str, str]:
+    """Where submissions to a cloud with this state folder are written down: apart from real ones, and gone with it."""
+    return {"SLIPWAY_JOURNAL": str(folder / "journal")}
 
 
 def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
@@ -46,11 +54,15 @@ def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     return dict.fromkeys(_NO_PROXY, value)
 
 
-def of_role(record: Record, role: str) -> Mapping[str, str]:
-    """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter`, and the provider's every endpoint."""
+def of_role(record: Record, role: str, project: str = PROJECT_ID) -> Mapping[str, str]:
+    """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter` of a project, or one of its people by
+    email, and the provider's every endpoint. Raises LookupError for who is not known there."""
+    token = record.token(project, role)
+    if token is None:
+        raise LookupError(f"{role} of {project}")
     return {
         **every(record.url),
-        **cloud_variables(record.url, record.tokens[role]),
+        **cloud_variables(record.url, token, project),
         **CLIENT_SETTINGS,
         **past_proxies(os.environ),
     }

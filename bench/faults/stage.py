@@ -22,6 +22,7 @@ from bench.faults.nursery import Nursery
 from bench.faults.processes import deaf, end_all, kill, part_of, sessions
 from bench.faults.proxy import Proxy, standing_before
 from local import environment
+from local.cloud.identities import PROJECT_ID
 from local.cloud.server import daemon
 from local.cloud.server.cloud_file import process_of, read_record
 from local.demo import leftovers
@@ -103,9 +104,9 @@ class ProxiedCloud(LocalCloud):
 
     proxy: Proxy | None = None
 
-    def env(self, role: str = "deployer") -> dict[str, str]:
+    def env(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, str]:
         assert self.proxy is not None
-        return {**self.base_env(), **environment.of_role(replace(self.record, url=self.proxy.url), role)}
+        return {**self.base_env(), **environment.of_role(replace(self.record, url=self.proxy.url), role, project)}
 
 
 @dataclass

@@ -8,8 +8,6 @@ import importlib.util
 import re
 from pathlib import Path
 
-from .identities import PROJECT_ID
-
 UNSERVED = "/not-served/"
 """The path under which the local cloud refuses what it does not serve; the service's name follows."""
 
@@ -55,12 +53,12 @@ def served(url: str) -> dict[str, str]:
     return {variable(service): url + path for service, path in SERVED.items()}
 
 
-def cloud_variables(url: str, token: str) -> dict[str, str]:
-    """What clients and the provider need to reach the cloud with a token."""
+def cloud_variables(url: str, token: str, project: str) -> dict[str, str]:
+    """What clients and the provider need to reach a project of the cloud with a token."""
     return {
         **served(url),
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
-        "GOOGLE_CLOUD_PROJECT": PROJECT_ID,
+        "GOOGLE_CLOUD_PROJECT": project,
         "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
         "CLOUD_STORAGE_EMULATOR_ENDPOINT": f"{url}/t/{token}",  # of Google's C++ client, which pyarrow has inside
     }

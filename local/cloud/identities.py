@@ -1,56 +1,110 @@
-"""Who exists on the local cloud from its first start: the project, the people, the service accounts, their roles."""
+"""Who exists in a project of the local cloud from its first moment: people, service accounts, their roles."""
 
-PROJECT_ID = "slipway-local"
-PROJECT_NUMBER = "100000000001"
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 REGION = "us-central1"
-SERVICE_AGENT = f"service-{PROJECT_NUMBER}@gcp-sa-aiplatform.iam.gserviceaccount.com"
-CUSTOM_CODE_AGENT = f"service-{PROJECT_NUMBER}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
-
-DEPLOYER = f"deployer@{PROJECT_ID}.iam.gserviceaccount.com"
-PREVIEWER = f"previewer@{PROJECT_ID}.iam.gserviceaccount.com"
-
-ROLES: dict[str, str] = {
-    "owner": "user:owner@slipway.example",
-    "deployer": f"serviceAccount:{DEPLOYER}",
-    "previewer": f"serviceAccount:{PREVIEWER}",
-    "submitter": "user:ada@slipway.example",
-}
-"""The roles of `python -m local env --as ROLE` and the principal each stands for."""
-
-GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@slipway.example": ("user:ada@slipway.example",)}
-
-COMPUTE_DEFAULT = f"{PROJECT_NUMBER}-compute@developer.gserviceaccount.com"
-SERVICE_ACCOUNTS = {
-    DEPLOYER: ("deployer", "Runs pulumi up"),
-    PREVIEWER: ("previewer", "Runs pulumi preview on pull requests"),
-    # Comes with Compute Engine, as an editor where no organisation's policy says otherwise.
-    COMPUTE_DEFAULT: ("Compute Engine default service account", ""),
-}
-"""Service accounts made at the first start: email to display name and description."""
-
-BINDINGS: dict[str, tuple[str, ...]] = {
-    "roles/owner": (ROLES["owner"],),
-    "roles/aiplatform.admin": (ROLES["deployer"],),
-    "roles/storage.admin": (ROLES["deployer"],),
-    "roles/iam.serviceAccountAdmin": (ROLES["deployer"],),
-    "roles/iam.serviceAccountUser": (ROLES["deployer"],),
-    "roles/resourcemanager.projectIamAdmin": (ROLES["deployer"],),
-    "roles/cloudquotas.admin": (ROLES["deployer"],),
-    "roles/logging.viewer": (ROLES["deployer"],),
-    "roles/aiplatform.viewer": (ROLES["previewer"],),
-    "roles/cloudquotas.viewer": (ROLES["previewer"],),
-    "roles/iam.securityReviewer": (ROLES["previewer"],),
-    "roles/storage.bucketViewer": (ROLES["previewer"],),
-    # On a real project for the catalogs' buckets alone, by a condition; the local cloud evaluates none.
-    "roles/storage.objectViewer": (ROLES["previewer"],),
-    "roles/editor": (f"serviceAccount:{COMPUTE_DEFAULT}",),
-    "roles/aiplatform.serviceAgent": (f"serviceAccount:{SERVICE_AGENT}",),
-    "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{CUSTOM_CODE_AGENT}",),
-}
-"""The project's first policy: role to members. The submitters' group has none; the Workspace component grants them."""
+OWNER = "user:owner@slipway.example"
+SUBMITTER = "user:ada@slipway.example"
+GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@slipway.example": (SUBMITTER,)}
 
 
-def is_of_project(email: str) -> bool:
-    """Whether a service account is one of the project: that somebody made, or one of Google's default accounts."""
-    made = f"@{PROJECT_ID}.iam.gserviceaccount.com"
-    return email.endswith(made) or email in (COMPUTE_DEFAULT, f"{PROJECT_ID}@appspot.gserviceaccount.com")
+@dataclass(frozen=True)
+class Project:
+    """`people` are more principals than those of the roles, who can sign in too."""
+
+    id: str
+    number: str
+    people: tuple[str, ...] = ()
+
+    @property
+    def deployer(self) -> str:
+        return self._made("deployer")
+
+    @property
+    def previewer(self) -> str:
+        return self._made("previewer")
+
+    @property
+    def custom_code_agent(self) -> str:
+        """What jobs run as that name no account."""
+        return f"service-{self.number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
+
+    @property
+    def compute_default(self) -> str:
+        """Comes with Compute Engine, as an editor where no organisation's policy says otherwise."""
+        return f"{self.number}-compute@developer.gserviceaccount.com"
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The roles of `python -m local env --as ROLE` and the principal each stands for."""
+        return {
+            "owner": OWNER,
+            "deployer": f"serviceAccount:{self.deployer}",
+            "previewer": f"serviceAccount:{self.previewer}",
+            "submitter": SUBMITTER,
+        }
+
+    @property
+    def principals(self) -> dict[str, str]:
+        """Who can sign in: by role, and others by email."""
+        return {**{person.partition(":")[2]: person for person in self.people}, **self.roles}
+
+    @property
+    def service_accounts(self) -> dict[str, tuple[str, str]]:
+        """Service accounts made at the first start: email to display name and description."""
+        return {
+            self.deployer: ("deployer", "Runs pulumi up"),
+            self.previewer: ("previewer", "Runs pulumi preview on pull requests"),
+            self.compute_default: ("Compute Engine default service account", ""),
+        }
+
+    @property
+    def bindings(self) -> dict[str, tuple[str, ...]]:
+        """The project's first policy: role to members. The submitters' group has none; the Workspace component grants
+        them."""
+        deployer, previewer = (self.roles["deployer"],), (self.roles["previewer"],)
+        agent = f"serviceAccount:service-{self.number}@gcp-sa-aiplatform.iam.gserviceaccount.com"
+        return {
+            "roles/owner": (OWNER,),
+            "roles/aiplatform.admin": deployer,
+            "roles/storage.admin": deployer,
+            "roles/iam.serviceAccountAdmin": deployer,
+            "roles/iam.serviceAccountUser": deployer,
+            "roles/resourcemanager.projectIamAdmin": deployer,
+            "roles/cloudquotas.admin": deployer,
+            "roles/logging.viewer": deployer,
+            "roles/aiplatform.viewer": previewer,
+            "roles/cloudquotas.viewer": previewer,
+            "roles/iam.securityReviewer": previewer,
+            "roles/storage.bucketViewer": previewer,
+            # On a real project for the catalogs' buckets alone, by a condition; the local cloud evaluates none.
+            "roles/storage.objectViewer": previewer,
+            "roles/editor": (f"serviceAccount:{self.compute_default}",),
+            "roles/aiplatform.serviceAgent": (agent,),
+            "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{self.custom_code_agent}",),
+        }
+
+    def is_called(self, text: str) -> bool:
+        """Whether a text is the project's id or number."""
+        return text in (self.id, self.number)
+
+    def owns(self, email: str) -> bool:
+        """Whether a service account is one of the project: that somebody made, or one of Google's default accounts."""
+        return email.endswith(self._made("")) or email in (
+            self.compute_default,
+            f"{self.id}@appspot.gserviceaccount.com",
+        )
+
+    def _made(self, account: str) -> str:
+        """An account of a project of a domain (`acme.example:ml`) has the parts of its id the other way round."""
+        domain, colon, name = self.id.rpartition(":")
+        return f"{account}@{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
+
+
+HOME = Project("slipway-local", "100000000001")
+"""The project that every local cloud has."""
+PROJECT_ID, PROJECT_NUMBER = HOME.id, HOME.number
+DEPLOYER, PREVIEWER, CUSTOM_CODE_AGENT = HOME.deployer, HOME.previewer, HOME.custom_code_agent
+ROLES: Mapping[str, str] = HOME.roles
+BINDINGS: Mapping[str, tuple[str, ...]] = HOME.bindings

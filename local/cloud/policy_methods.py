@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from . import bodies, identities
+from . import bodies
 from .access.policies import concurrent_change
 from .wire import Call, Reply, Route
 from .world import World
@@ -14,13 +14,13 @@ def routes(world: World, base: str, api: str, kind: str, resource_of: Callable[[
 
     def get_policy(call: Call) -> Reply:
         resource = resource_of(call)
-        world.access.require(call.principal, f"{kind}.getIamPolicy", identities.PROJECT_ID, resource)
+        world.access.require(call.principal, f"{kind}.getIamPolicy", world.project.id, resource)
         return Reply(body=world.policies.get(resource))
 
     def set_policy(call: Call) -> Reply:
         body = bodies.parsed(api, "SetIamPolicyRequest", call.object())
         resource = resource_of(call)
-        world.access.require(call.principal, f"{kind}.setIamPolicy", identities.PROJECT_ID, resource)
+        world.access.require(call.principal, f"{kind}.setIamPolicy", world.project.id, resource)
         return Reply(body=world.policies.set(resource, body.get("policy", {}), concurrent_change))
 
     def test(call: Call) -> Reply:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from . import identities
 from .clock import Clock
 from .settings import Settings
 from .wire import resource_exhausted
@@ -50,8 +49,8 @@ class Limits:
     Which metric names the service uses in these errors is not documented; the error's shape is.
     """
 
-    def __init__(self, clock: Clock, settings: Callable[[], Settings]) -> None:
-        self._clock, self._settings = clock, settings
+    def __init__(self, clock: Clock, settings: Callable[[], Settings], number: str) -> None:
+        self._clock, self._settings, self._number = clock, settings, number
         self._lock = threading.Lock()
         self._taken: dict[tuple[str, str], deque[datetime]] = {}
 
@@ -70,9 +69,8 @@ class Limits:
                 raise self._refusal(limit, allowed, region)
             taken.append(now)
 
-    @staticmethod
-    def _refusal(limit: _Limit, allowed: int, region: str) -> Exception:
-        consumer = f"project_number:{identities.PROJECT_NUMBER}"
+    def _refusal(self, limit: _Limit, allowed: int, region: str) -> Exception:
+        consumer = f"project_number:{self._number}"
         return resource_exhausted(
             f"Quota exceeded for quota metric '{limit.metric}' and limit '{limit.limit}' of service "
             f"'{limit.service}' for consumer '{consumer}'.",
@@ -82,7 +80,7 @@ class Limits:
                     "reason": "RATE_LIMIT_EXCEEDED",
                     "domain": "googleapis.com",
                     "metadata": {
-                        "consumer": f"projects/{identities.PROJECT_NUMBER}",
+                        "consumer": f"projects/{self._number}",
                         "service": limit.service,
                         "quota_metric": limit.metric,
                         "quota_limit": limit.limit,

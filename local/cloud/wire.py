@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from . import identities
-
 JSON_MEDIA = "application/json; charset=UTF-8"
 _DIGITS = 300
 """A whole number with so many is a double still; one with more may be none."""
@@ -67,14 +65,14 @@ def permission_denied(message: str) -> ApiError:
     return ApiError(403, "PERMISSION_DENIED", message)
 
 
-def service_disabled(api: str) -> ApiError:
-    """What every method of an API answers that is not enabled in the project."""
-    link = f"https://console.developers.google.com/apis/api/{api}/overview?project={identities.PROJECT_NUMBER}"
-    consumer = f"projects/{identities.PROJECT_NUMBER}"
+def service_disabled(api: str, number: str) -> ApiError:
+    """What every method of an API answers that is not enabled in the project with this number."""
+    link = f"https://console.developers.google.com/apis/api/{api}/overview?project={number}"
+    consumer = f"projects/{number}"
     return ApiError(
         403,
         "PERMISSION_DENIED",
-        f"{api} has not been used in project {identities.PROJECT_NUMBER} before or it is disabled. Enable it by "
+        f"{api} has not been used in project {number} before or it is disabled. Enable it by "
         f"visiting {link} then retry. If you enabled this API recently, wait a few minutes for the action to propagate "
         "to our systems and retry.",
         [

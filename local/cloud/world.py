@@ -3,17 +3,18 @@
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import identities, settings
+from . import settings
 from .access import policies
 from .access.keys import Keys
 from .access.permissions import Access
 from .access.policies import Policies
 from .clock import Clock, RealClock, timestamp
 from .faults import Faults
+from .identities import HOME, Project
 from .log_store import Logs
 from .rate_limits import Limits
 from .settings import Settings
@@ -44,26 +45,31 @@ class Service(Protocol):
 
 
 class World:
-    """All that services share. `url` is the cloud's base without a trailing slash; `state_folder` is absolute;
-    `trouble` says what went wrong last (a full disk), "" when the last write went well. `changed` is set when
-    background work should look again at once. `quota_in_use` gives what is drawn in a region, by metric; whichever
-    service draws it puts its own in place."""
+    """All that the services of a project share.
 
-    def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings) -> None:
-        self.state_folder = state_folder
+    `url` is the cloud's base without a trailing slash; `state_folder` is absolute; `trouble` says what went wrong last
+    (a full disk), "" when the last write went well. `changed` is set when background work should look again at once.
+    `quota_in_use` gives what is drawn in a region, by metric; whichever service draws it puts its own in place. `all`
+    are the worlds of the cloud's projects, this one among them.
+    """
+
+    def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings, project: Project) -> None:
+        self.state_folder, self.project = state_folder, project
         self.url = url
         self.clock = clock
         self.store = Store(state_folder / "cloud.sqlite")
         self.logs = Logs(state_folder / "logs.sqlite")
         self.trash = Trash(state_folder / "trash")
-        self.policies = Policies(self.store)
-        self.access = Access(self.store, self.policies, clock, lambda: self.settings, Keys(state_folder))
-        self.limits = Limits(clock, lambda: self.settings)
+        self.policies = Policies(self.store, project.id)
+        keys = Keys(state_folder, lambda: self.project)
+        self.access = Access(self.store, self.policies, clock, lambda: self.settings, keys, project)
+        self.limits = Limits(clock, lambda: self.settings, project.number)
         self.faults = Faults()
         self.settings = chosen
         self.trouble = ""
         self.changed = threading.Event()
         self.quota_in_use: Callable[[str], Counter[str]] = lambda _region: Counter()
+        self.all: Callable[[], Sequence[World]] = lambda: (self,)
 
     def now(self) -> str:
         """The time as the APIs write it."""
@@ -89,33 +95,38 @@ def disabled_apis(world: World) -> set[str]:
 
 
 def open_world(
-    state_folder: Path, *, url: str = "http://127.0.0.1:0", clock: Clock | None = None, chosen: Settings | None = None
+    state_folder: Path,
+    *,
+    url: str = "http://127.0.0.1:0",
+    clock: Clock | None = None,
+    chosen: Settings | None = None,
+    project: Project = HOME,
 ) -> World:
     """The world of a state folder, made with its project, service accounts and policy when it is new."""
     state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen is None:
         chosen = settings.load(state_folder / settings.FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))
-    world = World(state_folder.resolve(), url, clock or RealClock(), chosen)
+    world = World(state_folder.resolve(), url, clock or RealClock(), chosen, project)
     if clock is None:
         world.clock.advance((world.store.get("clock", "ahead") or {"seconds": 0.0})["seconds"])
     with world.store.transaction():
-        if world.store.get("project", identities.PROJECT_ID) is None:
+        if world.store.get("project", project.id) is None:
             _bootstrap(world)
     return world
 
 
 def _bootstrap(world: World) -> None:
-    now = world.now()
-    project = {"projectId": identities.PROJECT_ID, "projectNumber": identities.PROJECT_NUMBER, "createTime": now}
-    world.store.put("project", identities.PROJECT_ID, project)
-    for at, (email, (title, description)) in enumerate(identities.SERVICE_ACCOUNTS.items(), 1):
+    project = world.project
+    shown = {"projectId": project.id, "projectNumber": project.number, "createTime": world.now()}
+    world.store.put("project", project.id, shown)
+    for at, (email, (title, description)) in enumerate(project.service_accounts.items(), 1):
         unique = f"1{at:020d}"
         world.store.put(
             "serviceAccount",
             email,
             {
-                "name": f"projects/{identities.PROJECT_ID}/serviceAccounts/{email}",
-                "projectId": identities.PROJECT_ID,
+                "name": f"projects/{project.id}/serviceAccounts/{email}",
+                "projectId": project.id,
                 "uniqueId": unique,
                 "email": email,
                 "displayName": title,
@@ -124,4 +135,4 @@ def _bootstrap(world: World) -> None:
                 "oauth2ClientId": unique,
             },
         )
-    world.policies.seed(policies.project_name(), identities.BINDINGS)
+    world.policies.seed(policies.project_name(project.id), project.bindings)

@@ -17,6 +17,7 @@ from google.auth.transport.requests import AuthorizedSession
 from google.oauth2.credentials import Credentials
 
 from local import environment
+from local.cloud.identities import PROJECT_ID
 from local.cloud.server.cloud_file import Record, read_record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,19 +70,21 @@ class LocalCloud:
     def url(self) -> str:
         return self.record.url
 
-    def token(self, role: str = "owner") -> str:
-        return self.record.tokens[role]
+    def token(self, role: str = "owner", project: str = PROJECT_ID) -> str:
+        found = self.record.token(project, role)
+        assert found, f"{role} of {project}"
+        return found
 
-    def env(self, role: str = "deployer") -> dict[str, str]:
+    def env(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, str]:
         """The environment of a process that talks to this cloud (without the engine's variables)."""
-        return {**self.base_env(), **environment.of_role(self.record, role)}
+        return {**self.base_env(), **environment.of_role(self.record, role, project)}
 
     def base_env(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "SLIPWAY_"))}
         return {**kept, "SLIPWAY_LOCAL_STATE": str(self.state), "SLIPWAY_LOCAL_PORT": "0", **self.variables}
 
-    def credentials(self, role: str = "owner") -> Credentials:
-        return Credentials(self.token(role))  # type: ignore[no-untyped-call]
+    def credentials(self, role: str = "owner", project: str = PROJECT_ID) -> Credentials:
+        return Credentials(self.token(role, project))  # type: ignore[no-untyped-call]
 
     def session(self, role: str = "owner") -> AuthorizedSession:
         return AuthorizedSession(self.credentials(role))  # type: ignore[no-untyped-call]

@@ -6,6 +6,7 @@ A key's file is all that there is of it: who holds it may sign in, and the cloud
 import json
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from google.auth import exceptions, jwt
 
-from .. import identities
+from ..identities import Project
 
 TOKEN_PATH = "/token"
 """Path at which a client exchanges a signed assertion for a token."""
@@ -24,22 +25,22 @@ _BITS, _EXPONENT = 2048, 65537
 class Keys:
     """The keys in a state folder, read again when one of their files has changed."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, project: Callable[[], Project]) -> None:
+        self._folder, self._project = folder, project
         self._known: dict[Path, tuple[int, bytes]] = {}
 
     def principal(self, signed: str) -> str | None:
         """Whose key signed a JSON web token that is still good by this machine's clock; None for anything else."""
         try:
             claims: dict[str, Any] = jwt.decode(signed, verify=False)  # type: ignore[no-untyped-call]
-            role = _role(str(claims.get("iss", "")))
-            public = self._public(_file(self._folder, role)) if role else None
+            who = _who(self._project(), str(claims.get("iss", "")))
+            public = self._public(_file(self._folder, who)) if who else None
             if public is None:
                 return None
             jwt.decode(signed, certs=public)  # type: ignore[no-untyped-call]
         except (ValueError, exceptions.GoogleAuthError):
             return None
-        return identities.ROLES[role]
+        return self._project().principals[who]
 
     def _public(self, file: Path) -> bytes | None:
         try:
@@ -51,9 +52,11 @@ class Keys:
         return self._known[file][1]
 
 
-def write(folder: Path, role: str, url: str) -> Path:
-    """The file of a role's key for the cloud at an address, readable by its owner. The key itself is made once."""
-    file = _file(folder, role)
+def write(folder: Path, project: Project, who: str, url: str) -> Path:
+    """The file of somebody's key for the cloud at an address, readable by its owner. The key itself is made once.
+
+    `folder` is the project's."""
+    file = _file(folder, who)
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         key, key_id = found["private_key"], found["private_key_id"]
@@ -62,29 +65,30 @@ def write(folder: Path, role: str, url: str) -> Path:
         key, key_id = _new_key(), secrets.token_hex(20)
     content = {
         "type": "service_account",
-        "project_id": identities.PROJECT_ID,
+        "project_id": project.id,
         "private_key_id": key_id,
         "private_key": key,
-        "client_email": identities.ROLES[role].partition(":")[2],
-        "client_id": identities.PROJECT_NUMBER,
+        "client_email": project.principals[who].partition(":")[2],
+        "client_id": project.number,
         "token_uri": url + TOKEN_PATH,
         "universe_domain": "googleapis.com",
     }
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    draft = file.with_suffix(f".{os.getpid()}")
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as written:
         json.dump(content, written, indent=1)
     draft.replace(file)
     return file
 
 
-def _file(folder: Path, role: str) -> Path:
-    return folder / _FOLDER / f"{role}.json"
+def _file(folder: Path, who: str) -> Path:
+    return folder / _FOLDER / f"{who}.json"
 
 
-def _role(email: str) -> str:
-    """The role with an email, "" when there is none."""
-    return next((role for role, principal in identities.ROLES.items() if principal.partition(":")[2] == email), "")
+def _who(project: Project, email: str) -> str:
+    """The role with an email, or that of another who can sign in; "" when there is none."""
+    found = [who for who, principal in project.principals.items() if principal.partition(":")[2] == email]
+    return found[-1] if found else ""
 
 
 def _new_key() -> str:

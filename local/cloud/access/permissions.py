@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from .. import identities
 from ..clock import Clock
+from ..identities import Project
 from ..settings import Settings
 from ..store import Store
 from ..wire import invalid_argument, permission_denied
@@ -30,10 +30,16 @@ class Access:
     """Principals by token and permissions by role. The store keeps digests of tokens, never tokens."""
 
     def __init__(
-        self, store: Store, policies: Policies, clock: Clock, settings: Callable[[], Settings], keys: Keys
+        self,
+        store: Store,
+        policies: Policies,
+        clock: Clock,
+        settings: Callable[[], Settings],
+        keys: Keys,
+        project: Project,
     ) -> None:
         self._store, self._policies, self._clock, self._settings = store, policies, clock, settings
-        self.keys = keys
+        self.keys, self._project = keys, project
 
     def identify(self, token: str) -> str | None:
         """The token's principal (`user:…` or `serviceAccount:…`), or None for an unknown or revoked token.
@@ -92,10 +98,10 @@ class Access:
     def require(self, principal: str, permission: str, project: str, resource: str | None = None) -> None:
         """Raises 403 PERMISSION_DENIED in Google's words unless granted.
 
-        `project` is an id or a number; another project than the local one is denied like one that does not exist.
+        `project` is an id or a number; another project than this one is denied like one that does not exist.
         `resource` is a full resource name (`//service/…`); its own policy counts besides the project's.
         """
-        known = project in (identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        known = self._project.is_called(project)
         if known and self.granted(principal, permission, resource):
             return
         service = permission.partition(".")[0]
@@ -109,7 +115,7 @@ class Access:
         A role on the project is one on its own accounts: that of another project, or what is no account at all,
         needs a grant of its own.
         """
-        resource, inherits = policies.account_name(email), identities.is_of_project(email)
+        resource, inherits = policies.account_name(self._project.id, email), self._project.owns(email)
         if not self.granted(principal, "iam.serviceAccounts.actAs", resource, inherits=inherits):
             raise permission_denied(
                 f"You do not have permission to act as service_account: {email}. "
@@ -127,10 +133,11 @@ class Access:
         self, principal: str, resource: str | None, inherits: bool, more: Mapping[str, Sequence[str]]
     ) -> Iterator[roles.Role]:
         table = roles.table()
-        on_project = self._policies.bindings(policies.project_name())
+        project = policies.project_name(self._project.id)
+        on_project = self._policies.bindings(project)
         names = self._names(principal, on_project)
         bindings = on_project if inherits else []
-        if resource is not None and resource != policies.project_name():
+        if resource is not None and resource != project:
             bindings = [*bindings, *self._policies.bindings(resource)]
         for role, members in (*bindings, *more.items()):
             if role in table and not names.isdisjoint(members):
@@ -142,7 +149,7 @@ class Access:
         names.update(group for group, members in groups.items() if principal in members)
         for word, role in _CONVENIENCE.items():
             if any(held == role and not names.isdisjoint(members) for held, members in on_project):
-                names.add(f"{word}:{identities.PROJECT_ID}")
+                names.add(f"{word}:{self._project.id}")
         return names
 
 

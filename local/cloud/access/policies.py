@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .. import identities
 from ..store import Store
 from ..wire import ApiError, aborted, invalid_argument, unimplemented
 from . import roles
@@ -20,7 +19,7 @@ _MEMBER = re.compile(
 )
 
 
-def project_name(project: str = identities.PROJECT_ID) -> str:
+def project_name(project: str) -> str:
     return f"//cloudresourcemanager.googleapis.com/projects/{project}"
 
 
@@ -36,15 +35,15 @@ def concurrent_change() -> ApiError:
     )
 
 
-def account_name(email: str) -> str:
-    return f"//iam.googleapis.com/projects/{identities.PROJECT_ID}/serviceAccounts/{email}"
+def account_name(project: str, email: str) -> str:
+    return f"//iam.googleapis.com/projects/{project}/serviceAccounts/{email}"
 
 
 class Policies:
     """Policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, project: str) -> None:
+        self._store, self._project = store, project
 
     def get(self, resource: str) -> dict[str, Any]:
         """`{version, etag, bindings}`; a resource without a policy has one without bindings."""
@@ -129,7 +128,7 @@ class Policies:
                 f"Invalid member: {member}. A member is user:, serviceAccount:, group: … with a name."
             )
         kind, _, email = member.partition(":")
-        ours = f"@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+        ours = f"@{self._project}.iam.gserviceaccount.com"
         if kind == "serviceAccount" and email.endswith(ours) and self._store.get("serviceAccount", email) is None:
             raise invalid_argument(f"Service account {email} does not exist.")
 

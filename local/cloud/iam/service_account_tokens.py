@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 
-from .. import bodies, identities
+from .. import bodies
 from ..access import policies
 from ..clock import timestamp
 from ..wire import Call, Reply, Route, invalid_argument, permission_denied, unimplemented
@@ -25,9 +25,9 @@ class Credentials:
     def access_token(self, call: Call) -> Reply:
         """A token of the account that ends after `lifetime` (3600s by default, an hour at most)."""
         account = self._accounts.find(call.params["project"], call.params["account"])
-        resource = policies.account_name(account["email"])
+        resource = policies.account_name(self._world.project.id, account["email"])
         self._world.access.require(
-            call.principal, "iam.serviceAccounts.getAccessToken", identities.PROJECT_ID, resource
+            call.principal, "iam.serviceAccounts.getAccessToken", self._world.project.id, resource
         )
         if account.get("disabled"):
             raise permission_denied(f"Service account {account['email']} is disabled.")

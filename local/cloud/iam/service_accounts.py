@@ -2,9 +2,11 @@
 
 import base64
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from .. import bodies, documents, identities, policy_methods
+from .. import bodies, documents, policy_methods
 from ..access import policies
 from ..store import Documents
 from ..wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
@@ -36,7 +38,7 @@ class Accounts:
 
     def find(self, project: str, account: str) -> dict[str, Any]:
         """The account by email or unique id; the project may be `-`. Raises 404 in the service's words."""
-        known = project in ("-", identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        known = project == "-" or self._world.project.is_called(project)
         found = self._store.get(KIND, account) if known else None
         if found is None and known and account.isdigit():
             found = next((body for _, body in self._store.list(KIND) if body["uniqueId"] == account), None)
@@ -52,22 +54,13 @@ class Accounts:
             raise invalid_argument(
                 "Invalid value for accountId: it must be 6-30 characters long and match [a-z]([-a-z0-9]*[a-z0-9])."
             )
-        email = f"{identifier}@{identities.PROJECT_ID}.iam.gserviceaccount.com"
+        email = f"{identifier}@{self._world.project.id}.iam.gserviceaccount.com"
         with self._store.transaction():
             if self._store.get(KIND, email) is not None:
                 raise already_exists(
-                    f"Service account {identifier} already exists within project projects/{identities.PROJECT_ID}."
+                    f"Service account {identifier} already exists within project projects/{self._world.project.id}."
                 )
-            unique = f"1{100 + self._store.next_id('serviceAccount'):020d}"
-            account = {
-                "name": f"projects/{identities.PROJECT_ID}/serviceAccounts/{email}",
-                "projectId": identities.PROJECT_ID,
-                "uniqueId": unique,
-                "email": email,
-                "oauth2ClientId": unique,
-                **_settable(body.get("serviceAccount", {})),
-            }
-            self._store.put(KIND, email, _tagged(account))
+            make(self._world, email, body.get("serviceAccount", {}))
         return Reply(body=self.find("-", email))
 
     def get(self, call: Call) -> Reply:
@@ -103,10 +96,10 @@ class Accounts:
             account = self.find(call.params["project"], call.params["account"])
             self._require(call, "delete", account)
             email = account["email"]
-            if email in (identities.DEPLOYER, identities.PREVIEWER):
+            if email in (self._world.project.deployer, self._world.project.previewer):
                 raise failed_precondition(f"{email} belongs to the local cloud itself and can't be deleted.")
             self._store.delete(KIND, email)
-            self._world.policies.delete(policies.account_name(email))
+            self._world.policies.delete(policies.account_name(self._world.project.id, email))
             gone = f"deleted:serviceAccount:{email}?uid={account['uniqueId']}"
             self._world.policies.rename_member(f"serviceAccount:{email}", gone)
         return Reply()
@@ -136,14 +129,32 @@ class Accounts:
             self._store.put(KIND, account["email"], _tagged({**rest, "disabled": True} if disabled else rest))
 
     def _require(self, call: Call, verb: str, account: dict[str, Any]) -> None:
-        resource = policies.account_name(account["email"])
-        self._access.require(call.principal, f"iam.serviceAccounts.{verb}", identities.PROJECT_ID, resource)
+        resource = policies.account_name(self._world.project.id, account["email"])
+        self._access.require(call.principal, f"iam.serviceAccounts.{verb}", self._world.project.id, resource)
 
     def _resource(self, call: Call) -> str:
-        return policies.account_name(self.find(call.params["project"], call.params["account"])["email"])
+        return policies.account_name(
+            self._world.project.id, self.find(call.params["project"], call.params["account"])["email"]
+        )
 
 
-def _settable(body: dict[str, Any]) -> dict[str, Any]:
+def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Make an account of the project unless it is there. Within a transaction."""
+    if world.store.get(KIND, email) is not None:
+        return
+    unique = f"1{100 + world.store.next_id('serviceAccount'):020d}"
+    account = {
+        "name": f"projects/{world.project.id}/serviceAccounts/{email}",
+        "projectId": world.project.id,
+        "uniqueId": unique,
+        "email": email,
+        "oauth2ClientId": unique,
+        **_settable(declared),
+    }
+    world.store.put(KIND, email, _tagged(account))
+
+
+def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
     return {name: body[name] for name in _SETTABLE if body.get(name)}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC
 from typing import Any
 
-from .. import bodies, documents, identities, page_tokens
+from .. import bodies, documents, page_tokens
 from ..clock import moment_of, timestamp
 from ..wire import Call, Reply, Route, invalid_argument
 from ..world import World
@@ -15,7 +15,6 @@ from . import query
 
 _MOST = 1000
 _LOG = re.compile(r"[A-Za-z0-9/_.%-]{1,511}")
-_PROJECTS = (f"projects/{identities.PROJECT_ID}", f"projects/{identities.PROJECT_NUMBER}")
 _ORDERS = {"": False, "timestamp": False, "timestamp asc": False, "timestamp desc": True}
 
 

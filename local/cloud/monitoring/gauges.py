@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import identities
 from ..quotas import limits
 from ..quotas.metrics import SERVICE, table
 from ..supply import machines
@@ -37,7 +36,7 @@ class Series:
         return {
             "metric": {"type": self.metric, "labels": metric, "label": metric},
             "resource": {"type": self.resource, "labels": resource, "label": resource},
-            "project": identities.PROJECT_ID,
+            "project": self.resource_labels["project_id"],
         }
 
     def answer(self, *, headers_only: bool) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def of_jobs(world: World, after: str, until: str) -> Iterator[Series]:
             _TRAINING + source.metric,
             {_ACCELERATOR: source.part} if source.part else {},
             "cloudml_job",
-            {"project_id": identities.PROJECT_ID, "job_id": source.job, "task_name": source.task},
+            {"project_id": world.project.id, "job_id": source.job, "task_name": source.task},
             (),
         )
 
@@ -89,7 +88,7 @@ def of_quotas(world: World) -> Iterator[Series]:
         used = world.quota_in_use(region)
         for quota in table().quotas:
             metric = {"quota_metric": f"{SERVICE}/{quota.metric}"}
-            resource = {"project_id": identities.PROJECT_ID, "service": SERVICE, "location": region}
+            resource = {"project_id": world.project.id, "service": SERVICE, "location": region}
             if used[quota.metric]:
                 point = Sample(now, used[quota.metric])
                 yield Series(_USAGE, metric, "consumer_quota", resource, (point,), whole=True)

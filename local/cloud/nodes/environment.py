@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import identities
-
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 CLIENT_SETTINGS = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
 """Variables that keep a client (gcsfs) from asking Google over gRPC, past every endpoint."""
@@ -40,14 +38,21 @@ class Place:
 
 
 def variables(
-    places: Sequence[Place], own: Place, *, job_id: str, region: str, spec: Mapping[str, Any], trial: str | None = None
+    places: Sequence[Place],
+    own: Place,
+    *,
+    project: str,
+    job_id: str,
+    region: str,
+    spec: Mapping[str, Any],
+    trial: str | None = None,
 ) -> dict[str, str]:
-    """The variables of the replica `own` of a job with replicas `places`. `spec` is the canonical CustomJobSpec,
-    `trial` the id of the trial of a tuning job that it runs."""
+    """The variables of the replica `own` of a job with replicas `places`. `project` is a number, `spec` the canonical
+    CustomJobSpec, `trial` the id of the trial of a tuning job that it runs."""
     found = {
         "CLUSTER_SPEC": _text(cluster_spec(places, own, spec, trial)),
         # The service sets the number here, not the id.
-        "CLOUD_ML_PROJECT_ID": identities.PROJECT_NUMBER,
+        "CLOUD_ML_PROJECT_ID": project,
         "CLOUD_ML_JOB_ID": job_id,
         "CLOUD_ML_REGION": region,
     }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import documents, identities
+from .. import documents
 from ..supply import machines
 from ..wire import Call, Reply, Route, not_found, unimplemented
 from ..world import World
@@ -40,7 +40,7 @@ class QuotaInfos:
     def _info(self, quota: Quota) -> dict[str, Any]:
         reason = self._world.settings.quota_ineligible
         eligibility = {"isEligible": not reason} | ({"ineligibilityReason": reason} if reason else {})
-        number = identities.PROJECT_NUMBER
+        number = self._world.project.number
         return {
             "name": f"projects/{number}/locations/global/services/{SERVICE}/quotaInfos/{quota.quota_id}",
             "quotaId": quota.quota_id,

@@ -27,7 +27,6 @@ from .metrics import SERVICE, UNLIMITED, Quota, table
 from .records import MESSAGES, Preference
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferences"
-_PARENT = f"projects/{identities.PROJECT_NUMBER}/locations/global/quotaPreferences"
 _ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
 _BELOW_USAGE, _TOO_HIGH = "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"
 _SAFE_DECREASE = 0.10
@@ -37,6 +36,7 @@ _IMMUTABLE = ("dimensions", "service", "quotaId", "name")
 class QuotaPreferences:
     def __init__(self, world: World) -> None:
         self._world = world
+        self._parent = f"projects/{world.project.number}/locations/global/quotaPreferences"
 
     def routes(self) -> list[Route]:
         one = _BASE + "/{preference}"
@@ -54,9 +54,9 @@ class QuotaPreferences:
         if not _ID.fullmatch(name):
             raise invalid_argument(f'Invalid quota preference id "{name}".')
         with self._world.store.transaction():
-            if records.get(self._world.store, f"{_PARENT}/{name}"):
-                raise already_exists(f"Quota preference {_PARENT}/{name} already exists.")
-            made = self._created(call, f"{_PARENT}/{name}", body)
+            if records.get(self._world.store, f"{self._parent}/{name}"):
+                raise already_exists(f"Quota preference {self._parent}/{name} already exists.")
+            made = self._created(call, f"{self._parent}/{name}", body)
             records.put(self._world.store, made)
         return self._answer(call, made)
 
@@ -82,7 +82,7 @@ class QuotaPreferences:
         self._require(call, "update", "UpdateQuotaPreferenceRequest")
         body = self._body(call)
         masked = MESSAGES.masked(call.params["version"], "QuotaPreference", call.query.get("updateMask", ""))
-        name = f"{_PARENT}/{call.params['preference']}"
+        name = f"{self._parent}/{call.params['preference']}"
         with self._world.store.transaction():
             found = records.get(self._world.store, name)
             if found is None:
@@ -184,7 +184,7 @@ class QuotaPreferences:
         return MESSAGES.parse(call.params["version"], "QuotaPreference", call.object())
 
     def _find(self, call: Call) -> Preference:
-        name = f"{_PARENT}/{call.params['preference']}"
+        name = f"{self._parent}/{call.params['preference']}"
         found = records.get(self._world.store, name)
         if found is None:
             raise not_found(f"Quota preference {name} not found.")

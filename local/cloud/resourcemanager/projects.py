@@ -1,10 +1,10 @@
-"""The one project, read by id or number, on `v1` and `v3`."""
+"""The projects there are, read by id or number, on `v1` and `v3`."""
 
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import documents, filters, identities, policy_methods
+from .. import documents, filters, policy_methods
 from ..access import policies
 from ..wire import Call, Reply, Route, permission_denied
 from ..world import World
@@ -39,20 +39,23 @@ class _Search(filters.Meaning[Test]):
 
 def routes(world: World) -> list[Route]:
     def known(call: Call) -> str:
-        if call.params["project"] not in (identities.PROJECT_ID, identities.PROJECT_NUMBER):
+        if not world.project.is_called(call.params["project"]):
             raise permission_denied("The caller does not have permission")
-        return policies.project_name()
+        return policies.project_name(world.project.id)
 
     def get(call: Call) -> Reply:
         known(call)
-        world.access.require(call.principal, "resourcemanager.projects.get", identities.PROJECT_ID)
+        world.access.require(call.principal, "resourcemanager.projects.get", world.project.id)
         return Reply(body=_shown(world, call))
 
     def list_all(call: Call) -> Reply:
         """`v1` calls the words to look for a filter, `v3` a query; both mean the same."""
         test = filters.parsed(call.query.get("filter") or call.query.get("query") or "", _Search())
-        held = world.access.granted(call.principal, "resourcemanager.projects.get") and test(_searched())
-        found = [_shown(world, call)] if held else []
+        found = [
+            _shown(one, call)
+            for one in world.all()
+            if one.access.granted(call.principal, "resourcemanager.projects.get") and test(_searched(one))
+        ]
         return documents.without_empty(documents.listed(call, "projects", documents.sliced(found), dict))
 
     found = [
@@ -67,19 +70,19 @@ def routes(world: World) -> list[Route]:
 
 
 def _shown(world: World, call: Call) -> dict[str, Any]:
-    project = world.store.get("project", identities.PROJECT_ID) or {}
-    common = {"projectId": identities.PROJECT_ID, "createTime": project["createTime"]}
+    project = world.store.get("project", world.project.id) or {}
+    common = {"projectId": world.project.id, "createTime": project["createTime"]}
     if call.params["version"] == "v1":
-        first = {"projectNumber": identities.PROJECT_NUMBER, "lifecycleState": "ACTIVE", "name": _TITLE}
+        first = {"projectNumber": world.project.number, "lifecycleState": "ACTIVE", "name": _TITLE}
         return {**first, **common}
-    name = f"projects/{identities.PROJECT_NUMBER}"
+    name = f"projects/{world.project.number}"
     return {"name": name, "displayName": _TITLE, "state": "ACTIVE", **common, "etag": 'W/"local"'}
 
 
-def _searched() -> dict[str, str]:
+def _searched(world: World) -> dict[str, str]:
     return {
         "name": _TITLE,
-        "id": identities.PROJECT_ID,
+        "id": world.project.id,
         "state": "ACTIVE",
-        "projectnumber": identities.PROJECT_NUMBER,
+        "projectnumber": world.project.number,
     }

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from .. import bodies, document_filters, documents, filter_fields, identities, policy_methods
+from .. import bodies, document_filters, documents, filter_fields, policy_methods
 from ..clock import moment_of, timestamp
 from ..wire import (
     Call,
@@ -58,7 +58,7 @@ class Secrets:
         if not _ID.fullmatch(secret_id):
             raise invalid_argument("The provided Secret ID does not match the expected format [[a-zA-Z_0-9]+].")
         rules.check(body, self._world.now())
-        name = _name(secret_id)
+        name = self._name(secret_id)
         with self._world.store.transaction():
             if self._found(name):
                 raise already_exists(f"Secret [{name}] already exists.")
@@ -103,7 +103,7 @@ class Secrets:
 
     def entered(self, call: Call, permission: str) -> str:
         """Check who asks for something of the secret that the call names; its full name. Raises 403."""
-        name = _name(call.params["secret"])
+        name = self._name(call.params["secret"])
         rest = f"/versions/{call.params['version']}" if "version" in call.params else ""
         self.require(call, permission, f"projects/{call.params['project']}/secrets/{call.params['secret']}{rest}", name)
         return name
@@ -119,7 +119,7 @@ class Secrets:
         """A role on the project or on the secret must grant it. Raises 403 in this service's words."""
         permission = f"secretmanager.{permission}"
         resource = f"//secretmanager.googleapis.com/{secret}" if secret else None
-        known = call.params["project"] in (identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        known = self._world.project.is_called(call.params["project"])
         if not known or not self._world.access.granted(call.principal, permission, resource):
             raise permission_denied(f"Permission '{permission}' denied for resource '{shown}' (or it may not exist).")
 
@@ -165,8 +165,11 @@ class Secrets:
             body["expireTime"] = timestamp(self._world.clock.now() + timedelta(seconds=float(match[1])))
         return body
 
+    def _name(self, secret_id: str) -> str:
+        return f"projects/{self._world.project.number}/secrets/{secret_id}"
+
     def _resource(self, call: Call) -> str:
-        name = _name(call.params["secret"])
+        name = self._name(call.params["secret"])
         self.find(name)
         return f"//secretmanager.googleapis.com/{name}"
 
@@ -177,7 +180,3 @@ def page(call: Call, key: str, schema: str, found: Iterable[dict[str, Any]]) -> 
     found = [body for body in found if test(body)]
     listed = documents.listed(call, key, documents.sliced(found), lambda body: body, usual=_PAGE, most=_MAX_PAGE)
     return Reply(body=documents.without_empty(listed).body | {"totalSize": len(found)})
-
-
-def _name(secret_id: str) -> str:
-    return f"projects/{identities.PROJECT_NUMBER}/secrets/{secret_id}"

@@ -19,6 +19,7 @@ from .. import discovery
 from ..access.keys import TOKEN_PATH
 from ..access.permissions import TOKEN_HEAD
 from ..endpoints import UNSERVED
+from ..projects import Projects
 from ..router import Router
 from ..wire import (
     ApiError,
@@ -47,12 +48,20 @@ _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
 
 
-def build_app(world: World, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
+def build_app(projects: Projects, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
     """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
-    routes = control.routes(world, services)
-    for service in services:
-        routes += [_while_enabled(world, service.API, route) for route in service.routes(world)]
-    return _App(world, Router(routes), connections or Connections())
+    routers: dict[str, Router] = {}
+
+    def open_routes(world: World) -> None:
+        if world.project.id in routers:
+            return
+        routes = control.routes(projects, services) if world is projects.home else []
+        for service in services:
+            routes += [_while_enabled(world, service.API, route) for route in service.routes(world)]
+        routers[world.project.id] = Router(routes)
+
+    projects.follow(open_routes)
+    return _App(projects, routers, connections or Connections())
 
 
 def _while_enabled(world: World, api: str, route: Route) -> Route:
@@ -60,15 +69,16 @@ def _while_enabled(world: World, api: str, route: Route) -> Route:
 
     def handler(call: Call) -> Reply:
         if world.store.get("disabledApi", api) is not None:
-            raise service_disabled(api)
+            raise service_disabled(api, world.project.number)
         return route.handler(call)
 
     return replace(route, handler=handler)
 
 
 class _App:
-    def __init__(self, world: World, router: Router, connections: Connections) -> None:
-        self._world, self._router, self._connections = world, router, connections
+    def __init__(self, projects: Projects, routers: Mapping[str, Router], connections: Connections) -> None:
+        self._projects, self._routers, self._connections = projects, routers, connections
+        self._world = projects.home
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -105,7 +115,7 @@ class _App:
             if await faults.hold(request.method, path, request.url.query, request.is_disconnected):
                 raise ClientDisconnect
             if path == TOKEN_PATH and request.method == "POST":
-                return await anyio.to_thread.run_sync(control.token, self._world, body)
+                return await anyio.to_thread.run_sync(control.token, self._projects, body)
             reply = await anyio.to_thread.run_sync(self._answer, request, token, path, body)
             if faults.take("lost-answer", request.method, path):
                 raise _LostAnswerError
@@ -137,14 +147,16 @@ class _App:
 
     def _principal(self, token: str) -> str:
         """Raises 401."""
-        principal = self._world.access.identify(token) if token else None
+        principal = self._projects.identify(token) if token else None
         if principal is None:
             raise unauthenticated()
         return principal
 
     def _answer(self, request: Request, token: str, path: str, body: bytes) -> Reply:
         principal = self._principal(token)
-        found = self._router.find(request.method, path, request.query_params.keys())
+        own = path.startswith(control.PREFIX)
+        world = self._world if own else self._projects.addressed(path, request.query_params, body)
+        found = self._routers[world.project.id].find(request.method, path, request.query_params.keys())
         if found is None:
             if path.startswith(UNSERVED):
                 service = path.removeprefix(UNSERVED).split("/")[0].replace("_", " ")
@@ -157,7 +169,7 @@ class _App:
         discovery.check_query(request.method, path, request.query_params.multi_items())
         reply = handler(_call(request, principal, token, path, params, body))
         if request.method != "GET":
-            self._world.trouble = ""
+            world.trouble = ""
         return reply
 
     def _broken(self, error: OSError | sqlite3.Error, method: str, path: str) -> Reply:

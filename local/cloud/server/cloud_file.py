@@ -10,9 +10,13 @@ from pathlib import Path
 import psutil
 
 from ... import COMMAND, project_folder
+from ..identities import PROJECT_ID
 
 _SAME_START = 2.0
 """Seconds: the kernel's account of a process's start moves a little when the clock is set."""
+
+PROJECTS = "projects"
+"""Folder of the states of projects that were named, in that of the cloud."""
 
 PORT_TAKEN = 98
 """The server's exit code when another program has its port."""
@@ -24,13 +28,21 @@ class RecordError(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """`pid_started` is the process's start in seconds since the epoch, so that a reused pid is told apart."""
+    """`tokens` are those of the project that each local cloud has, `projects` of those that were named, by id.
+
+    `pid_started` is the process's start in seconds since the epoch, so that a reused pid is told apart.
+    """
 
     url: str
     port: int
     pid: int
     pid_started: float
     tokens: Mapping[str, str] = field(repr=False)
+    projects: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+
+    def token(self, project: str, who: str) -> str | None:
+        """The token of a role, or of somebody by email, in a project."""
+        return (self.tokens if project == PROJECT_ID else self.projects.get(project, {})).get(who)
 
 
 def state_folder() -> Path:
@@ -39,13 +51,23 @@ def state_folder() -> Path:
     return Path(chosen).absolute() if chosen else project_folder() / ".slipway" / "local"
 
 
+def folder_of(folder: Path, project: str) -> Path:
+    """Where a cloud with this state folder keeps the state of one of its projects."""
+    return folder if project == PROJECT_ID else folder / PROJECTS / project.replace(":", "_")
+
+
 def read_record(folder: Path) -> Record | None:
     """The record of a state folder, None when there is none yet. Raises RecordError."""
     file = folder / "cloud.json"
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         tokens = {str(role): str(token) for role, token in found["tokens"].items()}
-        record = Record(str(found["url"]), int(found["port"]), int(found["pid"]), float(found["pidStarted"]), tokens)
+        projects = {
+            str(project): {str(who): str(token) for who, token in known.items()}
+            for project, known in found.get("projects", {}).items()
+        }
+        place = str(found["url"]), int(found["port"])
+        record = Record(*place, int(found["pid"]), float(found["pidStarted"]), tokens, projects)
         if record.pid <= 0:
             raise ValueError(f"{record.pid} is not a process")
     except FileNotFoundError:
@@ -66,6 +88,7 @@ def write_record(folder: Path, record: Record) -> None:
         "pid": record.pid,
         "pidStarted": record.pid_started,
         "tokens": dict(record.tokens),
+        "projects": {project: dict(tokens) for project, tokens in record.projects.items()},
     }
     descriptor, name = tempfile.mkstemp(prefix=".cloud.json.", dir=folder)
     try:

@@ -1,5 +1,6 @@
 """The local cloud's own endpoints: health for everybody, the rest for the owner."""
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -8,6 +9,7 @@ from urllib.parse import parse_qsl
 from .. import faults, identities
 from ..clock import timestamp
 from ..nodes import runner_starter
+from ..projects import Projects, parse
 from ..settings import SettingsError
 from ..supply import records as scenarios
 from ..supply.parsing import ScenarioError
@@ -27,14 +29,16 @@ from ..wire import (
 from ..world import Service, World
 
 _GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599
+PREFIX = "/slipway/"
+"""Of the paths of these endpoints."""
 _MOST_AHEAD_S = 366 * 24 * 3600.0
 
 
-def token(world: World, body: bytes) -> Reply:
+def token(projects: Projects, body: bytes) -> Reply:
     """The token for what a role's key signed, which is the same text: it says for how long it is good."""
     sent = dict(parse_qsl(body.decode(errors="replace")))
     signed = sent.get("assertion", "")
-    if sent.get("grant_type") != _GRANT or world.access.keys.principal(signed) is None:
+    if sent.get("grant_type") != _GRANT or projects.identify(signed) is None:
         return Reply(400, {"error": "invalid_grant", "error_description": "Invalid JWT: it is signed by no known key."})
     return Reply(body={"access_token": signed, "expires_in": _TOKEN_S, "token_type": "Bearer"})
 
@@ -43,21 +47,34 @@ def health() -> Reply:
     return Reply(body={"slipway": "local cloud", "pid": os.getpid()})
 
 
-def routes(world: World, services: Sequence[Service]) -> list[Route]:
+def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
+    world = projects.home
+
     def owner(handler: Callable[[Call], Reply]) -> Callable[[Call], Reply]:
         def guarded(call: Call) -> Reply:
-            if call.principal != identities.ROLES["owner"]:
+            if call.principal != identities.OWNER:
                 raise permission_denied("Only the owner may control the local cloud.")
             return handler(call)
 
         return guarded
 
     def status(_: Call) -> Reply:
-        summary: dict[str, str | int] = {}
-        for service in services:
+        worlds = projects.worlds()
+        summary: dict[str, str | int] = {"projects": ", ".join(one.project.id for one in worlds)}
+        for one, service in itertools.product(worlds, services):
             if hasattr(service, "summary"):
-                summary |= service.summary(world)
-        return Reply(body={"trouble": world.trouble, "summary": summary, "faults": len(world.faults.current())})
+                for name, value in service.summary(one).items():
+                    before = summary.get(name)
+                    counted = isinstance(before, int) and isinstance(value, int)
+                    summary[name] = before + value if counted else before or value
+        trouble = next((one.trouble for one in worlds if one.trouble), "")
+        return Reply(body={"trouble": trouble, "summary": summary, "faults": len(world.faults.current())})
+
+    def get_projects(_: Call) -> Reply:
+        return Reply(body={"projects": [_declared(one) for one in projects.worlds()]})
+
+    def name_project(call: Call) -> Reply:
+        return Reply(body=_declared(projects.name(parse(call.object()))))
 
     def get_faults(_: Call) -> Reply:
         return Reply(body={"faults": [asdict(fault) for fault in world.faults.current()]})
@@ -75,28 +92,30 @@ def routes(world: World, services: Sequence[Service]) -> list[Route]:
 
     def set_settings(call: Call) -> Reply:
         try:
-            world.change_settings(call.object())
+            for one in projects.worlds():
+                one.change_settings(call.object())
         except SettingsError as error:
             raise invalid_argument(str(error)) from error
         return get_settings(call)
 
     def get_scenario(_: Call) -> Reply:
-        return Reply(body=_shown(scenarios.current(world)))
+        return Reply(body=_shown([scenarios.current(world)]))
 
     def set_scenario(call: Call) -> Reply:
         try:
-            return Reply(body=_shown(scenarios.load(world, call.object())))
+            return Reply(body=_shown([scenarios.load(one, call.object()) for one in projects.worlds()]))
         except ScenarioError as error:
             raise invalid_argument(str(error)) from error
 
     def no_scenario(_: Call) -> Reply:
-        return Reply(body=_shown(scenarios.clear(world)))
+        return Reply(body=_shown([scenarios.clear(one) for one in projects.worlds()]))
 
     def kill(call: Call) -> Reply:
         wanted = call.object()
         job, replica = _text(wanted, "job"), _text(wanted, "replica")
-        _kill(world, _find(world, job), replica)
-        world.changed.set()
+        where, found = _find(projects.worlds(), job)
+        _kill(where, found, replica)
+        where.changed.set()
         return Reply(body={})
 
     def clock(_: Call) -> Reply:
@@ -109,10 +128,14 @@ def routes(world: World, services: Sequence[Service]) -> list[Route]:
         if seconds > _MOST_AHEAD_S:
             raise invalid_argument("'advance' is at most 366 days at once")
         world.advance(seconds)
+        for one in projects.worlds():
+            one.changed.set()
         return Reply(body={"now": world.now()})
 
     return [
         Route("GET", "/slipway/status", owner(status)),
+        Route("GET", "/slipway/projects", owner(get_projects)),
+        Route("POST", "/slipway/projects", owner(name_project)),
         Route("GET", "/slipway/faults", owner(get_faults)),
         Route("POST", "/slipway/faults", owner(set_faults)),
         Route("DELETE", "/slipway/faults", owner(no_faults)),
@@ -127,7 +150,9 @@ def routes(world: World, services: Sequence[Service]) -> list[Route]:
     ]
 
 
-def _shown(loaded: Loaded) -> dict[str, object]:
+def _shown(each: Sequence[Loaded]) -> dict[str, object]:
+    """The scenario in force, which each project has machines of its own by."""
+    loaded = each[0]
     return {"scenario": dict(loaded.document)} | ({"since": timestamp(loaded.since)} if loaded.document else {})
 
 
@@ -138,18 +163,30 @@ def _text(body: dict[str, object], key: str) -> str:
     return found
 
 
-def _find(world: World, text: str) -> Job:
+def _declared(world: World) -> dict[str, object]:
+    """A project, without the tokens of those who can sign in, which are in cloud.json."""
+    return {
+        "project": world.project.id,
+        "number": world.project.number,
+        "people": list(world.project.people),
+        "groups": {group: list(members) for group, members in world.settings.groups.items()},
+        "quota": dict(world.settings.quota),
+    }
+
+
+def _find(worlds: Sequence[World], text: str) -> tuple[World, Job]:
     """A job that has not ended by its full name, its id or, where only one has it, its display name."""
     found = [
-        job
+        (world, job)
+        for world in worlds
         for job in jobs.started(world.store)
         if job.run and text in (job.run.id, job.run.name, job.body["displayName"])
     ]
     if not found:
         raise not_found(f"No job on machines has the name, id or display name '{text}'.")
     if len(found) > 1:
-        ids = ", ".join(job.run.id for job in found if job.run)
-        raise failed_precondition(f"More than one job on machines has the display name '{text}': {ids}.")
+        ids = ", ".join(job.run.name for _, job in found if job.run)
+        raise failed_precondition(f"More than one job on machines has the name '{text}': {ids}.")
     return found[0]
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -122,11 +123,12 @@ def job_processes(folder: Path) -> list[psutil.Process]:
     """
     found: dict[int, psutil.Process] = {}
     inside = str(folder.resolve()) + os.sep
+    working = re.compile(rf"{re.escape(inside)}(projects/[^/]+/)?jobs/")
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             words = process.cmdline()
             runner = any(word.endswith(_RUNNER) for word in words) and any(word.startswith(inside) for word in words)
-            if runner or (process.cwd() + os.sep).startswith(inside + "jobs" + os.sep):
+            if runner or working.match(process.cwd() + os.sep):
                 for member in (process, *process.children(recursive=True)):
                     found[member.pid] = member
     found.pop(os.getpid(), None)

@@ -10,7 +10,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from email.utils import format_datetime
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -19,8 +19,8 @@ from typing import TextIO
 import uvicorn
 
 from ... import PACKAGE
-from .. import identities
 from ..clock import Clock
+from ..projects import Projects
 from ..world import Loop, World, open_world
 from .app import build_app
 from .cloud_file import PORT_TAKEN, Record, read_record, this_process, write_record
@@ -54,13 +54,13 @@ def serve(state_folder: Path, port: int) -> None:
     listener.listen(256)
     port = listener.getsockname()[1]
     world = open_world(state_folder, url=f"http://127.0.0.1:{port}")
+    projects = Projects(world)
     connections = Connections()
     modules = load_services()
-    app = build_app(world, modules, connections)
-    _publish(world, port)
-    loops: list[Loop] = [module.loop(world) for module in modules if hasattr(module, "loop")]
-    for loop in loops:
-        loop.start()
+    app = build_app(projects, modules, connections)
+    projects.follow(lambda _: _publish(projects, port))
+    loops: dict[str, list[Loop]] = {}
+    projects.follow(lambda one: _start(one, modules, loops))
     try:
         config = uvicorn.Config(
             app,
@@ -76,10 +76,11 @@ def serve(state_folder: Path, port: int) -> None:
         )
         _Server(config, world.clock).run(sockets=[listener])
     finally:
-        for loop in loops:
+        for loop in [loop for each in loops.values() for loop in each]:
             loop.stop()
-        world.store.close()
-        world.logs.close()
+        for one in projects.worlds():
+            one.store.close()
+            one.logs.close()
         held.close()
 
 
@@ -117,19 +118,34 @@ def load_services() -> Sequence[ModuleType]:
     return [importlib.import_module(f"{PACKAGE}.cloud.{name}.routes") for name in SERVICES]
 
 
-def _publish(world: World, port: int) -> None:
+def _start(world: World, modules: Sequence[ModuleType], loops: dict[str, list[Loop]]) -> None:
+    """Begin a project's background work, once."""
+    if world.project.id not in loops:
+        loops[world.project.id] = [module.loop(world) for module in modules if hasattr(module, "loop")]
+        for loop in loops[world.project.id]:
+            loop.start()
+
+
+def _publish(projects: Projects, port: int) -> None:
     """Write cloud.json with the tokens people already have, or new ones, and accept exactly these."""
-    before = read_record(world.state_folder)
-    pid, started = this_process()
-    tokens = dict(before.tokens) if before else {}
+    home = projects.home
+    before = read_record(home.state_folder)
+    known = {home.project.id: before.tokens, **before.projects} if before else {}
+    tokens = {one.project.id: _adopted(one, known.get(one.project.id, {})) for one in projects.worlds()}
+    of_home = tokens.pop(home.project.id)
+    write_record(home.state_folder, Record(home.url, port, *this_process(), of_home, tokens))
+
+
+def _adopted(world: World, known: Mapping[str, str]) -> dict[str, str]:
+    """The tokens of all who can sign in to a project, by role or email."""
+    tokens = {}
     with world.store.transaction():
-        for role, principal in identities.ROLES.items():
-            world.access.revoke_purpose(f"role {role}")
-            if role in tokens:
-                world.access.adopt(tokens[role], principal, f"role {role}")
-            else:
-                tokens[role] = world.access.mint(principal, f"role {role}")
-    write_record(world.state_folder, Record(world.url, port, pid, started, tokens))
+        for who, principal in world.project.principals.items():
+            world.access.revoke_purpose(f"role {who}")
+            if who in known:
+                world.access.adopt(known[who], principal, f"role {who}")
+            tokens[who] = known.get(who) or world.access.mint(principal, f"role {who}")
+    return tokens
 
 
 def _hold(state_folder: Path) -> TextIO:

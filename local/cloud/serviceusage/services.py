@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from .. import bodies, documents, identities
+from .. import bodies, documents
 from ..wire import Call, Reply, Route, invalid_argument, permission_denied
 from ..world import World, disabled_apis
 
@@ -44,7 +44,7 @@ def routes(world: World) -> list[Route]:
 
     def batch_get(call: Call) -> Reply:
         world.access.require(call.principal, "serviceusage.services.get", call.params["project"])
-        names = [_named(name) for name in call.values("names")]
+        names = [_named(world, name) for name in call.values("names")]
         if len(names) > _MOST_AT_ONCE:
             raise invalid_argument(f"At most {_MOST_AT_ONCE} services can be read at once.")
         return Reply(body={"services": [_shown(world, name) for name in names]})
@@ -73,10 +73,10 @@ def routes(world: World) -> list[Route]:
     ]
 
 
-def _named(name: str) -> str:
+def _named(world: World, name: str) -> str:
     """The service of a name in full. Raises 400, 403."""
     match = _NAME.fullmatch(name)
-    if match is None or match[1] not in (identities.PROJECT_ID, identities.PROJECT_NUMBER):
+    if match is None or not world.project.is_called(match[1]):
         raise invalid_argument(f"Invalid service name '{name}': it is projects/PROJECT/services/SERVICE.")
     return _known(match[2])
 
@@ -90,7 +90,7 @@ def _known(name: str) -> str:
 
 
 def _shown(world: World, name: str) -> dict[str, Any]:
-    parent = f"projects/{identities.PROJECT_NUMBER}"
+    parent = f"projects/{world.project.number}"
     return {
         "name": f"{parent}/services/{name}",
         "parent": parent,

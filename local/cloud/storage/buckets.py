@@ -5,17 +5,16 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from .. import identities
 from ..access import policies
 from ..wire import Call, Reply, Route
 from ..world import World
 from . import errors, rules
 from .guard import (
-    BUCKET_OWNERS,
-    OBJECT_OWNERS,
     Guard,
+    bucket_owners,
     check_conditions,
     checked,
+    object_owners,
     page_start,
     page_token,
     refuse_lists,
@@ -70,13 +69,18 @@ class Buckets:
         if not _NAME.fullmatch(name) or name.startswith("goog") or ".." in name:
             raise errors.invalid(f"Invalid bucket name: '{name}'")
         bucket = self._completed(_settable(body), name)
+        if any(one is not self._world and one.store.get(BUCKET, name) for one in self._world.all()):
+            raise errors.conflict(
+                "The requested bucket name is not available. The bucket namespace is shared by all users."
+            )
         with self._store.transaction():
             if self._store.get(BUCKET, name) is not None:
                 raise errors.conflict(
                     "Your previous request to create the named bucket succeeded and you already own it."
                 )
             self._store.put(BUCKET, name, bucket)
-            owners = BUCKET_OWNERS | (OBJECT_OWNERS if is_uniform(bucket) else {})
+            project = self._world.project.id
+            owners = bucket_owners(project) | (object_owners(project) if is_uniform(bucket) else {})
             self._world.policies.seed(policies.bucket_name(name), owners)
         return Reply(body=show_bucket(bucket))
 
@@ -125,7 +129,7 @@ class Buckets:
 
     def service_account(self, call: Call) -> Reply:
         self._guard.project(call, "resourcemanager.projects.get", call.params["project"])
-        email = f"service-{identities.PROJECT_NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
+        email = f"service-{self._world.project.number}@gs-project-accounts.iam.gserviceaccount.com"
         return Reply(body={"kind": "storage#serviceAccount", "email_address": email})
 
     def _change(self, call: Call, *, replace: bool) -> Reply:
@@ -161,7 +165,7 @@ class Buckets:
             "softDeletePolicy": {"retentionDurationSeconds": "604800"},
             **body,
             "name": name,
-            "projectNumber": identities.PROJECT_NUMBER,
+            "projectNumber": self._world.project.number,
             "metageneration": "1",
             "location": location,
             "locationType": kind,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .. import bodies, identities, page_tokens
+from .. import bodies, page_tokens
 from ..access import policies
 from ..wire import ApiError, Call
 from ..world import World
@@ -14,23 +14,35 @@ _PAGES = "storage"
 _PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
 _PUBLIC = {"publicRead", "publicReadWrite", "authenticatedRead"}
 _OWN_KEY = "x-goog-encryption-key"
-_OWNERS = (f"projectEditor:{identities.PROJECT_ID}", f"projectOwner:{identities.PROJECT_ID}")
-_VIEWERS = (f"projectViewer:{identities.PROJECT_ID}",)
-BUCKET_OWNERS = {"roles/storage.legacyBucketOwner": _OWNERS, "roles/storage.legacyBucketReader": _VIEWERS}
-OBJECT_OWNERS = {"roles/storage.legacyObjectOwner": _OWNERS, "roles/storage.legacyObjectReader": _VIEWERS}
-"""Access to a new bucket and its objects: by the bucket's policy where access is uniform, and by each
-object's own access control list where it is not."""
+
+
+def bucket_owners(project: str) -> dict[str, tuple[str, ...]]:
+    """Who has access to a new bucket of a project."""
+    return _owners(project, "Bucket")
+
+
+def object_owners(project: str) -> dict[str, tuple[str, ...]]:
+    """Who has access to its objects: by the bucket's policy where access is uniform, and by each object's own access
+    control list where it is not."""
+    return _owners(project, "Object")
+
+
+def _owners(project: str, noun: str) -> dict[str, tuple[str, ...]]:
+    return {
+        f"roles/storage.legacy{noun}Owner": (f"projectEditor:{project}", f"projectOwner:{project}"),
+        f"roles/storage.legacy{noun}Reader": (f"projectViewer:{project}",),
+    }
 
 
 class Guard:
     def __init__(self, world: World) -> None:
-        self._access, self._store = world.access, world.store
+        self._access, self._store, self._world = world.access, world.store, world
 
     def project(self, call: Call, permission: str, project: str) -> None:
         """Raises 400 for a missing project, 403 unless granted on it."""
         if not project:
             raise errors.required("project")
-        known = project in (identities.PROJECT_ID, identities.PROJECT_NUMBER)
+        known = self._world.project.is_called(project)
         if not known or not self._access.granted(call.principal, permission):
             raise errors.forbidden(call.principal, permission, "project")
 
@@ -39,7 +51,7 @@ class Guard:
         control list is by default."""
         of_objects = permission.startswith("storage.objects.")
         listed = of_objects and not is_uniform(self._store.get(BUCKET, bucket) or {})
-        more = OBJECT_OWNERS if listed else {}
+        more = object_owners(self._world.project.id) if listed else {}
         if not self._access.granted(call.principal, permission, policies.bucket_name(bucket), more=more):
             raise errors.forbidden(call.principal, permission, "object" if of_objects else "bucket")
 

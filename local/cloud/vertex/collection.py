@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from .. import document_filters, documents, identities
+from .. import document_filters, documents
 from ..clock import timestamp
 from ..document_filters import Function
 from ..documents import Body, Pages
 from ..filter_fields import FilterFields
+from ..identities import Project
 from ..wire import Call, Reply, Route, aborted, invalid_argument, not_found, unimplemented
 from ..world import World
 from . import operations
@@ -82,7 +83,7 @@ class Collection:
         """The full name of what the call's collection belongs to."""
         above = self.kind.path.rpartition("/")[0]
         filled = re.sub(r"\{(\w+)\}", lambda match: call.params[match[1]], above)
-        return location_name(call.params["location"]) + filled
+        return location_name(self.world.project, call.params["location"]) + filled
 
     def name(self, parent: str, resource_id: str) -> str:
         return f"{parent}/{self.kind.path.rpartition('/')[2]}/{resource_id}"
@@ -118,7 +119,7 @@ class Collection:
         self, call: Call, target: str, metadata: str = "DeleteOperationMetadata", response: str = "Empty"
     ) -> Reply:
         """The operation of what is done already to the resource with this full name. Within a transaction."""
-        parent = location_name(call.params["location"])
+        parent = location_name(self.world.project, call.params["location"])
         return operations.done(self.world, call.params["version"], parent, target, metadata, response)
 
 
@@ -209,6 +210,6 @@ class Documents(Collection):
         return self.keep({**body, "etag": str(max(milliseconds, int(etag) + 1))})
 
 
-def canonical(name: str) -> str:
+def canonical(project: Project, name: str) -> str:
     """A full resource name with the project's number, whatever was sent."""
-    return re.sub(rf"^projects/{re.escape(identities.PROJECT_ID)}/", f"projects/{identities.PROJECT_NUMBER}/", name)
+    return re.sub(rf"^projects/{re.escape(project.id)}/", f"projects/{project.number}/", name)

@@ -2,23 +2,23 @@
 
 import re
 
-from .. import identities
+from ..identities import Project
 from ..supply import machines
 from ..wire import Call, invalid_argument
 
 CLUSTER_ID = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
-def location_name(location: str) -> str:
-    return f"projects/{identities.PROJECT_NUMBER}/locations/{location}"
+def location_name(project: Project, location: str) -> str:
+    return f"projects/{project.number}/locations/{location}"
 
 
-def cluster_name(location: str, cluster_id: str) -> str:
-    return f"{location_name(location)}/persistentResources/{cluster_id}"
+def cluster_name(project: Project, location: str, cluster_id: str) -> str:
+    return f"{location_name(project, location)}/persistentResources/{cluster_id}"
 
 
-def job_name(location: str, job_id: str) -> str:
-    return f"{location_name(location)}/customJobs/{job_id}"
+def job_name(project: Project, location: str, job_id: str) -> str:
+    return f"{location_name(project, location)}/customJobs/{job_id}"
 
 
 def location_of(name: str) -> str:

@@ -198,7 +198,7 @@ class Operations:
         operation = Operation(**found) if found else None
         resource = call.params.get("resource")
         if operation is None or (resource is not None and id_of(operation.target) != resource):
-            name = f"{location_name(location)}/operations/{call.params['operation']}"
+            name = f"{location_name(self._world.project, location)}/operations/{call.params['operation']}"
             raise not_found(f"Operation {name} not found.")
         return operation
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..documents import Body
+from ..identities import Project
 from ..store import Store
 from . import conditions
 from .collection import Kind
@@ -65,13 +66,13 @@ class ResourceTable:
                 f"CREATE INDEX IF NOT EXISTS {self.table}_alive ON {self.table} (number) WHERE work IS NOT NULL"
             )
 
-    def new_name(self, store: Store, location: str) -> tuple[int, str]:
+    def new_name(self, store: Store, project: Project, location: str) -> tuple[int, str]:
         """The number of a new resource, and its full name."""
         number = store.next_id(self.table)
-        return number, self.full_name(location, str(self.first + number))
+        return number, self.full_name(project, location, str(self.first + number))
 
-    def full_name(self, location: str, resource_id: str) -> str:
-        return f"{location_name(location)}{self.kind.path}/{resource_id}"
+    def full_name(self, project: Project, location: str, resource_id: str) -> str:
+        return f"{location_name(project, location)}{self.kind.path}/{resource_id}"
 
     def put(self, store: Store, entry: Entry, cluster: str | None = None) -> None:
         """Write a resource, new or changed. `cluster` is the id of the persistent resource it uses."""

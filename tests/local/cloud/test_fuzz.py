@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from local.cloud.nodes.spec import Status
+from local.cloud.projects import Projects
 from local.cloud.server import control
 from local.cloud.server.app import build_app
 from local.cloud.server.main import load_services
@@ -37,10 +38,11 @@ class Client:
 
     def __init__(self, calling: Calling) -> None:
         self.calling, services = calling, load_services()
-        self._app = build_app(calling.world, services)
+        projects = Projects(calling.world)
+        self._app = build_app(projects, services)
         self._token = calling.world.access.mint("user:owner@slipway.example", "fuzz")
         served = [route for service in services for route in service.routes(calling.world)]
-        served += control.routes(calling.world, services)
+        served += control.routes(projects, services)
         self.routes = [route for route in served if not route.template.endswith(UNLIKE)]
 
     def send(self, request: Sent) -> tuple[int, bytes]:

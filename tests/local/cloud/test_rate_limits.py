@@ -9,12 +9,13 @@ from local.cloud.rate_limits import Limits
 from local.cloud.settings import Settings
 from local.cloud.wire import ApiError
 
+NUMBER = "100000000001"
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 
 
 def test_sixty_submissions_a_minute_and_region_by_default() -> None:
     clock = ManualClock(START)
-    limits = Limits(clock, Settings)
+    limits = Limits(clock, Settings, NUMBER)
     for second in range(60):
         limits.take("submit", "us-central1")
         clock.advance(0.5 if second < 59 else 0)
@@ -29,7 +30,7 @@ def test_sixty_submissions_a_minute_and_region_by_default() -> None:
 
 def test_the_window_slides() -> None:
     clock = ManualClock(START)
-    limits = Limits(clock, lambda: Settings(submissions_per_minute=2))
+    limits = Limits(clock, lambda: Settings(submissions_per_minute=2), NUMBER)
     limits.take("submit", "r")
     clock.advance(40)
     limits.take("submit", "r")
@@ -40,6 +41,6 @@ def test_the_window_slides() -> None:
 
 
 def test_zero_is_no_limit() -> None:
-    limits = Limits(ManualClock(START), lambda: Settings(submissions_per_minute=0))
+    limits = Limits(ManualClock(START), lambda: Settings(submissions_per_minute=0), NUMBER)
     for _ in range(1000):
         limits.take("submit", "r")

@@ -59,7 +59,7 @@ class PersistentResources(Collection):
         if account:
             self.world.access.require_act_as(call.principal, account)
         apply_due(self.world)
-        name = cluster_name(location, cluster_id)
+        name = cluster_name(self.world.project, location, cluster_id)
         with self.world.store.transaction():
             if records.get(self.world.store, name):
                 raise already_exists(f"The PersistentResource {name} already exists.")
@@ -81,7 +81,7 @@ class PersistentResources(Collection):
         since = self.hidden_since(call) or "9"
 
         def page(after: str, size: int) -> tuple[Sequence[Body], str]:
-            found, more = records.page(self.world.store, location, after, size)
+            found, more = records.page(self.world, location, after, size)
             return [self._answer(cluster) for cluster in found if cluster.create_time < since], more
 
         return self.listed(call, page)
@@ -101,7 +101,7 @@ class PersistentResources(Collection):
                     why = f"The persistent resource {cluster.id} was deleted."
                     ended = job_life.cancelled(job, job.run, now, why)
                     jobs.keep(self.world, job.run, ended)
-            operation = self._start(call, location_name(location), cluster.name, "Delete")
+            operation = self._start(call, location_name(self.world.project, location), cluster.name, "Delete")
             records.put(self.world.store, life.deleted(cluster, operation.name, now, self.world.settings))
         # One that nothing holds back is gone at once, and the answer says so.
         apply_due(self.world)

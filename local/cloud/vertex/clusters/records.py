@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ...store import Store
 from ...supply.shape import Shape, shape_of
+from ...world import World
 from ..names import id_of, location_name, location_of
 
 State = Literal["PROVISIONING", "RUNNING", "STOPPING", "ERROR", "REBOOTING", "UPDATING"]
@@ -148,14 +149,16 @@ def remove(store: Store, name: str) -> None:
     store.delete(_KIND, name)
 
 
-def every(store: Store, region: str | None = None) -> list[Cluster]:
-    """All clusters, or those of a region, oldest first."""
-    prefix = f"{location_name(region)}/persistentResources/" if region else ""
+def every(store: Store, place: str = "") -> list[Cluster]:
+    """All clusters, or those of a location (by its full name), oldest first."""
+    prefix = f"{place}/persistentResources/" if place else ""
     return [_read(text) for _, text in store.texts(_KIND, prefix)]
 
 
-def page(store: Store, region: str, after: str, size: int) -> tuple[list[Cluster], str]:
-    documents, more = store.page(_KIND, f"{location_name(region)}/persistentResources/", after, size)
+def page(world: World, region: str, after: str, size: int) -> tuple[list[Cluster], str]:
+    documents, more = world.store.page(
+        _KIND, f"{location_name(world.project, region)}/persistentResources/", after, size
+    )
     return [load(document) for _, document in documents], more
 
 

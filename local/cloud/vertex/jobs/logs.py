@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from ... import identities
 from ...clock import timestamp
 from ...logging.entries import write
 from ...nodes import logfile
@@ -73,7 +72,7 @@ def _write(world: World, run: Run, replica: str, lines: list[Line], service: boo
     log = "ml.googleapis.com%2F" + run.id if service else replica
     # A trial's lines are its tuning job's: `gcloud ai hp-tuning-jobs stream-logs` finds them by this label alone.
     job = run.tuning or run.id
-    resource = {"type": "ml_job", "labels": {"job_id": job, "project_id": identities.PROJECT_ID, "task_name": task}}
+    resource = {"type": "ml_job", "labels": {"job_id": job, "project_id": world.project.id, "task_name": task}}
     labels = {
         "ml.googleapis.com/job_id/log_area": "root",
         "ml.googleapis.com/task_name": replica,
@@ -84,7 +83,7 @@ def _write(world: World, run: Run, replica: str, lines: list[Line], service: boo
         | ({"jsonPayload": line.fields} if line.fields is not None else {"textPayload": line.text})
         for line in lines
     ]
-    write(world, f"projects/{identities.PROJECT_ID}/logs/{log}", resource, entries)
+    write(world, f"projects/{world.project.id}/logs/{log}", resource, entries)
 
 
 def _position(run: Run, replica: Replica) -> str:

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ... import identities, images
+from ... import images
 from ...endpoints import cloud_variables
+from ...identities import Project
 from ...nodes import environment, mounts
 from ...nodes.environment import Place
 from ...nodes.mounts import Mount
@@ -57,7 +58,13 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
     packages = tuple(package["packageUris"]) if package else ()
     places = {item: Place(item.index, item.number, item.host, item.port, item.open_port) for item in run.replicas}
     variables = environment.variables(
-        list(places.values()), places[replica], job_id=run.id, region=run.region, spec=spec, trial=run.trial
+        list(places.values()),
+        places[replica],
+        project=world.project.number,
+        job_id=run.id,
+        region=run.region,
+        spec=spec,
+        trial=run.trial,
     )
     if run.trial:
         variables["CLOUD_ML_HP_METRIC_FILE"] = str(metrics_folder(world, run.id) / replica.name / METRICS)
@@ -66,7 +73,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         name=replica.name,
         url=world.url,
         host=replica.host,
-        identity=_identity(run, replica, pool["machineSpec"]["machineType"], token),
+        identity=_identity(world.project, run, replica, pool["machineSpec"]["machineType"], token),
         image=image,
         image_folder=str(_image_cache(world, run)),
         environment_folder=str(job_folder(world, run) / str(run.attempt) / "environments" / key),
@@ -75,7 +82,7 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         command=() if package else tuple(container.get("command", ())),
         args=tuple(task.get("args", ())),
         # The job's token as well as the endpoints, so that each client of ours finds the cloud from inside a job.
-        variables=cloud_variables(world.url, token) | variables,
+        variables=cloud_variables(world.url, token, world.project.id) | variables,
         user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
         threads=_threads(world, run),
         grace_s=world.settings.kill_grace_seconds,
@@ -109,12 +116,12 @@ def _mounts(world: World, pool: Mapping[str, Any]) -> tuple[Mount, ...]:
     )
 
 
-def _identity(run: Run, replica: Replica, machine_type: str, token: str) -> Identity:
+def _identity(project: Project, run: Run, replica: Replica, machine_type: str, token: str) -> Identity:
     number = int(hashlib.sha256(f"{run.name}/{run.attempt}/{replica.name}".encode()).hexdigest()[:15], 16)
     return Identity(
         email=run.email,
-        project_id=identities.PROJECT_ID,
-        project_number=identities.PROJECT_NUMBER,
+        project_id=project.id,
+        project_number=project.number,
         region=run.region,
         instance_id=str(number),
         machine_type=machine_type,

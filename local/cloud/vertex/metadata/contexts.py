@@ -1,5 +1,7 @@
 """The methods of contexts: what is in them, and their children."""
 
+from collections.abc import Sequence
+
 from ...wire import Call, Reply, Route, invalid_argument
 from ...world import World
 from ..collection import Documents, canonical
@@ -29,7 +31,7 @@ class Contexts(Nodes):
         with self.world.store.transaction():
             context = self.find(self.named(call))["name"]
             for field, nodes in self._members.items():
-                for name in map(canonical, body.get(field, ())):
+                for name in self._named(body.get(field, ())):
                     links.join(self.world.store, context, nodes.find(name)["name"])
         return Reply(body={})
 
@@ -37,7 +39,7 @@ class Contexts(Nodes):
         body = self.entered(call, "AddContextChildrenRequest")
         with self.world.store.transaction():
             parent = self.find(self.named(call))["name"]
-            for name in map(canonical, body.get("childContexts", ())):
+            for name in self._named(body.get("childContexts", ())):
                 child = self.find(name)
                 parents = list(child.get("parentContexts", ()))
                 if parent in parents:
@@ -53,7 +55,7 @@ class Contexts(Nodes):
         body = self.entered(call, "RemoveContextChildrenRequest")
         with self.world.store.transaction():
             parent = self.find(self.named(call))["name"]
-            for name in map(canonical, body.get("childContexts", ())):
+            for name in self._named(body.get("childContexts", ())):
                 child = self.find(name)
                 parents = [other for other in child.get("parentContexts", ()) if other != parent]
                 self.keep({**child, "parentContexts": parents})
@@ -64,6 +66,9 @@ class Contexts(Nodes):
         members = links.members(self.world.store, self.find(self.named(call))["name"])
         events = [item for item in links.events(self.world.store) if {item["artifact"], item["execution"]} <= members]
         return self.graph(call, members, members, events)
+
+    def _named(self, names: Sequence[str]) -> list[str]:
+        return [canonical(self.world.project, name) for name in names]
 
     def _ancestors(self, name: str) -> set[str]:
         found: set[str] = set()

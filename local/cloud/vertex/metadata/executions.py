@@ -26,7 +26,9 @@ class Executions(Nodes):
             for event in body.get("events", ()):
                 if "type" not in event:
                     raise invalid_argument("The type of an event is required: INPUT or OUTPUT.")
-                artifact = Documents(self.world, ARTIFACT).find(canonical(event.get("artifact", "")))["name"]
+                artifact = Documents(self.world, ARTIFACT).find(
+                    canonical(self.world.project, event.get("artifact", ""))
+                )["name"]
                 moment = event.get("eventTime", self.world.now())
                 known = {"artifact": artifact, "execution": execution, "eventTime": moment}
                 links.record(self.world.store, {**event, **known})

@@ -29,7 +29,7 @@ def check(world: World, spec: Mapping[str, Any]) -> None:
         return
     for field, schema in (("experiment", _EXPERIMENT), ("experimentRun", _RUN)):
         if field in spec:
-            found = Documents(world, CONTEXT).look(canonical(spec[field]))
+            found = Documents(world, CONTEXT).look(canonical(world.project, spec[field]))
             if found is None:
                 raise not_found(f"The {schema.removeprefix('system.')} {spec[field]} does not exist.")
             if found.get("schemaTitle") != schema:
@@ -44,9 +44,9 @@ def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
     if "experiment" not in spec:
         return dict(spec)
     contexts = Documents(world, CONTEXT)
-    experiment = canonical(spec["experiment"])
+    experiment = canonical(world.project, spec["experiment"])
     if "experimentRun" in spec:
-        run = canonical(spec["experimentRun"])
+        run = canonical(world.project, spec["experimentRun"])
     else:
         title = _run_title(experiment, display_name, job)
         run = f"{experiment}-{title}"

@@ -42,7 +42,7 @@ class Nodes(Documents):
         self.enter(call, "list")
         functions: Mapping[str, Function] = {
             "in_context": self._in_contexts,
-            "parent_contexts": _below,
+            "parent_contexts": self._below,
             "child_contexts": self._above,
         }
         check(self.world, self.parent(call))
@@ -100,21 +100,20 @@ class Nodes(Documents):
         )
 
     def _in_contexts(self, contexts: Sequence[str]) -> Test:
-        found = [links.members(self.world.store, canonical(context)) for context in contexts]
+        found = [links.members(self.world.store, canonical(self.world.project, context)) for context in contexts]
         return lambda body: all(body["name"] in names for names in found)
+
+    def _below(self, parents: Sequence[str]) -> Test:
+        """Contexts with all the named parents."""
+        wanted = {canonical(self.world.project, parent) for parent in parents}
+        return lambda body: wanted <= set(body.get("parentContexts", ()))
 
     def _above(self, children: Sequence[str]) -> Test:
         """Contexts that all the named ones have for a parent."""
         parents = []
         for child in children:
-            found = Documents(self.world, CONTEXT).look(canonical(child))
+            found = Documents(self.world, CONTEXT).look(canonical(self.world.project, child))
             if found is None:
                 raise not_found(f"The Context {child} does not exist.")
             parents.append(set(found.get("parentContexts", ())))
         return lambda body: all(body["name"] in names for names in parents)
-
-
-def _below(parents: Sequence[str]) -> Test:
-    """Contexts with all the named parents."""
-    wanted = {canonical(parent) for parent in parents}
-    return lambda body: wanted <= set(body.get("parentContexts", ()))

@@ -47,7 +47,7 @@ class Models(Entries):
                 result, error = {"model": made["name"], "modelVersionId": made["versionId"]}, None
             except UnusableError as unusable:
                 result, error = {}, {"code": _INVALID_ARGUMENT, "message": str(unusable)}
-            parent, kind = result.get("model", location_name(location)), "UploadModel"
+            parent, kind = result.get("model", location_name(self.world.project, location)), "UploadModel"
             metadata, response = f"{kind}OperationMetadata", f"{kind}Response"
             version = call.params["version"]
             return operations.done(self.world, version, parent, parent, metadata, response, result=result, error=error)
@@ -112,7 +112,7 @@ class Models(Entries):
     def _version(self, call: Call, location: str) -> Model:
         """The version that a path names, by id or alias, or the model's default one. Raises 404."""
         model_id, _, reference = call.params["resource"].partition("@")
-        return records.find(self.world, MODELS.full_name(location, model_id), reference)
+        return records.find(self.world, MODELS.full_name(self.world.project, location, model_id), reference)
 
 
 def _named(version: Model) -> Model:

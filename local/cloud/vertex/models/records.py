@@ -79,7 +79,7 @@ def check(world: World, location: str, names: Iterable[str]) -> None:
     """Raises 404 for a model, as `…/models/ID` or `…/models/ID@VERSION`, that there is not."""
     for name in names:
         model_id, _, reference = id_of(name).partition("@")
-        find(world, MODELS.full_name(location, model_id), reference)
+        find(world, MODELS.full_name(world.project, location, model_id), reference)
 
 
 def versions(world: World, name: str) -> list[Model]:
@@ -128,14 +128,14 @@ def remove(world: World, name: str) -> None:
 def _entry(world: World, location: str, model_id: str, parent: str) -> Entry:
     """The model that a version is added to: that of the parent, or one that is to be."""
     if parent:
-        name = MODELS.full_name(location, id_of(parent).partition("@")[0])
+        name = MODELS.full_name(world.project, location, id_of(parent).partition("@")[0])
         found = MODELS.get(world.store, name)
         if found is None:
             raise not_found(f"The Model {name} does not exist.")
         return found
-    number, name = MODELS.new_name(world.store, location)
+    number, name = MODELS.new_name(world.store, world.project, location)
     if model_id:
-        name = MODELS.full_name(location, model_id)
+        name = MODELS.full_name(world.project, location, model_id)
         if MODELS.get(world.store, name) is not None:
             raise already_exists(f"The Model {name} already exists; name it as parent model to add a version.")
     return Entry(number, {"name": name}, {"last": 0})

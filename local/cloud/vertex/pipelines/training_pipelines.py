@@ -80,7 +80,7 @@ class TrainingPipelines(Entries):
         return made.body["name"], made.body["state"]
 
     def _made(self, location: str, body: Mapping[str, Any], work: Mapping[str, Any], state: str) -> Entry:
-        number, name = PIPELINES.new_name(self.world.store, location)
+        number, name = PIPELINES.new_name(self.world.store, self.world.project, location)
         now = self.world.now()
         shown = {
             **body,
@@ -96,7 +96,7 @@ class TrainingPipelines(Entries):
 
     def _check_parent(self, location: str, parent: str) -> None:
         if parent:
-            name = MODELS.full_name(location, id_of(parent).partition("@")[0])
+            name = MODELS.full_name(self.world.project, location, id_of(parent).partition("@")[0])
             if MODELS.get(self.world.store, name) is None:
                 raise not_found(f"The Model {name} does not exist.")
 

@@ -12,6 +12,7 @@ from ..clusters import records as clusters
 from ..clusters.records import Cluster
 from ..jobs import table as jobs
 from ..jobs.records import Job, Run, running_s
+from ..names import location_name
 
 
 def supply(world: World, region: str, now: datetime, *, leaving: bool = True) -> Supply:
@@ -23,7 +24,7 @@ def supply(world: World, region: str, now: datetime, *, leaving: bool = True) ->
         return Supply()
     used: Counter[tuple[str, Strategy]] = Counter()
     reserved: Counter[str] = Counter()
-    for cluster in clusters.every(world.store, region):
+    for cluster in clusters.every(world.store, location_name(world.project, region)):
         used += machines(cluster)
     for job in jobs.started(world.store, region):
         run = job.run

@@ -41,7 +41,7 @@ def serve(world: World, region: str, cluster_id: str | None, now: datetime) -> N
     if cluster_id is None:
         serve_region(world, region, now)
         return
-    cluster = clusters.get(world.store, cluster_name(region, cluster_id))
+    cluster = clusters.get(world.store, cluster_name(world.project, region, cluster_id))
     if cluster:
         serve_cluster(world, cluster, now)
 

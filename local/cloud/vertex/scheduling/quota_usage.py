@@ -12,13 +12,14 @@ from ..clusters import records as clusters
 from ..jobs import strategies
 from ..jobs import table as jobs
 from ..jobs.records import Demand, Run, demands_of
+from ..names import location_name
 from . import reservations
 
 
 def in_use(world: World, region: str) -> Counter[str]:
     """Metric to amount: machines of clusters, and of jobs that have machines of their own."""
     used: Counter[str] = Counter()
-    for cluster in clusters.every(world.store, region):
+    for cluster in clusters.every(world.store, location_name(world.project, region)):
         used += drawn(cluster.machines())
     for job in jobs.started(world.store, region):
         if job.run and job.run.cluster is None:

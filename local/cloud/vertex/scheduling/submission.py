@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import identities
 from ...quotas import limits
 from ...supply import records as scenarios
 from ...wire import failed_precondition, not_found, resource_exhausted
@@ -63,7 +62,7 @@ def admit(
         email = _admit_to_pool(world, location, cluster_id, declared, root)
     else:
         _admit_on_own_machines(world, location, spec, root)
-        email = spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
+        email = spec.get("serviceAccount") or world.project.custom_code_agent
     if spec.get("serviceAccount"):
         _check_account(world, principal, spec["serviceAccount"])
     experiment_runs.check(world, spec)
@@ -87,7 +86,7 @@ def submit(
     """
     store, spec, now = world.store, declared["jobSpec"], world.now()
     number = store.next_id("customJob")
-    name = job_name(location, str(_FIRST_ID + number))
+    name = job_name(world.project, location, str(_FIRST_ID + number))
     cluster_id = spec.get("persistentResourceId")
     scheduling, strategy = spec.get("scheduling", {}), strategies.strategy_of(spec)
     run = Run(
@@ -128,7 +127,7 @@ def cancel(world: World, name: str, message: str) -> None:
 def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:
     """Check a job against the cluster it names; the service account it will run as. Raises 400, 404, 429."""
     spec = body["jobSpec"]
-    cluster = clusters.get(world.store, cluster_name(location, cluster_id))
+    cluster = clusters.get(world.store, cluster_name(world.project, location, cluster_id))
     if cluster is None:
         raise not_found("The PersistentResource does not exist.")
     if not cluster.takes_jobs:
@@ -143,7 +142,9 @@ def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[s
         if placement.place(demands, cluster.pools, used) is None:
             raise resource_exhausted(f"The PersistentResource {cluster.name} has too few free replicas.")
     return (
-        spec.get("serviceAccount") or cluster.service_account_spec.get("serviceAccount") or identities.CUSTOM_CODE_AGENT
+        spec.get("serviceAccount")
+        or cluster.service_account_spec.get("serviceAccount")
+        or world.project.custom_code_agent
     )
 
 
@@ -151,7 +152,7 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
     """The caller may run jobs as the account, and it exists. Raises 403, 400."""
     if principal is not None:
         world.access.require_act_as(principal, email)
-    if identities.is_of_project(email) and world.store.get("serviceAccount", email) is None:
+    if world.project.owns(email) and world.store.get("serviceAccount", email) is None:
         raise failed_precondition(f"Service account {email} does not exist.")
 
 

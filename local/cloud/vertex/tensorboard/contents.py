@@ -98,7 +98,7 @@ class Contents(Documents):
         made = []
         with self.world.store.transaction():
             for request in requests:
-                parent = canonical(request.get("parent", "")) or experiment
+                parent = canonical(self.world.project, request.get("parent", "")) or experiment
                 if parent != experiment and not parent.startswith(f"{experiment}/runs/"):
                     raise invalid_argument(f'The parent "{parent}" is not in {experiment}.')
                 made.append(self.made(parent, request.get(self._id, ""), request.get(field, {})))

@@ -30,7 +30,7 @@ class Experiments(Contents):
         body = MESSAGES.parse(call.params["version"], "WriteTensorboardExperimentDataRequest", call.object())
         with self.world.store.transaction():
             for request in body.get("writeRunDataRequests", []):
-                run = canonical(request.get("tensorboardRun", ""))
+                run = canonical(self.world.project, request.get("tensorboardRun", ""))
                 if not run.startswith(f"{experiment}/runs/"):
                     raise invalid_argument(f'The run "{run}" is not in {experiment}.')
                 TimeSeries(self.world).write(run, request.get("timeSeriesData", []))

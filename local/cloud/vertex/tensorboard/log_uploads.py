@@ -32,7 +32,7 @@ def check(world: World, location: str, spec: Mapping[str, Any]) -> None:
     """Raises 404 for a tensorboard that is not there, 400 for one in another region."""
     if "tensorboard" not in spec:
         return
-    name = canonical(spec["tensorboard"])
+    name = canonical(world.project, spec["tensorboard"])
     if Documents(world, TENSORBOARD).look(name) is None:
         raise not_found(f"The Tensorboard {spec['tensorboard']} does not exist.")
     if location_of(name) != location:
@@ -43,7 +43,11 @@ def expect(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
     """A new job (by full name) will write logs, if its spec says where. Within a transaction."""
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
     if "tensorboard" in spec and prefix:
-        body = {"tensorboard": canonical(spec["tensorboard"]), "logs": f"{prefix}/logs/", "title": display_name}
+        body = {
+            "tensorboard": canonical(world.project, spec["tensorboard"]),
+            "logs": f"{prefix}/logs/",
+            "title": display_name,
+        }
         world.store.put(_WAITING, job, {**body, "seen": {}})
 
 

@@ -64,7 +64,7 @@ class Tensorboards(Documents):
         self.enter(call, "batchRead", TIME_SERIES.rate, "tensorboardTimeSeries")
         log_uploads.catch_up(self.world)
         board = self.find(self.named(call))["name"]
-        names = [canonical(name) for name in call.values("timeSeries")]
+        names = [canonical(self.world.project, name) for name in call.values("timeSeries")]
         if len(names) > _MOST_READ_AT_ONCE:
             raise invalid_argument(f"At most {_MOST_READ_AT_ONCE} time series can be read at once.")
         for name in names:

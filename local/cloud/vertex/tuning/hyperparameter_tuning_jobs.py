@@ -71,7 +71,7 @@ def submit(
     Raises 400, 403, 404, 429.
     """
     email = submission.admit(world, principal, location, _job(declared, declared["trialJobSpec"]), root)
-    number, name = TUNING_JOBS.new_name(world.store, location)
+    number, name = TUNING_JOBS.new_name(world.store, world.project, location)
     made = Tuning(number, {**declared, "name": name, "createTime": world.now()}, email, "JOB_STATE_QUEUED")
     entry = entry_of(made, world.now())
     TUNING_JOBS.put(world.store, entry, declared["trialJobSpec"].get("persistentResourceId"))

@@ -123,7 +123,7 @@ def _cluster_is_away(world: World, tuning: Tuning) -> bool:
     cluster_id = tuning.declared["trialJobSpec"].get("persistentResourceId")
     if not cluster_id:
         return False
-    cluster = clusters.get(world.store, cluster_name(tuning.name.split("/")[3], cluster_id))
+    cluster = clusters.get(world.store, cluster_name(world.project, tuning.name.split("/")[3], cluster_id))
     return cluster is not None and cluster.state == "REBOOTING"
 
 

@@ -14,7 +14,7 @@ from google.cloud import aiplatform_v1, secretmanager, storage
 
 from local.cloud.access import keys
 from local.cloud.access.keys import Keys
-from local.cloud.identities import ROLES
+from local.cloud.identities import HOME, ROLES
 from tests.local.conftest import LocalCloud
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -22,7 +22,7 @@ SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 
 @pytest.fixture
 def owner(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> LocalCloud:
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(keys.write(cloud.state, "owner", cloud.url)))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(keys.write(cloud.state, HOME, "owner", cloud.url)))
     return cloud
 
 
@@ -49,9 +49,9 @@ def test_clients_find_credentials_by_themselves(owner: LocalCloud) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_key_is_the_role_s_and_no_other_s(cloud: LocalCloud, role: str) -> None:
-    key = json.loads(keys.write(cloud.state, role, cloud.url).read_text())
-    other = json.loads(keys.write(cloud.state, "owner" if role != "owner" else "deployer", cloud.url).read_text())
-    found = Keys(cloud.state)
+    key = json.loads(keys.write(cloud.state, HOME, role, cloud.url).read_text())
+    other = json.loads(keys.write(cloud.state, HOME, "owner" if role != "owner" else "deployer", cloud.url).read_text())
+    found = Keys(cloud.state, lambda: HOME)
     assert found.principal(signed(key)) == ROLES[role]
     assert found.principal(signed(other, iss=key["client_email"])) is None
     assert found.principal(signed(key, exp=1)) is None
@@ -60,8 +60,8 @@ def test_a_key_is_the_role_s_and_no_other_s(cloud: LocalCloud, role: str) -> Non
 
 
 def test_what_no_key_signed_is_refused(cloud: LocalCloud, tmp_path: Path) -> None:
-    strange = json.loads(keys.write(tmp_path, "owner", cloud.url).read_text())
-    keys.write(cloud.state, "owner", cloud.url)
+    strange = json.loads(keys.write(tmp_path, HOME, "owner", cloud.url).read_text())
+    keys.write(cloud.state, HOME, "owner", cloud.url)
     text = signed(strange)
     asked = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": text}
     answer = requests.post(cloud.url + keys.TOKEN_PATH, data=asked, timeout=30)
@@ -71,19 +71,19 @@ def test_what_no_key_signed_is_refused(cloud: LocalCloud, tmp_path: Path) -> Non
 
 
 def test_a_key_s_file_is_its_owner_s_alone_and_stays_the_same(tmp_path: Path) -> None:
-    file = keys.write(tmp_path, "deployer", "http://127.0.0.1:1")
+    file = keys.write(tmp_path, HOME, "deployer", "http://127.0.0.1:1")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     before = json.loads(file.read_text())
-    after = json.loads(keys.write(tmp_path, "deployer", "http://127.0.0.1:2").read_text())
+    after = json.loads(keys.write(tmp_path, HOME, "deployer", "http://127.0.0.1:2").read_text())
     assert after == before | {"token_uri": "http://127.0.0.1:2/token"}
     file.write_text("{}")
-    assert json.loads(keys.write(tmp_path, "deployer", "http://127.0.0.1:2").read_text())["private_key"]
+    assert json.loads(keys.write(tmp_path, HOME, "deployer", "http://127.0.0.1:2").read_text())["private_key"]
     assert [path.name for path in file.parent.iterdir()] == ["deployer.json"]
 
 
 def test_a_key_whose_file_is_gone_opens_nothing(tmp_path: Path) -> None:
-    file = keys.write(tmp_path, "owner", "http://127.0.0.1:1")
-    found, text = Keys(tmp_path), signed(json.loads(file.read_text()))
+    file = keys.write(tmp_path, HOME, "owner", "http://127.0.0.1:1")
+    found, text = Keys(tmp_path, lambda: HOME), signed(json.loads(file.read_text()))
     assert found.principal(text) == ROLES["owner"]
     file.unlink()
     assert found.principal(text) is None

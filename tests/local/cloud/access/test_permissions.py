@@ -47,7 +47,7 @@ def test_the_trainer_may_not_write_the_catalog(world: World) -> None:
 def test_a_group_gets_its_roles_from_the_policy_alone(world: World) -> None:
     assert not world.access.granted(ADA, "aiplatform.customJobs.create")
     group = {"roles/aiplatform.user": ["group:ml-engineers@slipway.example"]}
-    world.policies.seed(policies.project_name(), group)
+    world.policies.seed(policies.project_name("slipway-local"), group)
     assert world.access.granted(ADA, "aiplatform.customJobs.create")
     assert not world.access.granted(ADA, "aiplatform.persistentResources.create")
     assert not world.access.granted(f"serviceAccount:{PREVIEWER}", "aiplatform.customJobs.create")
@@ -95,7 +95,7 @@ def test_acting_as_an_account_is_granted_on_it_or_on_the_project(world: World) -
     world.access.require_act_as(ROLES["deployer"], TRAINER)
     with pytest.raises(ApiError, match="act as service_account"):
         world.access.require_act_as(ADA, TRAINER)
-    world.policies.seed(policies.account_name(TRAINER), {"roles/iam.serviceAccountUser": [ADA]})
+    world.policies.seed(policies.account_name("slipway-local", TRAINER), {"roles/iam.serviceAccountUser": [ADA]})
     world.access.require_act_as(ADA, TRAINER)
     with pytest.raises(ApiError):
         world.access.require_act_as(ADA, PREVIEWER)

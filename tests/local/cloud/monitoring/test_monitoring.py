@@ -212,7 +212,7 @@ def test_reading_needs_a_role(calling: Calling) -> None:
     path = f"{SERIES}?filter=metric.type={quote(json.dumps(CPU))}&interval.endTime=2026-11-20T10:00:00Z"
     error = calling.refused("GET", path, role="submitter")
     assert error.code == 403 and "monitoring.timeSeries.list" in str(error)
-    calling.world.policies.seed(project_name(), {"roles/monitoring.viewer": (ada,)})
+    calling.world.policies.seed(project_name("slipway-local"), {"roles/monitoring.viewer": (ada,)})
     assert calling.call("GET", path, role="submitter") == {}
 
 

@@ -10,9 +10,11 @@ from local.cloud.nodes.environment import Place
 SPEC = {"workerPoolSpecs": [], "baseOutputDirectory": {"outputUriPrefix": "gs://b/run/"}}
 PLACES = [Place(0, 0, "127.1.0.1", 2222, 7777), *(Place(1, n, f"127.1.0.{n + 2}", 2222, 7777) for n in range(2))]
 
+NUMBER = "100000000001"
+
 
 def test_a_replica_finds_the_others_and_itself() -> None:
-    found = environment.variables(PLACES, PLACES[2], job_id="7", region="us-central1", spec=SPEC)
+    found = environment.variables(PLACES, PLACES[2], project=NUMBER, job_id="7", region="us-central1", spec=SPEC)
     cluster = json.loads(found["CLUSTER_SPEC"])
     assert cluster["cluster"] == {
         "workerpool0": ["127.1.0.1:2222"],
@@ -28,7 +30,7 @@ def test_a_replica_finds_the_others_and_itself() -> None:
 
 
 def test_the_project_is_its_number_and_outputs_lie_under_the_base() -> None:
-    found = environment.variables(PLACES, PLACES[0], job_id="7", region="us-central1", spec=SPEC)
+    found = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=SPEC)
     assert found["CLOUD_ML_PROJECT_ID"] == "100000000001"
     assert (found["CLOUD_ML_JOB_ID"], found["CLOUD_ML_REGION"]) == ("7", "us-central1")
     assert found["AIP_MODEL_DIR"] == "gs://b/run/model/"
@@ -37,7 +39,7 @@ def test_the_project_is_its_number_and_outputs_lie_under_the_base() -> None:
 
 
 def test_a_single_replica_is_the_chief_and_has_no_tf_config() -> None:
-    found = environment.variables(PLACES[:1], PLACES[0], job_id="7", region="us-central1", spec={})
+    found = environment.variables(PLACES[:1], PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec={})
     assert json.loads(found["CLUSTER_SPEC"])["cluster"] == {"chief": ["127.1.0.1:2222"]}
     assert not {"TF_CONFIG", "RANK", "MASTER_ADDR", "AIP_MODEL_DIR"} & found.keys()
 
@@ -72,6 +74,6 @@ def test_what_a_job_is_told_of_itself_has_letters_as_they_are() -> None:
     """Linux refuses a variable of more than 128 KB, and a job carries up to 32 KB of parameters twice."""
     args = ["é" * 16_000, "é" * 16_000]
     spec = {"workerPoolSpecs": [{"containerSpec": {"args": args}}]}
-    found = environment.variables(PLACES, PLACES[0], job_id="7", region="us-central1", spec=spec)
+    found = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=spec)
     for name in ("CLUSTER_SPEC", "TF_CONFIG"):
         assert len(found[name].encode()) < 80_000 and json.loads(found[name])["job"] == spec

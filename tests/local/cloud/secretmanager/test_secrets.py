@@ -134,7 +134,9 @@ def test_a_role_on_one_secret_opens_that_one(calling: Calling) -> None:
 
 def test_who_sees_secrets_does_not_read_them(calling: Calling) -> None:
     at = made(calling, "hf-token", VALUE)
-    calling.world.policies.seed(project_name(), {"roles/secretmanager.viewer": ("user:ada@slipway.example",)})
+    calling.world.policies.seed(
+        project_name("slipway-local"), {"roles/secretmanager.viewer": ("user:ada@slipway.example",)}
+    )
     assert calling.call("GET", f"{at}/versions/1", role=ADA)["state"] == "ENABLED"
     assert calling.refused("GET", f"{at}/versions/1:access", role=ADA).code == 403
 

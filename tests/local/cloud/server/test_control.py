@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from local.cloud.projects import Projects
 from local.cloud.router import Router
 from local.cloud.server import client, control, daemon
 from tests.local.cloud.calling import Calling
@@ -15,14 +16,14 @@ from tests.local.cloud.calling import Calling
 
 @pytest.fixture
 def controlling(calling: Calling) -> Calling:
-    return replace(calling, router=Router(control.routes(calling.world, ())))
+    return replace(calling, router=Router(control.routes(Projects(calling.world), ())))
 
 
 @pytest.mark.parametrize(
     ("job", "replica", "code", "words"),
     [
         ("none", "workerpool0-0", 404, "No job on machines has the name, id or display name 'none'."),
-        ("twice", "workerpool0-0", 400, "More than one job on machines has the display name 'twice'"),
+        ("twice", "workerpool0-0", 400, "More than one job on machines has the name 'twice'"),
         ("once", "workerpool1-0", 404, "has no replica 'workerpool1-0'; it has workerpool0-0."),
         ("once", "workerpool0-0", 400, "Replica workerpool0-0 of job"),
     ],

@@ -117,5 +117,7 @@ def test_the_vertex_ai_user_role_is_enough_and_needed(calling: Calling) -> None:
     }
     error = calling.refused("POST", f"/v1/{PARENT}/customJobs", sent, role="submitter")
     assert error.code == 403 and "aiplatform.customJobs.create" in str(error)
-    calling.world.policies.seed(project_name(), {"roles/aiplatform.user": (identities.ROLES["submitter"],)})
+    calling.world.policies.seed(
+        project_name("slipway-local"), {"roles/aiplatform.user": (identities.ROLES["submitter"],)}
+    )
     assert calling.call("POST", f"/v1/{PARENT}/customJobs", sent, role="submitter")["name"]

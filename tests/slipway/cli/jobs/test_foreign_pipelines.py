@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.cloud.identities import HOME as HOME_PROJECT
 from local.cloud.store import Store
 from local.cloud.vertex.pipelines.records import PIPELINES
 from local.cloud.vertex.tables import Entry
@@ -52,7 +53,7 @@ def foreign(stack: Stack) -> Iterator[dict[str, str]]:
     store = Store(stack.cloud.state / "cloud.sqlite")
     for what, inputs in ODD.items():
         with store.transaction():
-            number, made[what] = PIPELINES.new_name(store, REGION)
+            number, made[what] = PIPELINES.new_name(store, HOME_PROJECT, REGION)
             PIPELINES.put(store, Entry(number, pipeline(made[what], what, inputs), None))
     store.close()
     yield made

@@ -76,7 +76,7 @@ def test_the_longest_names_still_make_an_id(calling: Calling) -> None:
 def test_user_code_is_told_its_experiment_and_run() -> None:
     place = Place(0, 0, "127.2.0.1", 2222, 7777)
     spec = {"experiment": EXPERIMENT, "experimentRun": f"{EXPERIMENT}-run"}
-    found = variables([place], place, job_id="7", region="us-central1", spec=spec)
+    found = variables([place], place, project="100000000001", job_id="7", region="us-central1", spec=spec)
     assert (found["AIP_EXPERIMENT_NAME"], found["AIP_EXPERIMENT_RUN_NAME"]) == (EXPERIMENT, f"{EXPERIMENT}-run")
-    found = variables([place], place, job_id="7", region="us-central1", spec={})
+    found = variables([place], place, project="100000000001", job_id="7", region="us-central1", spec={})
     assert not [name for name in found if name.startswith("AIP_EXPERIMENT")]

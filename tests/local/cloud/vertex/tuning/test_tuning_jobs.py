@@ -316,7 +316,7 @@ def test_who_may_not_is_told_the_permission(studies: Studies) -> None:
     error = studies.calling.refused("POST", TUNING, tuning_body(), role="submitter")
     assert "aiplatform.hyperparameterTuningJobs.create" in error.message
     user = ("user:ada@slipway.example",)
-    studies.calling.world.policies.seed(policies.project_name(), {"roles/aiplatform.user": user})
+    studies.calling.world.policies.seed(policies.project_name("slipway-local"), {"roles/aiplatform.user": user})
     spec = trial_spec(serviceAccount="deployer@slipway-local.iam.gserviceaccount.com")
     error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec), role="submitter")
     assert "iam.serviceAccounts.actAs" in error.message

@@ -1,0 +1,44 @@
+"""What a request is about: the project, the buckets or the service account that its address names. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+_PROJECT = re.compile(r"/(?:ui(?:/v\w+)?|v\w+)/projects/([^/]+)")
+_ACCOUNT = re.compile(r"/v\w+/projects/-/serviceAccounts/([^/:]+)")
+_OF_STORAGE = re.compile(r"/storage/v1/projects/([^/]+)")
+_BUCKETS = "/storage/v1/b"
+_BUCKET = re.compile(r"/(?:storage/v1|upload/storage/v1|download/storage/v1)/b/([^/?\s]+)")
+_COPY = re.compile(r"/(?:rewriteTo|copyTo)/b/([^/]+)/o/")
+_METHOD = re.compile(r":[A-Za-z]+$")
+_IN_BODY = re.compile(rb'"projects/([^/"]+)')
+_IDS_IN_BODY = re.compile(rb'"projectIds"\s*:\s*\[\s*"([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Target:
+    """All empty where a request names none."""
+
+    project: str = ""
+    buckets: tuple[str, ...] = ()
+    account: str = ""
+
+
+def target(path: str, query: Mapping[str, str], body: bytes) -> Target:
+    """`path` is still percent-encoded."""
+    if path.rstrip("/") == _BUCKETS:
+        return Target(project=query.get("project", ""))
+    if path in ("/batch", "/batch/storage/v1"):
+        found = {unquote(bucket) for bucket in _BUCKET.findall(body.decode("latin-1"))}
+        return Target(buckets=tuple(sorted(found)))
+    if bucket := _BUCKET.match(path):
+        return Target(buckets=tuple(map(unquote, (bucket[1], *_COPY.findall(path)))))
+    if account := _ACCOUNT.match(path):
+        return Target(account=unquote(account[1]))
+    if project := _OF_STORAGE.match(path) or _PROJECT.match(path):
+        return Target(project=unquote(_METHOD.sub("", project[1])))
+    if path.startswith("/v2/entries:"):
+        named = _IN_BODY.search(body) or _IDS_IN_BODY.search(body)
+        return Target(project=unquote(named[1].decode("latin-1")) if named else "")
+    return Target(buckets=(unquote(path.strip("/").partition("/")[0]),))

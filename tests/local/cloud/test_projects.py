@@ -1,0 +1,202 @@
+"""Several projects in one local cloud, for Google's own clients: each has its people, resources and quota, and one that
+nobody named is refused in words. # N4"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from google.api_core.exceptions import Conflict, Forbidden
+from google.cloud import aiplatform_v1, storage
+
+from local.cloud.server import client as controls
+from local.cloud.server.client import CloudError
+from tests.local.cloud.server.test_process import kill
+from tests.local.cloud.vertex.bodies import cluster_body, job_body
+from tests.local.conftest import LocalCloud
+
+DEV = "acme-ml-dev"
+ADA = "user:ada@slipway.example"
+SWEEPS = f"sweeps@{DEV}.iam.gserviceaccount.com"
+DECLARED = {
+    "project": DEV,
+    "groups": {"group:ml-engineers@acme.example": [ADA]},
+    "people": [f"serviceAccount:{SWEEPS}"],
+    "accounts": [SWEEPS],
+    "quota": {"custom_model_training_nvidia_h100_gpus.us-central1": 16},
+}
+QUOTA = "/locations/global/services/aiplatform.googleapis.com/quotaInfos/CustomModelTrainingH100GPUsPerProjectPerRegion"
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    """A cloud with a second project, named while it runs."""
+    mine = LocalCloud(tmp_path_factory.mktemp("two") / "state")
+    mine.up("--set", "calls_per_minute=0", "--set", "submissions_per_minute=0")
+    mine.rest("POST", "/slipway/projects", DECLARED)
+    yield mine
+    mine.local("down")
+
+
+def jobs_of(cloud: LocalCloud, role: str, project: str) -> aiplatform_v1.JobServiceClient:
+    options: Any = {"api_endpoint": cloud.url}
+    credentials = cloud.credentials(role, project)
+    return aiplatform_v1.JobServiceClient(transport="rest", client_options=options, credentials=credentials)
+
+
+def buckets_of(cloud: LocalCloud, role: str, project: str) -> storage.Client:
+    options: Any = {"api_endpoint": cloud.url}
+    return storage.Client(project, cloud.credentials(role, project), client_options=options)
+
+
+def as_of(cloud: LocalCloud, role: str, project: str, path: str, body: Any = None) -> requests.Response:
+    return requests.request(
+        "GET" if body is None else "POST",
+        cloud.url + path,
+        headers={"Authorization": f"Bearer {cloud.token(role, project)}"},
+        json=body,
+        timeout=30,
+    )
+
+
+def test_a_project_has_its_own_number_jobs_and_clusters(two: LocalCloud) -> None:
+    parent = f"projects/{DEV}/locations/us-central1"
+    made = two.rest("POST", f"/v1/{parent}/persistentResources?persistentResourceId=mine", cluster_body())
+    assert made["name"].startswith("projects/100000000002/")
+    sent = job_body()
+    client = jobs_of(two, "deployer", DEV)
+    job = two.rest("POST", f"/v1/{parent}/customJobs", sent)
+    assert job["name"].startswith("projects/100000000002/")
+    assert [one.name for one in client.list_custom_jobs(parent=parent)] == [job["name"]]
+    assert client.get_custom_job(name=job["name"]).display_name == sent["displayName"]
+    home = "projects/slipway-local/locations/us-central1"
+    assert list(jobs_of(two, "deployer", "slipway-local").list_custom_jobs(parent=home)) == []
+
+
+def test_who_deploys_one_project_has_nothing_in_another(two: LocalCloud) -> None:
+    parent = f"projects/{DEV}/locations/us-central1"
+    with pytest.raises(Forbidden, match="denied on resource"):
+        list(jobs_of(two, "deployer", "slipway-local").list_custom_jobs(parent=parent))
+    with pytest.raises(Forbidden):
+        list(buckets_of(two, "deployer", "slipway-local").list_buckets(project=DEV))
+
+
+def test_a_project_that_nobody_named_is_refused_in_words(two: LocalCloud) -> None:
+    known = (
+        f"This is the local cloud, and nobody has named the project 'acme-ml-tset' to it; it has slipway-local, {DEV}"
+    )
+    with pytest.raises(Forbidden, match=known) as refused:
+        parent = "projects/acme-ml-tset/locations/us-central1"
+        list(jobs_of(two, "deployer", DEV).list_custom_jobs(parent=parent))
+    assert "up --project acme-ml-tset" in str(refused.value)
+    with pytest.raises(Forbidden, match=known):
+        list(buckets_of(two, "deployer", DEV).list_buckets(project="acme-ml-tset"))
+    assert as_of(two, "deployer", DEV, "/v2/entries:list", {"projectIds": ["acme-ml-tset"]}).status_code == 403
+    stranger = requests.get(f"{two.url}/v1/projects/acme-ml-tset", timeout=30)
+    assert stranger.status_code == 401
+
+
+def test_a_bucket_belongs_to_one_project_and_its_name_to_all(two: LocalCloud) -> None:
+    mine, home = (buckets_of(two, "deployer", project) for project in (DEV, "slipway-local"))
+    bucket = mine.create_bucket(f"{DEV}-work")
+    assert str(bucket.project_number) == "100000000002"
+    bucket.blob("projects/slipway-local/a.txt").upload_from_string("mine")
+    assert bucket.blob("projects/slipway-local/a.txt").download_as_text() == "mine"
+    with pytest.raises(Conflict, match="not available"):
+        home.create_bucket(f"{DEV}-work")
+    with pytest.raises(Forbidden):
+        home.bucket(f"{DEV}-work").blob("projects/slipway-local/a.txt").download_as_text()
+    assert [one.name for one in home.list_buckets()] == []
+    with mine.batch():
+        bucket.delete_blob("projects/slipway-local/a.txt")
+    assert list(bucket.list_blobs()) == []
+
+
+def test_what_somebody_of_another_project_is_granted_they_have(two: LocalCloud) -> None:
+    mine = buckets_of(two, "deployer", DEV).create_bucket(f"{DEV}-lent")
+    mine.blob("a").upload_from_string("lent")
+    policy = mine.get_iam_policy()
+    deployer = "serviceAccount:deployer@slipway-local.iam.gserviceaccount.com"
+    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {deployer}})
+    mine.set_iam_policy(policy)
+    assert buckets_of(two, "deployer", "slipway-local").bucket(f"{DEV}-lent").blob("a").download_as_text() == "lent"
+
+
+def test_people_and_groups_of_a_project_are_as_it_was_named(two: LocalCloud) -> None:
+    granted = {"policy": {"bindings": [{"role": "roles/aiplatform.viewer", "members": [*DECLARED["groups"]]}]}}
+    parent = f"projects/{DEV}/locations/us-central1"
+    assert as_of(two, "submitter", DEV, f"/v1/{parent}/customJobs").status_code == 403
+    policy = as_of(two, "owner", DEV, f"/v3/projects/{DEV}:getIamPolicy", {}).json()
+    policy["bindings"] += granted["policy"]["bindings"]
+    assert as_of(two, "owner", DEV, f"/v3/projects/{DEV}:setIamPolicy", {"policy": policy}).status_code == 200
+    assert as_of(two, "submitter", DEV, f"/v1/{parent}/customJobs").status_code == 200
+    assert as_of(two, SWEEPS, DEV, f"/v1/{parent}/customJobs").status_code == 403
+    account = two.rest("GET", f"/v1/projects/-/serviceAccounts/{SWEEPS}")
+    assert account["projectId"] == DEV
+
+
+def test_quota_of_a_project_is_its_own(two: LocalCloud) -> None:
+    def h100(project: str) -> str:
+        info = two.rest("GET", f"/v1/projects/{project}{QUOTA}")
+        return str(
+            next(one for one in info["dimensionsInfos"] if "us-central1" in one["applicableLocations"])["details"]
+        )
+
+    assert "16" in h100(DEV) and "16" not in h100("slipway-local")
+
+
+def test_named_again_it_is_the_same_and_nobody_leaves(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
+    first = own_cloud.rest("POST", "/slipway/projects", DECLARED)
+    token = own_cloud.token("deployer", DEV)
+    own_cloud.rest("POST", "/slipway/projects", {"project": DEV, "groups": {"group:more@acme.example": [ADA]}})
+    again = own_cloud.rest("POST", "/slipway/projects", DECLARED)
+    assert again["number"] == first["number"] and set(again["groups"]) > set(first["groups"])
+    assert own_cloud.token("deployer", DEV) == token
+    kill(own_cloud)
+    own_cloud.up()
+    (found,) = [one for one in own_cloud.rest("GET", "/slipway/projects")["projects"] if one["project"] == DEV]
+    assert found == again and own_cloud.token("deployer", DEV) == token
+    assert own_cloud.token(SWEEPS, DEV)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"project": "Acme"}, "'Acme' is not a project's id"),
+        ({"project": DEV, "owner": "me"}, "A project has no 'owner'"),
+        ({"project": DEV, "groups": {"group:a@b.c": ["everybody"]}}, "not a list of texts of the form"),
+        ({"project": DEV, "quota": {"custom_model_training_cpus": "many"}}, "whole numbers"),
+        ({}, "'None' is not a project's id"),
+    ],
+)
+def test_what_is_no_project_is_said(two: LocalCloud, body: dict[str, Any], words: str) -> None:
+    with pytest.raises(CloudError, match=words):
+        controls.call(two.record, "POST", "/slipway/projects", body)
+    assert (
+        requests.post(
+            two.url + "/slipway/projects",
+            headers={"Authorization": f"Bearer {two.token('deployer')}"},
+            json=DECLARED,
+            timeout=30,
+        ).status_code
+        == 403
+    )
+
+
+def test_from_a_shell_a_stack_file_names_its_project_and_people(own_cloud: LocalCloud, tmp_path: Path) -> None:
+    done = own_cloud.local("up", "--stack", "dev")
+    assert "project acme-ml-dev, number 100000000002" in done.stdout, done.stderr
+    assert "submitter is in ml-engineers@acme.example" in done.stdout
+    shell = own_cloud.local("env", "--as", "submitter", "--stack", "dev", "--no-engine").stdout
+    assert f"GOOGLE_CLOUD_PROJECT={DEV}" in shell and "SLIPWAY_JOURNAL=" in shell
+    key = json.loads((own_cloud.state / "projects" / DEV / "credentials" / "submitter.json").read_text())
+    assert (key["project_id"], key["client_email"]) == (DEV, "ada@slipway.example")
+    wrong = own_cloud.local("up", "--stack", "nope")
+    assert wrong.returncode == 2 and "there is no stack nope" in wrong.stderr and "dev, local" in wrong.stderr
+    unnamed = own_cloud.local("env", "--project", "acme-ml-new", "--no-engine")
+    assert unnamed.returncode == 1 and "up --project acme-ml-new" in unnamed.stderr
+    nobody = own_cloud.local("env", "--as", "bob", "--stack", "dev", "--no-engine")
+    assert nobody.returncode == 2 and "bob is nobody in project acme-ml-dev" in nobody.stderr
