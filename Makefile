@@ -20,14 +20,17 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 
 LOCK ?= --upgrade
 STACK ?= local
 NEWEST := .slipway/newest-gcp
+# Whether the stack is to be on the local cloud, and not on the real one.
+LAPTOP ?= $(filter local,$(STACK))
+OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 
 .PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults newest-gcp review select verify-cloud setup lock release help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
-demo: setup ## the main job: local cloud, `pulumi up`, two distributed training jobs
-	@$(PY) -m local.demo
+demo: setup ## the main job: local cloud, `pulumi up`, two distributed training jobs: make demo [STACK=dev]
+	@$(PY) -m local.demo --stack "$(STACK)"
 
 demo-down: setup ## stop and clean all that `make demo` started
 	@$(PY) -m local.demo down
@@ -74,14 +77,14 @@ newest-gcp: setup ## the newest pulumi-gcp of the registry, in an environment of
 		tests/end_to_end/test_newest_provider.py $(PYTEST_ARGS)
 	@echo 'not shown: what the provider itself does. The stand-in ran, which behaves as the pinned version does (docs/upgrading.md)'
 
-review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [ARGS=…]
+review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [LAPTOP=1] [ARGS=…]
 	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }
-	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as previewer); eval "$$environment"; fi; \
+	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local env --as previewer $(OF_STACK)); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
 	$(PY) -m local.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
 
-select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…]
-	@if [ "$(STACK)" = local ]; then environment=$$($(PY) -m local env --as deployer); eval "$$environment"; fi; \
+select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…] [LAPTOP=1]
+	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local env --as deployer $(OF_STACK)); eval "$$environment"; fi; \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
 	$(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
 

@@ -1,5 +1,7 @@
 """`python -m local up|down|status|env|images|scenario|kill|secret`: the local cloud from a person's shell."""
 
+from __future__ import annotations
+
 import base64
 import contextlib
 import json
@@ -7,21 +9,27 @@ import os
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 import click
 import psutil
 
-from . import COMMAND
+from . import COMMAND, named_project
 from .cloud import settings
-from .cloud.identities import PROJECT_ID, ROLES
+from .cloud.identities import PROJECT_ID, ROLES, Project
 from .cloud.server import client, daemon
 from .cloud.server.client import CloudError
-from .cloud.server.cloud_file import Record, RecordError, state_folder
+from .cloud.server.cloud_file import PROJECTS, Record, RecordError, folder_of, state_folder
+
+if TYPE_CHECKING:
+    from .stack_file import LaptopStack
+
+_OF_STACK = click.option("--stack", metavar="NAME", help="The project of a stack file, with the people it names.")
+_OF_PROJECT = click.option("--project", metavar="ID", help="A project by its id, which may be a real one's.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,9 +39,12 @@ def cli() -> None:
 
 @cli.command()
 @click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help="Change a setting, now and from now on.")
-def up(chosen: tuple[str, ...]) -> None:
-    """Start the local cloud in the background, unless it runs already."""
+@_OF_STACK
+@_OF_PROJECT
+def up(chosen: tuple[str, ...], stack: str | None, project: str | None) -> None:
+    """Start the local cloud in the background, unless it runs already, and name a project to it."""
     folder = state_folder()
+    declared = _declared(stack, project)
     try:
         values = dict(pair for text in chosen for pair in settings.pairs(text).items())
         with _in_words():
@@ -48,6 +59,10 @@ def up(chosen: tuple[str, ...]) -> None:
     click.echo(f"local cloud {word}: {started.record.url} (process {started.record.pid}, state in {_shown(folder)})")
     for name, value in values.items():
         click.echo(f"setting {name} = {value}, from now on")
+    if declared:
+        with _in_words():
+            made = named_project.name(started.record, declared)
+        click.echo(f"project {made.id}, number {made.number}: {_whom(made, declared)}")
 
 
 @cli.command()
@@ -79,19 +94,35 @@ def status(output: str) -> None:
 
 
 @cli.command()
-@click.option("--as", "role", type=click.Choice(list(ROLES)), default="deployer", show_default=True)
+@click.option(
+    "--as", "who", default="deployer", show_default=True, metavar="|".join((*ROLES, "EMAIL")), help="Who the shell is."
+)
+@_OF_STACK
+@_OF_PROJECT
 @click.option("--no-engine", is_flag=True, help="What Google's clients need alone: neither makes nor names an engine.")
-def env(role: str, no_engine: bool) -> None:
+def env(who: str, stack: str | None, project: str | None, no_engine: bool) -> None:
     """Print what a shell needs, for `eval "$(…)"`; then type `pulumi preview` or `slipway submit`."""
     from . import environment
     from .cloud.access import keys
 
+    declared = _declared(stack, project)
     record = _running()
     folder = state_folder()
+    with _in_words():
+        found = named_project.find(record, declared.get("project", PROJECT_ID))
+    if stack and who == "submitter":
+        who = _played(stack).submitter
+    if who not in found.principals:
+        _fail(
+            f"error: {who} is nobody in project {found.id}\nwhy: it has {', '.join(found.principals)}\n"
+            "fix: name one of them with --as, or a stack that names more people with --stack",
+            2,
+        )
     variables = {} if no_engine else _engine_variables(folder)
     with _in_words():
-        key = keys.write(folder, role, record.url)
-    variables |= {**environment.of_role(record, role), "GOOGLE_APPLICATION_CREDENTIALS": str(key)}
+        key = keys.write(folder_of(folder, found.id), found, who, record.url)
+    variables |= {**environment.of_role(record, who, found.id), "GOOGLE_APPLICATION_CREDENTIALS": str(key)}
+    variables |= environment.journal(folder)
     for name, value in variables.items():
         click.echo(f"export {name}={shlex.quote(value)}")
 
@@ -126,8 +157,11 @@ def clear(cluster: str) -> None:
     """Empty the image cache of CLUSTER (its id), so that its next job starts cold."""
     from .cloud import images as cached
 
+    folder = state_folder()
     with _in_words():
-        click.echo(cached.clear(state_folder(), cluster))
+        places = [one for one in (folder, *sorted(folder.glob(f"{PROJECTS}/*"))) if (one / "pools" / cluster).is_dir()]
+        for place in places or [folder]:
+            click.echo(cached.clear(place, cluster))
 
 
 @cli.command()
@@ -163,11 +197,12 @@ def kill(job: str, replica: str) -> None:
 @cli.command()
 @click.argument("name")
 @click.option("--reader", "readers", multiple=True, metavar="EMAIL", help="A service account that may read it.")
-def secret(name: str, readers: tuple[str, ...]) -> None:
+@_OF_PROJECT
+def secret(name: str, readers: tuple[str, ...], project: str | None) -> None:
     """Keep a new version of the secret NAME; the value comes from standard input, or is asked for."""
     record = _running()
     value = click.prompt("value", hide_input=True) if sys.stdin.isatty() else sys.stdin.read()
-    secrets = f"/v1/projects/{PROJECT_ID}/secrets"
+    secrets = f"/v1/projects/{project or PROJECT_ID}/secrets"
     with _in_words():
         found = client.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
         if not any(one["name"].endswith(f"/{name}") for one in found):
@@ -179,6 +214,26 @@ def secret(name: str, readers: tuple[str, ...]) -> None:
             bindings = [{"role": "roles/secretmanager.secretAccessor", "members": members}]
             client.call(record, "POST", f"{secrets}/{quote(name)}:setIamPolicy", {"policy": {"bindings": bindings}})
     click.echo(f"kept {made['name']}")
+
+
+def _declared(stack: str | None, project: str | None) -> Mapping[str, Any]:
+    """What the cloud is told of a project, nothing where none is named."""
+    if stack and project:
+        _fail("error: --stack and --project name two projects\nwhy: a stack file names its own\nfix: leave one out", 2)
+    return _played(stack).declaration() if stack else {"project": project} if project else {}
+
+
+def _played(stack: str) -> LaptopStack:
+    """A stack of this project's folder. Ends with exit code 2 for one that is not there, or is wrong."""
+    from slipway.errors import SlipwayError
+
+    from . import project_folder, stack_file
+
+    try:
+        return stack_file.read(project_folder(), stack)
+    except SlipwayError as error:
+        click.echo(error.render(), err=True)
+        sys.exit(2)
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -209,6 +264,13 @@ def _running() -> Record:
     if record is None:
         _fail(f"error: the local cloud is not running\nwhy: nobody started it here\nfix: {COMMAND} up")
     return record
+
+
+def _whom(project: Project, declared: Mapping[str, Any]) -> str:
+    """Who can be whom there."""
+    groups = ", ".join(group.partition(":")[2] for group in declared.get("groups", {}))
+    in_groups = f"; submitter is in {groups}" if groups else ""
+    return f"env --as {', '.join(project.principals)}{in_groups}"
 
 
 def _shown(folder: Path) -> str:

@@ -12,13 +12,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from slipway.errors import ConfigError, SlipwayError
 
 
-def select(folder: Path, stack: str, secrets_provider: str = "") -> None:
-    """The project in `folder` has `stack` selected then; `secrets_provider` holds the key of a state that is made."""
+def select(
+    folder: Path,
+    stack: str,
+    secrets_provider: str = "",
+    *,
+    file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> None:
+    """The project in `folder` has `stack` selected then; `secrets_provider` holds the key of a state that is made, and
+    `file` stands for the stack's own as it is made."""
     project, declared = Path("Pulumi.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
     if not (folder / declared).is_file():
         raise ConfigError(
@@ -27,17 +36,17 @@ def select(folder: Path, stack: str, secrets_provider: str = "") -> None:
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
         (copy / declared).parent.mkdir()
-        for file in (project, declared):
-            shutil.copyfile(folder / file, copy / file)
+        shutil.copyfile(folder / project, copy / project)
+        shutil.copyfile(file or folder / declared, copy / declared)
         key = ("--secrets-provider", secrets_provider) if secrets_provider else ()
-        _pulumi(copy, stack, "--create", *key)
-    _pulumi(folder, stack)
+        _pulumi(copy, environ, stack, "--create", *key)
+    _pulumi(folder, environ, stack)
 
 
-def _pulumi(folder: Path, stack: str, *flags: str) -> None:
+def _pulumi(folder: Path, environ: Mapping[str, str] | None, stack: str, *flags: str) -> None:
     command = ("pulumi", "stack", "select", *flags, "--non-interactive", "--", stack)
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
     except OSError as problem:
         raise ConfigError("pulumi can't be run", why=str(problem), fix="install Pulumi, or put it on PATH") from problem
     if done.returncode:

@@ -16,9 +16,11 @@ from .demo import down, play
 def main() -> int:
     parser = argparse.ArgumentParser(prog=f"{COMMAND}.demo", description=__doc__)
     parser.add_argument("verb", nargs="?", choices=("play", "down"), default="play")
+    parser.add_argument("--stack", default="local", help="which of stacks/ is played")
     os.environ.update(past_proxies(os.environ))
     try:
-        (down if parser.parse_args().verb == "down" else play)()
+        options = parser.parse_args()
+        down() if options.verb == "down" else play(options.stack)
     except SlipwayError as error:
         print(f"\n{error.render()}", file=sys.stderr)
         return error.exit_code

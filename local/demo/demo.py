@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
+from slipway.catalog.document import read as read_catalog
+from slipway.catalog.lookup import address
+from slipway.catalog.model import Catalog
 from slipway.cloud.connection import connect
 from slipway.errors import SlipwayError
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import load
 
-from .. import PACKAGE, environment, project_folder
+from .. import PACKAGE, environment, named_project, project_folder
 from ..cloud import images
 from ..cloud.identities import PROJECT_ID
 from ..cloud.server import daemon
 from ..cloud.server.client import CloudError
-from ..cloud.server.cloud_file import Record, state_folder
+from ..cloud.server.cloud_file import Record, folder_of, read_record, state_folder
 from ..engine.engine import ensure
 from ..engine.errors import EngineError
 from ..engine.progress import Printer
 from ..plugin import installation
+from ..stack_copy import copy
+from ..stack_file import LaptopStack, read
+from .choice import choose
 from .commands import Actor
 from .leftovers import MARK, drop_dead_locks, end, marked, repair_backend
-from .play import Play
+from .play import Play, Run
 from .report import gain, pool_cost, seconds, started_after, table
 from .turn import turn
 
-TEMPLATE = "dask-digits"
-STACK_FILE = Path("stacks/Pulumi.local.yaml")
 REQUEST_PREFIX = "demo-"
-_STATE = Path(".slipway", "local")
 
 
-def play() -> None:
-    """Play the whole journey; raises SlipwayError where it can't go on."""
+def play(stack: str) -> None:
+    """Play the whole journey of a stack; raises SlipwayError where it can't go on."""
     folder = state_folder()
+    played = read(project_folder(), stack)
     with turn(folder / "demo.lock"):
         _step(1, "the Pulumi engine")
         engine = _engine()
         _step(2, "the local cloud")
         _end_leftovers(folder)
-        record = _cloud(folder)
-        journey = _journey(folder, engine, record)
+        record = _cloud(folder, played)
+        journey = _journey(folder, engine, record, played)
         _cancel_leftovers(journey)
 
         _step(3, f"pulumi up on stack {journey.stack.name}, as deployer")
@@ -55,13 +56,14 @@ def play() -> None:
 
         _step(4, "the first job, as submitter, with the pool's image cache emptied")
         for cluster in _clusters(journey):
-            print(f"        {images.clear(folder, cluster)}")
+            print(f"        {images.clear(folder_of(folder, journey.stack.project), cluster)}")
+        choice = choose(_catalog(journey))
         samples = [journey.machines()]
-        first = journey.submit("first", TEMPLATE, _request())
+        first = journey.submit("first", choice.template, _request(), choice.parameters)
         samples.append(journey.machines())
 
         _step(5, "the same job again")
-        second = journey.submit("second", TEMPLATE, _request())
+        second = journey.submit("second", choice.template, _request(), choice.parameters)
         samples.append(journey.machines())
 
         _step(6, "what it showed")
@@ -69,12 +71,13 @@ def play() -> None:
         for line in (*table((first, second)), "", gain(first, second, where)):
             print(f"        {line}".rstrip())
         print(f"        the pool's machines would have cost {pool_cost(samples)}")
-        print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE} env --as submitter)"')
+        of = f" --stack {stack}" if journey.stack.project != PROJECT_ID else ""
+        print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE} env --as submitter{of})"')
         print(
             f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools"
         )
         print(
-            f"\ndemo finished: accuracy {second.metrics.get('accuracy', float('nan')):.3f}; create → start "
+            f"\ndemo finished: {_measured(second)}; create → start "
             f"{seconds(started_after(first))} at first, {seconds(started_after(second))} on the warm pool",
             flush=True,
         )
@@ -99,17 +102,7 @@ def down() -> None:
         print(f"local cloud {'stopped' if ran else 'was not running'}, {_processes(jobs)} of jobs ended")
         daemon.clear(folder)
     folder.rmdir()
-    root = project_folder()
-    if folder == root / _STATE:
-        forget(root)
     print("state removed; the engine and the packages stay in their cache outside the tree")
-
-
-def forget(root: Path) -> None:
-    """What submissions wrote down in a checkout about the project that is gone: in the next local cloud the same sweep,
-    or the same request id, would count as sent already."""
-    for kind in ("requests", "sweeps"):
-        shutil.rmtree(root / ".slipway" / kind / PROJECT_ID, ignore_errors=True)
 
 
 def _step(number: int, what: str) -> None:
@@ -142,13 +135,19 @@ def _processes(count: int) -> str:
     return f"{count} process{'' if count == 1 else 'es'}"
 
 
-def _cloud(folder: Path) -> Record:
+def _cloud(folder: Path, played: LaptopStack) -> Record:
+    """A cloud that runs and has the stack's project."""
     try:
         started = daemon.start(folder, {})
+        print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
+        made = named_project.name(started.record, played.declaration())
     except CloudError as error:
         raise _worded(str(error)) from error
-    print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
-    return started.record
+    if made.id != PROJECT_ID:
+        print(f"        it has the project {made.id} of stacks/Pulumi.{played.stack.name}.yaml, with its people")
+    record = read_record(folder)
+    assert record, "it runs"
+    return record
 
 
 def _worded(text: str) -> SlipwayError:
@@ -157,21 +156,35 @@ def _worded(text: str) -> SlipwayError:
     return SlipwayError(parts.get("error", text), why=parts.get("why", ""), fix=parts.get("fix", ""))
 
 
-def _journey(folder: Path, engine: Path, record: Record) -> Play:
+def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) -> Play:
     installation.install(folder / "pulumi-home", Path(sys.executable))
     (folder / "pulumi-state").mkdir(exist_ok=True)
-    root = project_folder()
-    stack = parse(load(root / STACK_FILE))
+    root, stack = project_folder(), played.stack
     common = {
         **os.environ,
         **environment.engine_variables(folder, engine, os.environ.get("PATH", "")),
         MARK: str(folder),
         "SLIPWAY_CATALOG": f"gs://{stack.workspace.catalog_bucket}",
+        **environment.journal(folder),
     }
     deployer, submitter = (
-        Actor(role, root, {**common, **environment.of_role(record, role)}) for role in ("deployer", "submitter")
+        Actor(role, root, {**common, **environment.of_role(record, who, stack.project)})
+        for role, who in (("deployer", "deployer"), ("submitter", played.submitter))
     )
-    return Play(stack, deployer, submitter)
+    # The stack of the laptop has a file for the laptop, with the salt of its own state.
+    config = copy(root, folder, stack.name) if stack.project != PROJECT_ID else None
+    return Play(stack, deployer, submitter, config)
+
+
+def _catalog(journey: Play) -> Catalog:
+    location = address(journey.submitter.environment["SLIPWAY_CATALOG"])
+    return read_catalog(connect(journey.submitter.environment).storage.read(location), str(location))
+
+
+def _measured(run: Run) -> str:
+    """What its code measured, by what people know it."""
+    known = {key: value for key, value in run.metrics.items() if key == "accuracy"} or dict(run.metrics)
+    return ", ".join(f"{key} {value:.3f}" for key, value in list(known.items())[:1]) or "nothing measured"
 
 
 def _cancel_leftovers(journey: Play) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.failures import NotFound
@@ -18,6 +19,7 @@ from slipway.labels import REQUEST_LABEL, STACK_LABEL
 from slipway.prices import Price, hourly
 from slipway.stack.stack import Stack
 
+from ..select_stack import select
 from .commands import Actor
 
 
@@ -42,26 +44,33 @@ class Machines:
 
 @dataclass(frozen=True)
 class Play:
-    """The stack that is played, who deploys it and who submits to it, and the time."""
+    """The stack that is played, who deploys it and who submits to it, and the time. `config` is the file that the
+    engine is given, where that is not the stack's own."""
 
     stack: Stack
     deployer: Actor
     submitter: Actor
+    config: Path | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def deploy(self) -> None:
         """`pulumi up`, on a stack that is made when it is not there yet."""
-        self.deployer.run("pulumi", "stack", "select", "--create", self.stack.name)
-        self.deployer.run("pulumi", "up", "--stack", self.stack.name, "--yes", "--suppress-permalink=true")
+        if self.config is None:
+            self.deployer.run("pulumi", "stack", "select", "--create", self.stack.name)
+        else:
+            select(self.deployer.root, self.stack.name, file=self.config, environ=self.deployer.environment)
+        config = ("--config-file", str(self.config)) if self.config else ()
+        self.deployer.run("pulumi", "up", "--stack", self.stack.name, *config, "--yes", "--suppress-permalink=true")
 
     def destroy(self) -> None:
         """`pulumi destroy` with the guard hooks, for which the program must run. Nobody is there to read a preview."""
         command = ("pulumi", "destroy", "--stack", self.stack.name, "--run-program", "--yes", "--skip-preview")
         self.deployer.run(*command, "--suppress-permalink=true", SLIPWAY_PURPOSE="destroy")
 
-    def submit(self, label: str, template: str, request: str) -> Run:
+    def submit(self, label: str, template: str, request: str, parameters: Sequence[str] = ()) -> Run:
         """Submit and follow to the end; raises CommandError when the job fails, ResourceError when it is not found."""
-        self.submitter.run("slipway", "submit", template, "--request-id", request, "--follow")
+        chosen = [word for one in parameters for word in ("-p", one)]
+        self.submitter.run("slipway", "submit", template, *chosen, "--request-id", request, "--follow")
         vertex = self._submitters().vertex(self.stack.project, self.stack.region)
         job = next(vertex.jobs(CUSTOM_JOB, f'labels.{REQUEST_LABEL}="{request}"'), None)
         if job is None:

@@ -20,6 +20,9 @@ from slipway.catalog.lookup import checkout
 from slipway.errors import SlipwayError
 from slipway.files import write_atomically
 
+VARIABLE = "SLIPWAY_JOURNAL"
+"""The folder for records, where somebody has chosen one."""
+
 
 class EntryState(StrEnum):
     SENDING = "sending"
@@ -41,7 +44,10 @@ class JournalEntry:
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Return where submissions are recorded: in the checkout that `folder` is in, else with the user's state."""
+    """Return where submissions are recorded: in $SLIPWAY_JOURNAL, in the checkout that `folder` is in, else with the
+    user's state."""
+    if chosen := environ.get(VARIABLE, "").strip():
+        return folder / chosen
     root = checkout(folder)
     if root:
         return root / ".slipway"

@@ -37,8 +37,7 @@ def prepared(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str)
     (folder / name).write_bytes(content)
     place = Place(folder / "work")
     data.prepare(options([f"--data={folder / name}", *more], {}), place, {})
-    records: list[Record] = read(place.records)
-    return records
+    return read(place.records)
 
 
 def refused(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str) -> str:

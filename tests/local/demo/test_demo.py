@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from local.cloud.server import daemon
-from local.demo.demo import down, forget
+from local.demo.demo import down
 
 _TRASH = ("trash/1f/a.py", "trash/1f/b.py", "trash/2e/a.py")
 _STATE = ("cloud.json", "demo.lock", "lock", "logs.sqlite", "logs.sqlite-wal", "serving", "settings.toml", *_TRASH)
@@ -78,14 +78,3 @@ def test_what_somebody_else_deletes_meanwhile_is_as_good_as_deleted(
     monkeypatch.setattr(os, "unlink", late)
     down()
     assert not state.exists()
-
-
-def test_nothing_counts_as_sent_in_the_next_local_cloud(tmp_path: Path) -> None:
-    gone = [tmp_path / ".slipway" / kind / "slipway-local" / "local" / "one.json" for kind in ("requests", "sweeps")]
-    kept = tmp_path / ".slipway" / "requests" / "acme-ml-dev" / "dev" / "one.json"
-    for file in (*gone, kept):
-        file.parent.mkdir(parents=True)
-        file.write_text("{}")
-    forget(tmp_path)
-    assert kept.exists() and not any(file.exists() for file in gone)
-    forget(tmp_path)

@@ -1,0 +1,95 @@
+"""Which of a stack's templates the demo submits: one that this machine can run, and the smallest of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.capacity import POOL
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.catalog.placeholders import whole
+from slipway.errors import ResourceError
+from slipway.kinds import CUSTOM_JOB
+from slipway.machines.table import machine
+
+from ..cloud.images.recipes import recipe_for
+
+USUAL = "dask-digits"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A template with the parameters that it needs to run here, as `-p` takes them."""
+
+    template: str
+    parameters: tuple[str, ...] = ()
+
+
+def choose(catalog: Catalog) -> Choice:
+    """The usual one, else that whose job on a pool has the fewest CPUs. Raises ResourceError where none can run here,
+    with what each of them lacks."""
+    judged = [(name, *_judged(template)) for name, template in catalog.templates.items()]
+    fit = [(name != USUAL, cpus, name, offer) for name, _, found in judged for cpus, offer in found]
+    if not fit:
+        reasons = "; ".join(f"{name}: {why}" for name, why, _ in judged) or "it has no template"
+        raise ResourceError(
+            f"no template of stack {catalog.stack} can run on this laptop",
+            why=reasons,
+            fix="the stack is deployed: look at it (slipway templates, slipway pools); or name a small CPU template in "
+            f"slipway:templates, such as {USUAL}",
+        )
+    *_, name, offer = min(fit, key=lambda one: one[:3])
+    return Choice(name, tuple(f"{key}={values[0]}" for key, values in sorted(_unusual(catalog.templates[name], offer))))
+
+
+def _judged(template: Template) -> tuple[str, list[tuple[int, Offer]]]:
+    """Why it can't run here, and the offers by which it can, with their CPUs."""
+    required = [one.name for one in template.parameters if one.required]
+    if required:
+        return f"needs {', '.join(required)}", []
+    if template.kind != CUSTOM_JOB.name:
+        return f"is a {template.kind}, and the demo plays custom jobs", []
+    found, reasons = [], []
+    for offer in template.offers:
+        if offer.kind == CUSTOM_JOB.name and offer.capacity_type == POOL:
+            why = _not_here(offer)
+            reasons.append(why)
+            if not why:
+                found.append((_cpus(template, offer), offer))
+    return (next(filter(None, reasons), "has no pool here")), found
+
+
+def _not_here(offer: Offer) -> str:
+    if not offer.available or not offer.cluster:
+        return offer.why or "its pool is not there"
+    for pool in _pools(offer):
+        spec = pool["machineSpec"]
+        if machine(spec["machineType"]).accelerator or spec.get("acceleratorType"):
+            return f"its {spec['machineType']} have accelerators"
+        image = pool.get("pythonPackageSpec", {}).get("executorImageUri") or pool["containerSpec"]["imageUri"]
+        if recipe_for(image) is None:
+            return f"there is no recipe for its image {image}"
+    return ""
+
+
+def _cpus(template: Template, offer: Offer) -> int:
+    """CPUs of all machines at the usual parameters."""
+    usual = {one.name: one.default for one in template.parameters}
+    return sum(machine(pool["machineSpec"]["machineType"]).vcpus * _count(pool, usual) for pool in _pools(offer))
+
+
+def _count(pool: Mapping[str, Any], usual: Mapping[str, Any]) -> int:
+    count = pool.get("replicaCount", 1)
+    name = whole(count) if isinstance(count, str) else None
+    return int(usual.get(name, 1) if name else count)
+
+
+def _pools(offer: Offer) -> Iterator[Mapping[str, Any]]:
+    return (pool for pool in offer.request["jobSpec"]["workerPoolSpecs"] if pool)
+
+
+def _unusual(template: Template, offer: Offer) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """The parameters that must have another value than the usual for this offer."""
+    usual = {one.name: one.default for one in template.parameters}
+    return ((name, values) for name, values in offer.when.items() if usual.get(name) not in values)

@@ -1,0 +1,36 @@
+"""Projects of the running cloud, as a person's commands name them and find them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import COMMAND
+from .cloud.identities import Project
+from .cloud.server import client
+from .cloud.server.client import CloudError
+from .cloud.server.cloud_file import Record
+
+_PATH = "/slipway/projects"
+
+
+def name(record: Record, declaration: Mapping[str, Any]) -> Project:
+    """Tell the cloud of a project, or of what is new in it. Raises CloudError."""
+    return _project(client.call(record, "POST", _PATH, declaration))
+
+
+def find(record: Record, project: str) -> Project:
+    """Raises CloudError for one that nobody has named."""
+    every = client.call(record, "GET", _PATH)["projects"]
+    found = next((one for one in every if one["project"] == project), None)
+    if found is None:
+        known = ", ".join(one["project"] for one in every)
+        raise CloudError(
+            f"error: nobody has named the project {project} to the local cloud\nwhy: it has {known}\n"
+            f"fix: {COMMAND} up --project {project}, or --stack NAME with the people of a stack file"
+        )
+    return _project(found)
+
+
+def _project(body: Mapping[str, Any]) -> Project:
+    return Project(body["project"], body["number"], tuple(body["people"]))

@@ -1,0 +1,28 @@
+"""A copy of a stack's file for the laptop: the engine writes into the one that it is given, and the reviewed one stays
+as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from slipway.files import write_atomically
+
+FOLDER = "stacks"
+"""Folder of the copies, in the state folder."""
+_OF_SECRETS = ("secretsprovider", "encryptedkey", "encryptionsalt")
+
+
+def copy(project_folder: Path, state_folder: Path, stack: str) -> Path:
+    """The copy, made anew each time. What a provider of secrets left in the file is not in it, as the laptop does not
+    have its key; the salt that the engine wrote into an earlier copy is kept, as the state is encrypted with it."""
+    name = f"Pulumi.{stack}.yaml"
+    file = state_folder / FOLDER / name
+    declared = yaml.safe_load((project_folder / "stacks" / name).read_text(encoding="utf-8"))
+    before = (yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else None) or {}
+    kept = {key: value for key, value in before.items() if key == "encryptionsalt"}
+    whole = {key: value for key, value in declared.items() if key not in _OF_SECRETS}
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_atomically(file, yaml.safe_dump({**whole, **kept}, sort_keys=False))
+    return file

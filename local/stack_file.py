@@ -1,0 +1,114 @@
+"""What the local cloud is told of a stack file: its project, who is in the groups that it names, which accounts are
+there before it, and how much quota its pools take."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slipway.errors import ConfigError
+from slipway.machines.spec import MachineGroup
+from slipway.quota.metrics import needs
+from slipway.stack.stack import Stack, parse
+from slipway.stack.yaml_file import load
+
+from .cloud.identities import SUBMITTER
+from .cloud.quotas.metrics import table
+
+_PEOPLE = ("user:", "serviceAccount:")
+_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+\.gserviceaccount\.com")
+
+
+@dataclass(frozen=True)
+class LaptopStack:
+    """A stack as it is played on the laptop. `accounts` are emails of service accounts that it names."""
+
+    stack: Stack
+    accounts: tuple[str, ...]
+
+    @property
+    def submitter(self) -> str:
+        """Who submits, for `env --as`: the person in its groups; where it names none, the first one whom it names."""
+        people = self.people
+        return "submitter" if self.groups or not people else people[0].partition(":")[2]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(member for member in self.stack.submitters if member.startswith("group:"))
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Principals that may sign in: those it names, and somebody of each whole domain."""
+        return tuple(_people(self.stack.submitters))
+
+    def declaration(self) -> Mapping[str, Any]:
+        """The body that names its project to the local cloud."""
+        return {
+            "project": self.stack.project,
+            "groups": {group: [SUBMITTER] for group in self.groups},
+            "people": list(self.people),
+            "accounts": [one for one in self.accounts if one.endswith(f"@{_domain(self.stack.project)}")],
+            "quota": _quota(self.stack),
+        }
+
+
+def read(folder: Path, name: str) -> LaptopStack:
+    """The stack of a project's folder. Raises ConfigError for a name without a file, and StackErrors for what is wrong
+    in it."""
+    file = folder / "stacks" / f"Pulumi.{name}.yaml"
+    if not file.is_file():
+        known = ", ".join(sorted(one.name.split(".")[1] for one in file.parent.glob("Pulumi.*.yaml")))
+        raise ConfigError(
+            f"there is no stack {name}",
+            why=f"{folder} has no file stacks/{file.name}",
+            fix=f"name one of those that it has: {known or 'none'}",
+        )
+    document = load(file, shown_as=f"stacks/{file.name}")
+    return LaptopStack(parse(document, stack=name), _named_accounts(document.values))
+
+
+def _named_accounts(values: Any) -> tuple[str, ...]:
+    """All service accounts in a document, wherever they stand. The stack's own are named by their id alone."""
+    if isinstance(values, Mapping):
+        found = [one for value in values.values() for one in _named_accounts(value)]
+    elif isinstance(values, list | tuple):
+        found = [one for value in values for one in _named_accounts(value)]
+    else:
+        found = _ADDRESS.findall(values) if isinstance(values, str) else []
+    return tuple(dict.fromkeys(found))
+
+
+def _people(submitters: tuple[str, ...]) -> Iterator[str]:
+    for member in submitters:
+        kind, _, name = member.partition(":")
+        if member.startswith(_PEOPLE):
+            yield member
+        elif kind == "domain":
+            yield f"user:ada@{name}"
+
+
+def _domain(project: str) -> str:
+    domain, colon, name = project.rpartition(":")
+    return f"{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
+
+
+def _quota(stack: Stack) -> dict[str, int]:
+    """By METRIC.REGION twice what its pools take at most, so that one cluster can be made beside another, where the
+    service's own limit is lower: on a real project somebody asked for that."""
+    drawn: Counter[tuple[str, str]] = Counter()
+    for cluster in stack.clusters:
+        choices = [(cluster.region, cluster.pools), *((other.region, other.pools) for other in cluster.alternatives)]
+        for region, pools in choices:
+            for pool in pools:
+                for need in needs(MachineGroup(pool.machine, pool.max)):
+                    drawn[need.metric, region or stack.region] += 2 * need.amount
+    defaults = {quota.metric: quota for quota in table().quotas}
+    return {
+        f"{metric}.{region}": amount
+        for (metric, region), amount in sorted(drawn.items())
+        if metric in defaults and 0 <= defaults[metric].default(region) < amount
+    }
