@@ -3,7 +3,6 @@ nobody named is refused in words. # N4"""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,16 @@ from google.cloud import aiplatform_v1, storage
 
 from local.cloud.server import client as controls
 from local.cloud.server.client import CloudError
+from local.stack_file import read
 from tests.local.cloud.server.test_process import kill
 from tests.local.cloud.vertex.bodies import cluster_body, job_body
-from tests.local.conftest import LocalCloud
+from tests.local.conftest import ROOT, LocalCloud
 
+REAL = [
+    name
+    for name in sorted(one.name.split(".")[1] for one in (ROOT / "stacks").glob("Pulumi.*.yaml"))
+    if read(ROOT, name).stack.project != "slipway-local"
+]
 DEV = "acme-ml-dev"
 ADA = "user:ada@slipway.example"
 SWEEPS = f"sweeps@{DEV}.iam.gserviceaccount.com"
@@ -186,17 +191,29 @@ def test_what_is_no_project_is_said(two: LocalCloud, body: dict[str, Any], words
     )
 
 
-def test_from_a_shell_a_stack_file_names_its_project_and_people(own_cloud: LocalCloud, tmp_path: Path) -> None:
-    done = own_cloud.local("up", "--stack", "dev")
-    assert "project acme-ml-dev, number 100000000002" in done.stdout, done.stderr
-    assert "submitter is in ml-engineers@acme.example" in done.stdout
-    shell = own_cloud.local("env", "--as", "submitter", "--stack", "dev", "--no-engine").stdout
-    assert f"GOOGLE_CLOUD_PROJECT={DEV}" in shell and "SLIPWAY_JOURNAL=" in shell
-    key = json.loads((own_cloud.state / "projects" / DEV / "credentials" / "submitter.json").read_text())
-    assert (key["project_id"], key["client_email"]) == (DEV, "ada@slipway.example")
-    wrong = own_cloud.local("up", "--stack", "nope")
-    assert wrong.returncode == 2 and "there is no stack nope" in wrong.stderr and "dev, local" in wrong.stderr
+@pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
+def test_from_a_shell_a_stack_file_names_its_project_and_people(own_cloud: LocalCloud) -> None:
+    stack = read(ROOT, REAL[0])
+    project, who = stack.stack.project, stack.submitter
+    done = own_cloud.local("up", "--stack", REAL[0])
+    assert f"project {project}, number 100000000002" in done.stdout, done.stderr
+    shell = own_cloud.local("env", "--as", "submitter", "--stack", REAL[0], "--no-engine").stdout
+    assert f"GOOGLE_CLOUD_PROJECT={project}" in shell and "SLIPWAY_JOURNAL=" in shell
+    key = json.loads((own_cloud.state / "projects" / project / "credentials" / f"{who}.json").read_text())
+    assert key["project_id"] == project
+    nobody = own_cloud.local("env", "--as", "bob", "--stack", REAL[0], "--no-engine")
+    assert nobody.returncode == 2 and f"bob is nobody in project {project}" in nobody.stderr
+    wrong = own_cloud.local("up", "--stack", "nowhere")
+    assert wrong.returncode == 2 and "there is no stack nowhere" in wrong.stderr and REAL[0] in wrong.stderr
+
+
+def test_from_a_shell_a_project_is_named_by_its_id(own_cloud: LocalCloud) -> None:
+    own_cloud.up()
     unnamed = own_cloud.local("env", "--project", "acme-ml-new", "--no-engine")
     assert unnamed.returncode == 1 and "up --project acme-ml-new" in unnamed.stderr
-    nobody = own_cloud.local("env", "--as", "bob", "--stack", "dev", "--no-engine")
-    assert nobody.returncode == 2 and "bob is nobody in project acme-ml-dev" in nobody.stderr
+    own_cloud.up("--project", "acme-ml-new")
+    assert (
+        "GOOGLE_CLOUD_PROJECT=acme-ml-new" in own_cloud.local("env", "--project", "acme-ml-new", "--no-engine").stdout
+    )
+    both = own_cloud.local("up", "--project", "acme-ml-new", "--stack", "any")
+    assert both.returncode == 2 and "leave one out" in both.stderr
