@@ -122,3 +122,9 @@ def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: 
     assert done.code == 0, done.said
     package = done.json["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
     assert "pytorch-gpu" in package["executorImageUri"] and package["packageUris"][0] in done.err
+
+
+def test_script_is_swept_over_commands(stack: Stack, folder: Path) -> None:  # N7
+    (folder / "points.yaml").write_text("grid: {command: [python train.py --lr 0.1, python train.py --lr 0.2]}\n")
+    done = stack.slipway("submit", "script", "--code", str(folder), "--sweep", str(folder / "points.yaml"), "--dry-run")
+    assert done.code == 0 and done.json["count"] == 2, done.said
