@@ -1,0 +1,112 @@
+"""docs/commands.md: every verb with its usage and flags, as the command itself has them. # D8
+
+`python -m tests.docs.test_commands` writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from slipway.cli import Verbs, slipway
+from slipway.cli.terminal.options import catalog_and_output
+from slipway.formatting import join
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+_GENERATED = re.compile(r"(?<=<!-- verbs -->\n).*(?=<!-- /verbs -->)", re.DOTALL)
+
+
+def test_the_page_has_every_verb_and_flag() -> None:
+    found = _GENERATED.search(PAGE.read_text("utf-8"))
+    assert found and found[0] == made(), "python -m tests.docs.test_commands writes it"
+
+
+def test_what_it_tells_once_has_a_row_above() -> None:
+    told = PAGE.read_text("utf-8").partition("<!-- verbs -->")[0]
+    assert all(f"`{flag}" in told for flag in ("--catalog", "--output", "--debug", "--version", "--help"))
+
+
+@click.command()
+@catalog_and_output
+def _shared() -> None: ...
+
+
+def verbs(context: click.Context | None = None) -> Iterator[click.Context]:
+    """Every command below a group, in the order of `--help`; a group that does something by itself is one, too."""
+    context = context or click.Context(slipway, info_name="slipway")
+    group = context.command
+    assert isinstance(group, click.Group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, parent=context, info_name=name)
+        if type(command) is not Verbs or command.invoke_without_command:
+            yield inner
+        if isinstance(command, click.Group):
+            yield from verbs(inner)
+
+
+def made() -> str:
+    every = list(verbs())
+    rows = [f"| [`{one.command_path}`](#{_anchor(one)}) | {_first(one.command)} |" for one in every]
+    return "\n".join(["| verb | |", "|---|---|", *rows, "", *(line for one in every for line in _section(one))])
+
+
+def _anchor(context: click.Context) -> str:
+    return context.command_path.replace(" ", "-")
+
+
+def _first(command: click.Command) -> str:
+    return _escaped((command.help or "").strip().partition("\n")[0])
+
+
+def _section(context: click.Context) -> Iterator[str]:
+    command = context.command
+    yield f"## `{context.command_path}`\n"
+    yield f"{_first(command)}\n"
+    yield f"```\n{' '.join([context.command_path, *command.collect_usage_pieces(context)])}\n```\n"
+    yield from _rest(command)
+    told = {(one.opts[-1], one.help) for one in _options(_shared)}
+    options = [one for one in _options(command) if (one.opts[-1], one.help) not in told]
+    if options:
+        yield "| flag | default | |\n|---|---|---|"
+        for option in options:
+            record = option.get_help_record(context)
+            assert record is not None
+            yield f"| `{_escaped(record[0])}` | {_default(option)} | {_escaped(_words(option))} |"
+        yield ""
+    if shared := [f"`{one.opts[0]}`" for one in _options(command) if one not in options]:
+        yield f"{'Also' if options else 'Takes'} {join(shared)}.\n"
+
+
+def _rest(command: click.Command) -> Iterator[str]:
+    """The help below its first line; what click shows as it stands is a block."""
+    paragraphs = (command.help or "").strip().split("\n\n")[1:]
+    for block, some in groupby(paragraphs, lambda one: one.lstrip().startswith("\b")):
+        text = "\n\n".join(one.replace("\b\n", "") for one in some)
+        yield f"```\n{text.rstrip()}\n```\n" if block else f"{text.strip()}\n"
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+
+
+def _default(option: click.Option) -> str:
+    shown = option.default if isinstance(option.default, str | int | float) and not option.is_flag else None
+    return f"`{shown}`" if shown not in (None, "") else "–"
+
+
+def _words(option: click.Option) -> str:
+    return " ".join((option.help or "").split())
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(_GENERATED.sub(lambda _: made(), PAGE.read_text("utf-8")), "utf-8")
