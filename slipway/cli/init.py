@@ -70,7 +70,7 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool
     kept = [name for name in texts.keys() - missing.keys() if name not in begun.files and not starter.is_own(name)]
     starter.write(place, _recorded(begun, values, {**begun.files, **written}), written)
     for name in sorted(written):
-        screen.out(f"  {place.path(name)}")
+        screen.out(f"  {place.shown(name)}")
     _tell_kept(kept, place, values)
     there = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
     screen.hint(f"  {there}make test")
@@ -95,7 +95,7 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
         if step.own_pins:
             screen.note(f"{step.name}: your own pins are kept: {join(list(step.own_pins))}")
     _tell_kept([step.name for step in steps if not step.known], place, values)
-    if odd := [str(place.path(step.name)) for step in steps if step.odd]:
+    if odd := [place.shown(step.name) for step in steps if step.odd]:
         why = "you and the release changed the same lines; both are in the file"
         raise SlipwayError(f"{join(odd)} must be mended by hand", why=why, fix="choose between <<<<<<< and >>>>>>>")
     if not changed:
@@ -195,9 +195,9 @@ def _refuse_others(folder: Path) -> None:
 
 def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> None:
     if names:
-        screen.note(f"left as they are: {join(sorted(str(place.path(name)) for name in names))}")
+        screen.note(f"left as they are: {join(sorted(place.shown(name) for name in names))}")
     if _CODEOWNERS in names:
         owners = starter.filled(_texts(place, values, production=False)[_CODEOWNERS], values)
         for line in owners.splitlines():
             if not line.startswith("#"):
-                screen.note(f"  add to {place.path(_CODEOWNERS)}:  {line}")
+                screen.note(f"  add to {place.shown(_CODEOWNERS)}:  {line}")

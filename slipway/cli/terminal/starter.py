@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -84,6 +85,10 @@ class Place:
 
     def path(self, name: str) -> Path:
         return (self.root if name.startswith(_FORGE) and self.within != "." else self.folder) / name
+
+    def shown(self, name: str) -> str:
+        """The path as somebody here types it."""
+        return os.path.relpath(self.path(name).resolve()) if name.startswith(_FORGE) else str(self.path(name))
 
     def read(self, name: str) -> str | None:
         """Return a file's text, None where there is none. What is no UTF-8 comes back as it was."""

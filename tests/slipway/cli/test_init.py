@@ -467,8 +467,8 @@ def test_workflows_and_owners_lie_where_the_forge_reads_them(folder: Path) -> No
 
 def test_in_a_repository_of_several_projects_the_forges_files_are_at_its_root(folder: Path) -> None:
     (folder / ".git").mkdir()
-    for name in ("one", "two"):
-        well(folder, "init", f"ml/our {name}", *FLAGS, *GITHUB)
+    done = [well(folder, "init", f"ml/our {name}", *FLAGS, *GITHUB) for name in ("one", "two")]
+    assert "  .github/CODEOWNERS\n" in done[0].out and "left as they are: .github/CODEOWNERS" in done[1].err
     owners = folder / ".github" / "CODEOWNERS"
     assert "/ml/our\\ one/ @acme/ml-platform\n" in owners.read_text()
     assert "two" not in owners.read_text(), "somebody else's file"
