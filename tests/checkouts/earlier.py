@@ -14,6 +14,7 @@ import yaml
 from .checkout import PROJECT, VERTEX, Checkout
 from .shell import wait_for
 
+DEPLOYED = sorted((Path(__file__).parents[1] / "end_to_end" / "deployed").glob("*.json"))
 _BUCKET = (
     "name",
     "location",

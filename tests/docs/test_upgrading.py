@@ -5,6 +5,7 @@ That a deployed stack goes through it, by the same commands and with the real en
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -14,6 +15,7 @@ import yaml
 
 from local.plugin import VERSION
 from tests.checkouts import wait
+from tests.checkouts.earlier import DEPLOYED
 from tests.checkouts.laptop import here
 
 from .console import commands
@@ -32,9 +34,10 @@ def moving() -> str:
 def test_a_fork_moves_with_its_name_its_stacks_and_its_templates(tmp_path: Path) -> None:
     fork, small = tmp_path / "fork", tmp_path / "acme-training"
     wait.lay_out(fork)
-    (fork / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text().replace("name: slipway", "name: ours"))
-    stack = (ROOT / "stacks" / "Pulumi.dev.yaml").read_text()
-    (fork / "stacks" / "Pulumi.prod.yaml").write_text(re.sub(r"(slipway:templates:).*", r"\1 [wait]", stack))
+    project = fork / "Pulumi.yaml"
+    project.write_text(re.sub("^name: .*", "name: ours", project.read_text(), flags=re.MULTILINE))
+    config = json.loads(DEPLOYED[-1].read_text())["config"]
+    (fork / "stacks" / "Pulumi.prod.yaml").write_text(yaml.safe_dump({"config": config}))
 
     done = here(fork).run("/bin/bash", "-ec", moving())
     assert done.code == 0 and "ok  prod" in done.out, done.said

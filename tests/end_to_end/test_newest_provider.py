@@ -6,6 +6,7 @@ The provider itself is the stand-in, under that version's name: see docs/upgradi
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from local.plugin import VERSION
 from tests.checkouts import earlier, wait
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
-from tests.end_to_end.test_upgrade import DEPLOYED, harm, steps
+from tests.end_to_end.test_upgrade import harm, steps
 from tests.local.conftest import LocalCloud
 from tests.local.plugin.provider_sdk import installed
 
@@ -30,11 +31,11 @@ def plugin(engine_home: Path) -> None:
     plugins = engine_home / "plugins"
     wanted = plugins / f"resource-gcp-v{installed()}"
     if not wanted.exists():
-        wanted.symlink_to(plugins / f"resource-gcp-v{VERSION}")
+        shutil.copytree(plugins / f"resource-gcp-v{VERSION}", wanted)
 
 
 def test_a_deployed_stack_goes_on(tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> None:
-    deployed = earlier.read(DEPLOYED[-1])
+    deployed = earlier.read(earlier.DEPLOYED[-1])
     checkout: Checkout = new_checkout(tmp_path, cloud, deployed.stack, files=wait.lay_out)
     jobs = deployed.restore(checkout)
     assert harm(steps(checkout.pulumi("preview", "--json"))) == set()

@@ -28,8 +28,6 @@ from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
 
-DEPLOYED = sorted((Path(__file__).parent / "deployed").glob("*.json"))
-
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
@@ -69,7 +67,7 @@ class Busy:
         assert self.checkout.job_state(name) == "JOB_STATE_SUCCEEDED"
 
 
-@pytest.fixture(params=DEPLOYED, ids=lambda file: file.stem)
+@pytest.fixture(params=earlier.DEPLOYED, ids=lambda file: file.stem)
 def busy(request: pytest.FixtureRequest, tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout) -> Busy:
     before = earlier.read(request.param)
     checkout: Checkout = new_checkout(tmp_path, cloud, before.stack, files=wait.lay_out)
