@@ -1,0 +1,285 @@
+"""A team's five files call ours: with all that these need, nothing more, and as linters would have them."""  # D5
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.installation import PACKAGE
+from tests.ci.conftest import ROOT, All, Workflow, read
+from tests.ci.test_actionlint import lint
+
+OWNED, REF, FOLDER = "acme/slipway", "0123456789abcdef0123456789abcdef01234567", "ml/training"
+VALUES = {"OWNED": OWNED, "REF": REF, "STACKS": '["dev", "prod"]', "FOLDER": FOLDER}
+NAMES = ("preview", "gate", "up", "schedule", "notices")
+LONGEST = 24
+
+
+def filled(folder: Path, **values: str) -> All:
+    """The files as `slipway init --workflows` writes them, by their names."""
+    files = {}
+    for path in sorted((PACKAGE / "starter" / "github" / "workflows").glob("*.yaml.in")):
+        at = folder / ".github" / "workflows" / path.name.removesuffix(".in")
+        at.parent.mkdir(parents=True, exist_ok=True)
+        at.write_text(re.sub(r"@([A-Z]+)@", lambda found: (VALUES | values)[found[1]], path.read_text()))
+        files[at.stem] = read(at)
+    return files
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> All:
+    return filled(tmp_path_factory.mktemp("team"))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A job of `caller` that calls a workflow of ours."""
+
+    caller: str
+    job: dict[str, Any]
+    called: Workflow
+
+    @property
+    def declared(self) -> dict[str, dict[str, Any]]:
+        return dict(self.called.tree["on"]["workflow_call"]["inputs"])
+
+
+def calls(files: All, workflows: All) -> Iterator[Call]:
+    for name, file in files.items():
+        for job in file.jobs().values():
+            if "uses" in job:
+                found = re.fullmatch(rf"(?:\$|{OWNED})/\.github/workflows/([\w-]+)\.yaml(?:@{REF})?", job["uses"])
+                assert found, job["uses"]
+                yield Call(name, job, workflows[found[1]])
+
+
+def rights(workflow: Workflow) -> set[tuple[str, str]]:
+    return {right for job in workflow.jobs().values() for right in job["permissions"].items()}
+
+
+def test_each_has_few_lines(team: All) -> None:
+    assert set(team) == {f"slipway-{name}" for name in NAMES}
+    for name, file in team.items():
+        assert file.tree["name"] == name, "what others know it by"
+        assert len(file.text.splitlines()) <= LONGEST, name
+        assert max(map(len, file.text.splitlines())) <= 120, name
+
+
+@pytest.mark.parametrize("whose", ["the team's", "ours"])
+def test_a_call_gives_what_is_asked_for(team: All, workflows: All, whose: str) -> None:
+    kinds: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,)}
+    found = list(calls(team if whose == "the team's" else workflows, workflows))
+    assert len(found) >= 5
+    for call in found:
+        given = call.job["with"]
+        needed = {name for name, one in call.declared.items() if one.get("required")}
+        assert needed <= set(given) <= set(call.declared), call.caller
+        for name, value in given.items():
+            expression = isinstance(value, str) and value.startswith("${{")
+            assert expression or isinstance(value, kinds[call.declared[name]["type"]]), f"{call.caller}: {name}"
+
+
+@pytest.mark.parametrize("whose", ["the team's", "ours"])
+def test_a_call_lends_the_rights_that_are_asked_for_and_no_others(team: All, workflows: All, whose: str) -> None:
+    """With less GitHub refuses the file: https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows"""
+    for call in calls(team if whose == "the team's" else workflows, workflows):
+        asked = rights(call.called)
+        # Whoever may write may read.
+        asked -= {(name, "read") for name, right in asked if right == "write"}
+        assert set(call.job["permissions"].items()) == asked, call.caller
+    assert all(file.tree["permissions"] == {} for file in team.values())
+
+
+def test_no_secret_is_handed_over(team: All, workflows: All) -> None:
+    for call in calls(team, workflows):
+        assert "secrets" not in call.job and "secrets" not in call.called.tree["on"]["workflow_call"]
+
+
+def test_every_input_of_ours_that_a_team_has_a_value_for_is_given(team: All, workflows: All) -> None:
+    for call in calls(team, workflows):
+        for name, value in (("stacks", VALUES["STACKS"]), ("folder", FOLDER)):
+            assert name not in call.declared or call.job["with"][name] == value, call.caller
+    (schedule,) = team["slipway-schedule"].jobs().values()
+    assert schedule["strategy"]["matrix"] == {"stack": json.loads(VALUES["STACKS"])}
+    assert schedule["with"]["stack"] == "${{ matrix.stack }}"
+
+
+def test_they_begin_when_ours_do(team: All, workflows: All) -> None:
+    for name in NAMES:
+        assert set(team[f"slipway-{name}"].tree["on"]) == set(workflows[name].tree["on"]) - {"workflow_call"}, name
+    assert team["slipway-up"].tree["on"]["push"] == {"branches": ["main"]}
+    asked = team["slipway-up"].tree["on"]["workflow_dispatch"]["inputs"]
+    assert set(asked) == set(workflows["up"].tree["on"]["workflow_dispatch"]["inputs"])
+
+
+class TestWhatOneKnowsTheOtherBy:
+    def test_notices_follow_the_schedule(self, team: All) -> None:
+        followed = team["slipway-notices"].tree["on"]["workflow_run"]
+        assert followed == {"workflows": ["slipway-schedule"], "types": ["completed"]}
+
+    def test_a_stack_is_read_out_of_the_name_of_its_scheduled_job(self, team: All, workflows: All) -> None:
+        """GitHub names a job of a called workflow by both, and one of a matrix by its value."""
+        (stopped,) = [step for step in workflows["notices"].steps() if step.get("name") == "Stopped"]
+        pattern = re.search(r'test\("(.*?)"\)', stopped["run"])
+        assert pattern
+        ((outer, job),) = team["slipway-schedule"].jobs().items()
+        (inner,) = workflows["schedule-stack"].jobs()
+        assert "name" not in job and re.search(pattern[1], f"{outer} (prod) / {inner}")
+
+    def test_the_gate_asks_the_preview_again(self, team: All, workflows: All) -> None:
+        (gate,) = team["slipway-gate"].jobs().values()
+        assert (gate["with"]["preview"]).removesuffix(".yaml") in team
+        (again,) = workflows["gate"].steps()
+        pattern = re.search(r'test\("(.*?)"\)', again["run"])
+        (preview,) = team["slipway-preview"].jobs()
+        assert pattern and re.search(pattern[1], f"{preview} / reviewed")
+        assert not re.search(pattern[1], f"{preview} / previewed"), "another check"
+
+
+class TestLinters:
+    @pytest.mark.parametrize("folder", [".", FOLDER])
+    def test_actionlint(self, actionlint: Path, tmp_path: Path, folder: str) -> None:
+        files = filled(tmp_path, FOLDER=folder)
+        subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+        done = lint(actionlint, *(one.path for one in files.values()), at=tmp_path)
+        assert done.returncode == 0, done.stdout
+
+    def test_zizmor(self, team: All) -> None:
+        folder = team["slipway-up"].path.parents[1]
+        for path in (ROOT / ".github", folder):
+            done = zizmor(path)
+            assert done.returncode == 0, done.stdout
+            assert "No findings to report" in done.stdout
+
+    def test_of_a_tag_zizmor_says_that_it_can_be_moved(self, tmp_path: Path) -> None:
+        filled(tmp_path, REF="v0.2.0")
+        done = zizmor(tmp_path)
+        assert done.returncode != 0
+        assert set(re.findall(r"^\w+\[([\w-]+)\]", done.stdout, re.MULTILINE)) == {"unpinned-uses"}
+
+
+def zizmor(path: Path) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("zizmor"), "--offline", "--no-progress", "--quiet", "--color=never", path]
+    environ = {name: value for name, value in os.environ.items() if name not in ("GH_TOKEN", "GITHUB_TOKEN", "CI")}
+    return subprocess.run(command, env=environ, capture_output=True, text=True)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A team's repository on a runner, its folder in it, and a wheel that stands for Slipway's."""
+
+    root: Path
+    folder: Path
+    wheel: Path
+    step: dict[str, Any]
+
+    def requires(self, text: str) -> None:
+        (self.folder / "requirements.txt").write_text(text)
+        self.git("add", ".")
+        self.git("commit", "-qm", "pinned")
+
+    @property
+    def pinned(self) -> str:
+        digest = hashlib.sha256(self.wheel.read_bytes()).hexdigest()
+        return f"slipway-vertex @ {self.wheel.as_uri()} --hash=sha256:{digest}\n"
+
+    def git(self, *words: str) -> str:
+        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+        done = subprocess.run(["git", *who, *words], cwd=self.root, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def install(self) -> subprocess.CompletedProcess[str]:
+        environ = {
+            "PATH": f"{self.root.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "GITHUB_PATH": str(self.root.parent / "path"),
+            "PIP_NO_INDEX": "1",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        }
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.step["run"]]
+        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+
+    def judge(self, *variables: str) -> subprocess.CompletedProcess[str]:
+        """As the workflows run it, with what setup put on PATH, in the folder."""
+        python = Path((self.root.parent / "path").read_text().strip()) / "python"
+        environ = dict(one.split("=", 1) for one in variables)
+        command = [python, "-I", "-m", "slipway"]
+        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, workflows: All) -> Checkout:
+    (step,) = [one for one in workflows["actions/packages"].steps() if one.get("name") == "Packages"]
+    assert step["working-directory"] == "${{ inputs.folder }}"
+    root = tmp_path / "checkout"
+    (root / FOLDER).mkdir(parents=True)
+    wheel = tmp_path / "slipway_vertex-0.2.0-py3-none-any.whl"
+    about = "slipway_vertex-0.2.0.dist-info/"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("slipway/__init__.py", "")
+        archive.writestr("slipway/__main__.py", "print('the judge that was pinned')")
+        archive.writestr(f"{about}METADATA", "Metadata-Version: 2.1\nName: slipway-vertex\nVersion: 0.2.0\n")
+        archive.writestr(
+            f"{about}WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{about}RECORD", "")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    made = Checkout(root, root / FOLDER, wheel, step)
+    made.git("init", "-q")
+    return made
+
+
+class TestPackages:
+    def test_what_is_pinned_judges_and_nothing_of_the_checkout_does(self, checkout: Checkout) -> None:  # N5
+        checkout.requires(checkout.pinned)
+        done = checkout.install()
+        assert done.returncode == 0, done.stdout + done.stderr
+        for name in ("slipway/__init__.py", "slipway/__main__.py", "sitecustomize.py", "usercustomize.py"):
+            (checkout.folder / name).parent.mkdir(exist_ok=True)
+            (checkout.folder / name).write_text("raise SystemExit('the checkout judges itself')")
+        told = checkout.judge(f"PYTHONPATH={checkout.folder}")
+        assert told.stdout == "the judge that was pinned\n", told.stderr
+
+    def test_the_commit_stays_the_reviewed_one(self, checkout: Checkout) -> None:  # N8
+        checkout.requires(checkout.pinned)
+        checkout.install()
+        (checkout.root / "gha-creds-0123456789abcdef.json").write_text("{}")
+        (checkout.folder / ".slipway").mkdir()
+        (checkout.folder / ".slipway" / "x").touch()
+        assert checkout.git("status", "--porcelain") == ""
+
+    def test_other_bytes_than_were_pinned_are_refused(self, checkout: Checkout) -> None:
+        checkout.requires(checkout.pinned)
+        with zipfile.ZipFile(checkout.wheel, "a") as archive:
+            archive.writestr("slipway/more.py", "")
+        done = checkout.install()
+        assert done.returncode != 0 and "DO NOT MATCH THE HASHES" in done.stderr
+
+    def test_without_hashes_it_installs_and_warns(self, checkout: Checkout) -> None:
+        checkout.requires(f"slipway-vertex @ {checkout.wheel.as_uri()}\n")
+        done = checkout.install()
+        assert done.returncode == 0 and "::warning title=packages are not pinned by hash::" in done.stdout
+
+    def test_without_slipway_it_says_so(self, checkout: Checkout) -> None:
+        checkout.requires("")
+        done = checkout.install()
+        assert done.returncode == 1 and "::error title=no slipway::" in done.stdout
+
+    def test_in_our_own_repository_it_is_the_checkout_s(self, checkout: Checkout) -> None:
+        (checkout.folder / "slipway").mkdir()
+        (checkout.folder / "slipway" / "__init__.py").touch()
+        (checkout.folder / "slipway" / "__main__.py").write_text("print('the checkout')")
+        checkout.requires("")
+        assert checkout.install().returncode == 0
+        assert checkout.judge().stdout == "the checkout\n"
