@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from slipway.installation import PACKAGE
+from slipway.cli.terminal import starter
 from tests.ci.conftest import ROOT, All, Workflow, read
 from tests.ci.test_actionlint import lint
 
@@ -29,11 +29,11 @@ LONGEST = 24
 def filled(folder: Path, **values: str) -> All:
     """The files as `slipway init --workflows` writes them, by their names."""
     files = {}
-    for path in sorted((PACKAGE / "starter" / "github" / "workflows").glob("*.yaml.in")):
-        at = folder / ".github" / "workflows" / path.name.removesuffix(".in")
-        at.parent.mkdir(parents=True, exist_ok=True)
-        at.write_text(re.sub(r"@([A-Z]+)@", lambda found: (VALUES | values)[found[1]], path.read_text()))
-        files[at.stem] = read(at)
+    for name, text in starter.files(workflows=True, production=True).items():
+        if name.startswith(".github/workflows/"):
+            (at := folder / name).parent.mkdir(parents=True, exist_ok=True)
+            at.write_text(starter.filled(text, VALUES | values))
+            files[at.stem] = read(at)
     return files
 
 
@@ -170,7 +170,14 @@ class TestLinters:
 
 
 def zizmor(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("zizmor"), "--offline", "--no-progress", "--quiet", "--color=never", path]
+    command = [
+        str(Path(sys.executable).with_name("zizmor")),
+        "--offline",
+        "--no-progress",
+        "--quiet",
+        "--color=never",
+        str(path),
+    ]
     environ = {name: value for name, value in os.environ.items() if name not in ("GH_TOKEN", "GITHUB_TOKEN", "CI")}
     return subprocess.run(command, env=environ, capture_output=True, text=True)
 
@@ -213,7 +220,7 @@ class Checkout:
         """As the workflows run it, with what setup put on PATH, in the folder."""
         python = Path((self.root.parent / "path").read_text().strip()) / "python"
         environ = dict(one.split("=", 1) for one in variables)
-        command = [python, "-I", "-m", "slipway"]
+        command = [str(python), "-I", "-m", "slipway"]
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
 
 
@@ -283,3 +290,28 @@ class TestPackages:
         checkout.requires("")
         assert checkout.install().returncode == 0
         assert checkout.judge().stdout == "the checkout\n"
+
+
+SECTION = (ROOT / "docs" / "ci.md").read_text().split("## From a repository of yours")[1].split("\n## ")[0]
+
+
+def test_the_guide_names_the_checks_as_github_does(team: All, workflows: All) -> None:  # D7
+    (preview,) = team["slipway-preview"].jobs()
+    told = re.findall(r"`(\w+) / (\w+)`", SECTION)
+    assert told == [(preview, one) for one in ("test", "check", "previewed", "reviewed")]
+    assert {one for _, one in told} <= set(workflows["preview"].jobs())
+    assert "slipway-up.yaml" in SECTION and "slipway-preview.yaml" in SECTION
+
+
+def test_what_the_guide_types_writes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (command,) = re.findall(r"^\$ slipway (init .*?)  +#", SECTION, re.MULTILINE)
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    given = ["--project", "acme-ml-dev", "--submitter", "group:ml@acme.example", "--team", "@acme/ml", "--yes"]
+    subprocess.run([sys.executable, "-m", "slipway", *command.replace("COMMIT", REF).split(), *given], check=True)
+    written = [read(path) for path in sorted((tmp_path / ".github" / "workflows").glob("*.yaml"))]
+    assert len(written) == len(NAMES)
+    for file in written:
+        for job in file.jobs().values():
+            assert job["uses"].endswith(f"@{REF}") and job["with"].get("folder", FOLDER) == FOLDER
+            assert len(file.text.splitlines()) <= LONGEST
