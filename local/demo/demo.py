@@ -31,8 +31,8 @@ from ..stack_file import LaptopStack, read
 from .choice import choose
 from .commands import Actor
 from .leftovers import MARK, drop_dead_locks, end, marked, repair_backend
-from .play import Play, Run
-from .report import gain, pool_cost, seconds, started_after, table
+from .play import Play
+from .report import gain, measured, pool_cost, seconds, started_after, table
 from .turn import turn
 
 REQUEST_PREFIX = "demo-"
@@ -77,7 +77,7 @@ def play(stack: str) -> None:
             f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools"
         )
         print(
-            f"\ndemo finished: {_measured(second)}; create → start "
+            f"\ndemo finished: {f'{measured(second)}; ' if measured(second) else ''}create → start "
             f"{seconds(started_after(first))} at first, {seconds(started_after(second))} on the warm pool",
             flush=True,
         )
@@ -179,12 +179,6 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
 def _catalog(journey: Play) -> Catalog:
     location = address(journey.submitter.environment["SLIPWAY_CATALOG"])
     return read_catalog(connect(journey.submitter.environment).storage.read(location), str(location))
-
-
-def _measured(run: Run) -> str:
-    """What its code measured, by what people know it."""
-    known = {key: value for key, value in run.metrics.items() if key == "accuracy"} or dict(run.metrics)
-    return ", ".join(f"{key} {value:.3f}" for key, value in list(known.items())[:1]) or "nothing measured"
 
 
 def _cancel_leftovers(journey: Play) -> None:

@@ -12,8 +12,10 @@ from .play import Machines, Run
 
 
 def table(runs: Sequence[Run]) -> list[str]:
-    """A line per run under a heading: create → start, run time, accuracy, machines' cost."""
-    rows = [("RUN", "JOB", "CREATE → START", "RUN TIME", "ACCURACY", "MACHINE COST")]
+    """A line per run under a heading: create → start, run time, cost, and what was measured, if anything."""
+    rows = [
+        ("RUN", "JOB", "CREATE → START", "RUN TIME", "MACHINE COST", "MEASURED" if any(map(measured, runs)) else "")
+    ]
     for run in runs:
         rows.append(
             (
@@ -21,12 +23,18 @@ def table(runs: Sequence[Run]) -> list[str]:
                 run.job.display_name,
                 seconds(started_after(run)),
                 seconds(run.account.run),
-                f"{run.metrics['accuracy']:.3f}" if "accuracy" in run.metrics else "not written",
                 cents(run.account.cost),
+                measured(run),
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def measured(run: Run) -> str:
+    """The accuracy, else the first thing that its code measured; empty where it measured nothing."""
+    known = {key: value for key, value in run.metrics.items() if key == "accuracy"} or run.metrics
+    return "".join(f"{key} {value:.3f}" for key, value in list(known.items())[:1])
 
 
 def gain(first: Run, second: Run, where: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -9,7 +10,7 @@ import pytest
 
 from journey.budget import STORAGE_AND_CALLS, budget
 from local.demo.play import Machines, Run
-from local.demo.report import gain, pool_cost, table
+from local.demo.report import gain, measured, pool_cost, table
 from slipway.cloud.jobs import VertexJob
 from slipway.errors import PolicyError
 from slipway.jobs.cost import job_cost
@@ -40,6 +41,12 @@ def test_the_table_has_a_line_a_run_under_its_heading() -> None:  # B4
     assert "6.4 s" in lines[1]
     assert "0.972" in lines[1]
     assert "1.2 s" in lines[2]
+
+
+def test_a_job_that_measures_nothing_has_no_column_for_it() -> None:
+    silent = replace(run("first", 6.4), metrics={})
+    assert "MEASURED" in table([run("first", 6.4)])[0]
+    assert table([silent])[0].endswith("MACHINE COST") and measured(silent) == ""
 
 
 def test_the_gain_is_the_difference_and_is_named_as_what_it_is() -> None:  # B4
