@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
     from slipway.review.change import Files
     from slipway.review.gate import MergeResult
-    from slipway.review.job_code import CodeEdit
     from slipway.review.review import Review
-    from slipway.review.words import Edit
 
 EXIT_SHUT = 5
 _FIX = {
@@ -61,10 +59,13 @@ class Dollars(click.ParamType[Decimal]):
 @click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 @click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status BASE.  [-: stdin]")
 @click.option(
+    "--folder", default="", metavar="DIR", help="Where the project lies in the repository that --files is of."
+)
+@click.option(
     "--head",
     type=click.Path(exists=True, file_okay=False),
     metavar="DIR",
-    help="The checkout of the change, to say files and lines. Nothing in it is run.",
+    help="The project's folder in a checkout of the change, to say files and lines. Nothing in it is run.",
 )
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
@@ -89,6 +90,7 @@ def command(
     sources: tuple[str, ...],
     output: str,
     files: str | None,
+    folder: str,
     head: str | None,
     mains: tuple[str, ...],
     gate: bool,
@@ -100,8 +102,10 @@ def command(
     redact: bool,
     no_live: bool,
 ) -> None:
+    from slipway.cli.terminal.changed_files import files_of
     from slipway.context import Clock
     from slipway.findings.kinds import FAILED
+    from slipway.review.change import NO_FILES
     from slipway.review.gate import obstacles, unannounced, unapproved
     from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
@@ -111,8 +115,9 @@ def command(
     from slipway.review.review import write_all
 
     now = Clock().now()  # The same for all, so that what is alike is told alike.
-    reviews = _reviews(sources, files_of(files, head), now, live=not no_live)
-    reviews = _beside(reviews, _reviews(mains, files_of(None, None), now, live=not no_live))
+    touched = files_of(files, head, folder, fetch=not no_live)
+    reviews = _reviews(sources, touched, now, live=not no_live)
+    reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
     why, fix = "", _FIX[scheduled]
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
@@ -200,91 +205,3 @@ def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
 
     by_stack = {one.stack: one for one in mains}
     return [beside(one, by_stack[one.stack]) if one.stack in by_stack else one for one in reviews]
-
-
-def files_of(file: str | None, head: str | None) -> Files:
-    """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched."""
-    from slipway.review.change import Files
-    from slipway.review.rendering.redaction import addresses
-
-    if file is None:
-        return Files()
-    touched, removed = set(), set()
-    for line in text_of(file).splitlines():
-        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
-        touched |= {path for path in paths if path}
-        if status.startswith(("D", "R")) and paths:
-            removed.add(paths[0])
-    if head and Path(head).resolve() != Path.cwd():
-        touched -= {path for path in touched - removed if _can_be(path) and _same_program(path, Path(head))}
-    there = sorted(filter(_can_be, touched - removed)) if head else []
-    checkout = Path(head or "")
-    both = [file for file in there if _beside_base(file, checkout)]
-    code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
-    # Of a link the diff shows where it leads, and not what is there.
-    plain = (one for one in both if not _is_link(checkout, one))
-    told = frozenset[str]().union(*(addresses(text_of(one), text_of(str(checkout / one))) for one in plain))
-    return Files(frozenset(touched), frozenset(removed), dict(code), dict(job_code), dict(stacks), told)
-
-
-def _beside_base(file: str, checkout: Path) -> bool:
-    """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
-    is another one. A link that leads out of it is none of its files."""
-    root, path = checkout.resolve(), (checkout / file).resolve()
-    return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
-
-
-def _can_be(path: str) -> bool:
-    """Tell whether a file can be called so, and be looked for."""
-    try:
-        Path(path).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def _is_link(checkout: Path, file: str) -> bool:
-    return (checkout / file).resolve() != checkout.resolve() / file
-
-
-def _same_program(file: str, checkout: Path) -> bool:
-    """Tell whether a module does as the base branch's. Templates and jobs are compared by what they publish."""
-    from slipway.review.job_code import same_program
-
-    if not file.endswith(".py") or file.startswith(("templates/", "jobs/")) or _is_link(checkout, file):
-        return False
-    try:
-        return same_program(*((folder / file).read_text(encoding="utf-8") for folder in (Path(), checkout)))
-    except (OSError, ValueError):
-        return False
-
-
-def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    from slipway.review.templates.template_code import beyond_declaring
-
-    for file in files:
-        if not (file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()):
-            continue
-        if _is_link(checkout, file):
-            yield file, ("is a link, and whoever edits what it leads to edits the template",)
-        elif does := beyond_declaring(text_of(str(checkout / file))):
-            yield file, does
-
-
-def _stack_edits(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    from slipway.review.program import STACK_FILE
-    from slipway.review.stack_file import edits
-
-    for file in files:
-        if match := STACK_FILE.fullmatch(file):
-            yield match[1], edits(text_of(file), text_of(str(checkout / file)))
-
-
-def _job_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, CodeEdit]]:
-    from slipway.review.job_code import edit
-
-    for file in files:
-        if file.startswith("jobs/"):
-            yield file, edit(file, text_of(file), text_of(str(checkout / file)))

@@ -188,6 +188,7 @@ _ALL = (
         ("used-later", _NOTE, "a key of the stack file that no deployed thing has, and that counts the next time"),
         ("workflow-edited", _BLOCKING, "what deploys, previews, judges or approves changes"),
         ("guard-unproven", _BLOCKING, "code that the deployment runs changes, and no event tells how"),
+        ("slipway-changed", _BLOCKING, "another slipway is pinned, which deploys, guards and judges from then on"),
         ("guard-removed", _BLOCKING, "nothing asks for unfinished jobs any more before a deletion"),
         ("stack-gone", _BLOCKING, "a stack file goes while its stack is deployed"),
     ),

@@ -22,6 +22,7 @@ from slipway.generations.published_clusters import declared
 from slipway.live import Live, Unknown
 from slipway.quota.usage import drawn as drawn_by
 from slipway.review.job_code import CodeEdit
+from slipway.review.pins import Pins
 from slipway.review.preview import Preview
 from slipway.review.touched import ACCOUNT, Fate, Touched, touched
 from slipway.review.usual import job_spec
@@ -33,7 +34,9 @@ class Files:
     """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
     `template_code`: by file, what those of templates do beside declaring one, in words. `job_code`: of files of jobs
     that could be read on both sides, how they differ. `stacks`: the edits of each stack's file. `addresses`: of
-    people, on lines that differ."""
+    people, on lines that differ. `pins`: what requirements.txt pins on both sides, None where nobody read it.
+    `reached`: files and folders that something of the project's folder leads to. `of_slipway`: the base branch has
+    slipway's own source, by which it deploys and judges; a team's repository has not."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
@@ -41,6 +44,9 @@ class Files:
     job_code: Mapping[str, CodeEdit] = field(default_factory=dict)
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     addresses: frozenset[str] = frozenset()
+    pins: Pins | None = None
+    reached: frozenset[str] = frozenset()
+    of_slipway: bool = True
 
 
 NO_FILES = Files()

@@ -11,7 +11,9 @@ from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
 from slipway.formatting import short
 from slipway.live import Unknown
-from slipway.review.change import Change
+from slipway.review.change import Change, Files
+from slipway.review.pins import slipway_changed
+from slipway.review.reach import DEPLOYING, OUTSIDE, PROSE, reaches
 from slipway.review.words import LONGEST, MOST_NAMED, job, named, oldest_first
 
 GUARD = "slipway-guard-v1"
@@ -23,6 +25,8 @@ _GUARDING = (
 )
 _JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
 _PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.yaml")
+_SHADOWING = ("slipway/", "__main__.py", "Pulumi.yaml")
+"""In a team's repository: a folder of that name would be imported in place of the package."""
 ELSEWHERE = (
     "slipway/api.py",
     "slipway/cli/",
@@ -34,24 +38,17 @@ ELSEWHERE = (
     "slipway/sweeps/",
 )
 """What no deployment imports."""
-_DEPLOYING = (
-    ".github/",
-    ".ci/",
-    ".gitattributes",
-    "policy/",
-    "CODEOWNERS",
-    "docs/CODEOWNERS",
-    "Makefile",
-    ".pre-commit-config.yaml",
-)
 # What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.
 _CODE = (".py", ".pyc", ".so", ".pth", ".zip")
-_NOT_IMPORTED = ("bench/", "docs/", "jobs/", "journey/", "local/", "templates/", "tests/")
+_NOT_IMPORTED = ("docs/", "jobs/", "templates/", "tests/")
+_NOT_IMPORTED_HERE = (*_NOT_IMPORTED, "bench/", "journey/", "local/")
 _DATA = (".csv", ".json")
 # Where Python finds packages that nobody imports by name: those that others look for, and an environment of its own.
 _INSTALLED = re.compile(r"^\.venv(/|$)|\.(dist|egg)-info(/|$)")
-_PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_PINS = "requirements.txt"
+_PACKAGES = (_PINS, "Pipfile", "Pipfile.lock", "poetry.lock", "pyproject.toml", "setup.cfg", "uv.lock")
+"""By what the engine, or whoever sets it up, installs packages for a program."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _TEMPLATE = re.compile(r"templates/(\w+)\.py")
 _CLUSTERS = "slipway:persistentResources."
@@ -66,28 +63,36 @@ def program(change: Change) -> Iterator[Finding]:
     unguarded = tuple(_unguarded(change))
     yield from unguarded
     yield from _stacks_gone(change)
-    yield from _edited(change.files.touched, guarded=not unguarded)
+    yield from slipway_changed(change.files.pins) if change.files.pins else ()
+    yield from _edited(change.files, guarded=not unguarded)
     yield from _running(change.files.template_code)
 
 
-def _edited(files: Iterable[str], *, guarded: bool) -> Iterator[Finding]:
+def _edited(files: Files, *, guarded: bool) -> Iterator[Finding]:
     program: list[str] = []
     unproven: list[str] = []
     judging, packages, deploying = [], [], []
-    for file in sorted(files):
-        if file == "requirements.txt":
+    told, others = (files.pins.slipway, files.pins.others) if files.pins else (None, ())
+    for file in sorted(files.touched):
+        if reaches(file, files.reached):
+            unproven.append(file)
+        elif file == _PINS:
+            unproven += [file] if others or not told else []
+        elif file in _PACKAGES and not files.of_slipway:
             unproven.append(file)
         elif _REQUIREMENTS.fullmatch(file):
             packages.append(file)
-        elif file.startswith(_DEPLOYING):
+        elif file.startswith((OUTSIDE, *DEPLOYING)):
             deploying.append(file)
         elif _INSTALLED.search(file):
             unproven.append(file)
-        elif PurePosixPath(file).suffix in _PROSE:
+        elif PurePosixPath(file).suffix in PROSE:
             continue
+        elif not files.of_slipway:
+            unproven += [file] if file.startswith(_SHADOWING) or _imported(file, _NOT_IMPORTED) else []
         elif file.startswith(_JUDGING):
             judging.append(file)
-        elif file.startswith(_PROGRAM) or _imported(file):
+        elif file.startswith(_PROGRAM) or _imported(file, _NOT_IMPORTED_HERE):
             data = file.startswith("slipway/") and file.endswith(_DATA)
             (program if data or file.startswith(ELSEWHERE) else unproven).append(file)
     if not guarded:
@@ -97,7 +102,7 @@ def _edited(files: Iterable[str], *, guarded: bool) -> Iterator[Finding]:
             Subject("program", "guard"),
             "Whether jobs still stop a deletion can't be proven",
             more=f": what the deployment runs is edited, {_listed(unproven)}; have somebody read it",
-            details=_lines(unproven),
+            details=(*_lines(unproven), *others),
         )
     for kind, subject, words, listed, more in (
         ("program-edited", "program", "Commands or tables of Slipway are edited", program, ""),
@@ -115,10 +120,10 @@ def _edited(files: Iterable[str], *, guarded: bool) -> Iterator[Finding]:
             yield KINDS[kind].of(Subject(subject), words, more=f": {_listed(listed)}{more}", details=_lines(listed))
 
 
-def _imported(file: str) -> bool:
+def _imported(file: str, never: tuple[str, ...]) -> bool:
     """Tell whether Python may import it. A file without an ending may be a link to a folder."""
     link = file.isidentifier() and not file.isupper()
-    return link or (file.endswith(_CODE) and not file.startswith(_NOT_IMPORTED))
+    return link or (file.endswith(_CODE) and not file.startswith(never))
 
 
 def _running(template_code: Mapping[str, Iterable[str]]) -> Iterator[Finding]:
@@ -140,6 +145,7 @@ def _stacks_gone(change: Change) -> Iterator[Finding]:
 
 def _unguarded(change: Change) -> Iterator[Finding]:
     preview, guards = change.preview, [file for file in sorted(change.files.removed) if file in _GUARDING]
+    guards = guards if change.files.of_slipway else []
     unregistered = preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks
     if guards or unregistered:
         why = f"{_listed(guards)} is deleted" if guards else f"the program does not register the hook `{GUARD}`"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli.review import files_of
+from slipway.cli.terminal.changed_files import files_of
 from slipway.findings.finding import Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import MARKER

@@ -1,0 +1,207 @@
+"""Files that a change touches, read from a list of names and from two checkouts of which nothing is run.
+
+The base branch's is the folder that this runs in; the change's own is another one, where there is one.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.cli.terminal.sources import text_of
+from slipway.review.reach import OUTSIDE, PROSE, counts, included, local_paths, seen_from
+
+if TYPE_CHECKING:
+    from slipway.review.change import Files
+    from slipway.review.job_code import CodeEdit
+    from slipway.review.pins import Pins
+    from slipway.review.words import Edit
+
+_PINS = "requirements.txt"
+_SOURCE = Path("slipway", "cli", "review.py")
+_NEVER_LOOKED_INTO = (".git", ".slipway", ".venv", "__pycache__", "node_modules")
+_LARGEST = 10_000_000
+
+
+def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: bool = False) -> Files:
+    """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched. `folder`:
+    where the project lies in the repository. With `fetch`, notes of a pinned wheel are read from its address."""
+    from slipway.review.change import Files
+    from slipway.review.rendering.redaction import addresses
+
+    if file is None:
+        return Files()
+    touched, removed = set(), set()
+    for line in text_of(file).splitlines():
+        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
+        seen = [seen_from(folder.strip("/").removeprefix("./"), path) for path in paths if path]
+        touched |= {*seen}
+        if status.startswith(("D", "R")) and seen:
+            removed.add(seen[0])
+    reached = frozenset(one for checkout in {"", head or ""} for one in _reached(Path(checkout)))
+    touched = {path for path in touched if counts(path, reached)}
+    if head and Path(head).resolve() != Path.cwd():
+        touched -= {path for path in touched - removed if _can_be(path) and _same_program(path, Path(head))}
+    there = sorted(filter(_can_be, touched - removed)) if head else []
+    checkout = Path(head or "")
+    both = [file for file in there if _beside_base(file, checkout)]
+    code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
+    # Of a link the diff shows where it leads, and not what is there.
+    plain = (one for one in both if not _is_link(checkout, one))
+    told = frozenset[str]().union(*(addresses(text_of(one), text_of(str(checkout / one))) for one in plain))
+    return Files(
+        frozenset(touched),
+        frozenset(removed),
+        dict(code),
+        dict(job_code),
+        dict(stacks),
+        told,
+        _pins(checkout, fetch=fetch) if head and any(_is_pins(one, reached) for one in touched) else None,
+        reached,
+        _SOURCE.is_file(),
+    )
+
+
+def _is_pins(path: str, reached: Iterable[str]) -> bool:
+    return path == _PINS or path in reached
+
+
+def _pins(checkout: Path, *, fetch: bool) -> Pins | None:
+    """None where both sides are one checkout: nobody knows what was there before."""
+    from dataclasses import replace
+
+    from slipway.cli.terminal.wheel_notes import notes
+    from slipway.review.pins import Pins, read
+
+    if checkout.resolve() == Path.cwd():
+        return None
+    before, after = (read("\n".join(_requirements(one, Path(_PINS)))) for one in (Path(), checkout))
+    pins = Pins(before, after)
+    if pins.slipway is None or pins.slipway[1] is None:
+        return pins
+    told, why = notes(*pins.slipway, fetch=fetch)
+    return replace(pins, notes=told, unnoted=why)
+
+
+def _requirements(checkout: Path, file: Path, known: frozenset[Path] = frozenset()) -> Iterator[str]:
+    """Yield a file of requirements, and all that it includes. One that leads out of the repository is not read."""
+    path = checkout / file
+    if path.resolve() in known or not _readable(path, checkout):
+        return
+    text = path.read_text(encoding="utf-8", errors="replace")
+    yield text
+    for one in included(text):
+        yield from _requirements(checkout, file.parent / one, known | {path.resolve()})
+
+
+def _readable(path: Path, checkout: Path) -> bool:
+    try:
+        inside = path.resolve().is_relative_to(_repository(checkout))
+        return inside and path.is_file() and path.stat().st_size < _LARGEST
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def _repository(checkout: Path) -> Path:
+    """Return the top of the repository that a folder is in; the folder where there is none."""
+    here = checkout.resolve()
+    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
+
+
+def _reached(checkout: Path) -> Iterator[str]:
+    """Yield what requirements, links and the project's own file lead to, beside what always counts."""
+    root = checkout.resolve()
+    texts, files = [], [Path(_PINS)]
+    for file in files:  # which grows
+        if _readable(checkout / file, checkout):
+            texts.append((file, (checkout / file).read_text(encoding="utf-8", errors="replace")))
+            more = (Path(os.path.normpath(file.parent / one)) for one in included(texts[-1][1]))
+            files += [one for one in more if one not in files and not one.is_absolute()]
+    yield from (one.as_posix() for one in files[1:])
+    for file, text in texts:
+        yield from (posixpath.normpath(f"{file.parent.as_posix()}/{one}") for one in local_paths(text) if one[0] != "/")
+    if main := _main(checkout / "Pulumi.yaml"):
+        yield from (one for one in (posixpath.normpath(main),) if one.startswith(OUTSIDE))
+    for folder, folders, names in os.walk(root):
+        folders[:] = [one for one in folders if one not in _NEVER_LOOKED_INTO]
+        for path in (Path(folder, one) for one in (*folders, *names)):
+            if path.is_symlink() and path.suffix not in PROSE:
+                yield Path(os.path.relpath(path.resolve(), root)).as_posix()
+
+
+def _main(file: Path) -> str:
+    """Return where the project's file says that its program is; empty where it does not."""
+    import yaml
+
+    try:
+        found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return ""
+    main = found.get("main") if isinstance(found, dict) else None
+    return main if isinstance(main, str) else ""
+
+
+def _beside_base(file: str, checkout: Path) -> bool:
+    """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
+    is another one. A link that leads out of it is none of its files."""
+    root, path = checkout.resolve(), (checkout / file).resolve()
+    return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
+
+
+def _can_be(path: str) -> bool:
+    """Tell whether a file can be called so, and be looked for."""
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _is_link(checkout: Path, file: str) -> bool:
+    return (checkout / file).resolve() != checkout.resolve() / file
+
+
+def _same_program(file: str, checkout: Path) -> bool:
+    """Tell whether a module does as the base branch's. Templates and jobs are compared by what they publish."""
+    from slipway.review.job_code import same_program
+
+    if not file.endswith(".py") or file.startswith(("templates/", "jobs/")) or _is_link(checkout, file):
+        return False
+    try:
+        return same_program(*((folder / file).read_text(encoding="utf-8") for folder in (Path(), checkout)))
+    except (OSError, ValueError):
+        return False
+
+
+def _template_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    from slipway.review.templates.template_code import beyond_declaring
+
+    for file in files:
+        if not (file.startswith("templates/") and file.endswith(".py") and (checkout / file).is_file()):
+            continue
+        if _is_link(checkout, file):
+            yield file, ("is a link, and whoever edits what it leads to edits the template",)
+        elif does := beyond_declaring(text_of(str(checkout / file))):
+            yield file, does
+
+
+def _stack_edits(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    from slipway.review.program import STACK_FILE
+    from slipway.review.stack_file import edits
+
+    for file in files:
+        if match := STACK_FILE.fullmatch(file):
+            yield match[1], edits(text_of(file), text_of(str(checkout / file)))
+
+
+def _job_code(checkout: Path, files: Iterable[str]) -> Iterator[tuple[str, CodeEdit]]:
+    from slipway.review.job_code import edit
+
+    for file in files:
+        if file.startswith("jobs/"):
+            yield file, edit(file, text_of(file), text_of(str(checkout / file)))

@@ -1,0 +1,134 @@
+"""Pins of a team's repository: the slipway that it names is its guard and its judge, so another one is told. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
+from slipway.formatting import short
+from slipway.installation import NAME
+
+_NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[[^]]*\])?\s*(.*)", re.DOTALL)
+_HASH = re.compile(r"--hash[ =]\s*(\S+)|#(?:.*&)?sha256=([0-9a-f]{64})")
+_WHEEL = re.compile(r"slipway_vertex-([^-/]+)-[^/]*\.whl")
+_EXACT = re.compile(r"===?\s*([\w.!+]+)")
+_REVISION = re.compile(r"git\+[^#]*@([\w./-]+)")
+_PLACE = re.compile(r"[./]|[a-z+]+://")
+_OURS = re.compile(r"\[(deploy|local)\]$")
+_LONGEST = 160
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A requirement: its package, what is asked for (a version or an address), and the hashes that it may have."""
+
+    name: str
+    asks: str
+    hashes: frozenset[str] = frozenset()
+
+    @property
+    def version(self) -> str:
+        """As its name or address says it; empty where neither does."""
+        found = _WHEEL.search(self.asks) or _EXACT.match(self.asks)
+        return found[1] if found else ""
+
+    @property
+    def sha256(self) -> str:
+        """Of the one file that this can be; empty where it may be several, or any."""
+        (one, *others) = sorted(self.hashes) or [""]
+        return "" if others else one.removeprefix("sha256:")
+
+    @property
+    def address(self) -> str:
+        """Where the one file lies; empty for what comes from an index or from git."""
+        address = self.asks.removeprefix("@").strip().partition("#")[0]
+        return address if re.match(r"(file|https)://", address) else ""
+
+    def __str__(self) -> str:
+        """`0.2.0`, or `3f2a91c0b7d4` of git, or the place that it comes from."""
+        if self.version:
+            return self.version
+        found = _REVISION.search(self.asks)
+        return found[1][:12] if found else short(self.asks, _LONGEST // 4) or "any version"
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What `requirements.txt` pins, before a change and after it, with all files that it includes. `notes`: of the
+    releases between the two, a line each; `unnoted` says why there are none."""
+
+    before: Mapping[str, Pin]
+    after: Mapping[str, Pin]
+    notes: tuple[str, ...] = ()
+    unnoted: str = ""
+
+    @property
+    def slipway(self) -> tuple[Pin | None, Pin | None] | None:
+        """Slipway's own, where they differ."""
+        both = self.before.get(NAME), self.after.get(NAME)
+        return None if both[0] == both[1] else both
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Other packages that differ, a line each."""
+        return tuple(self._others())
+
+    def _others(self) -> Iterator[str]:
+        for name in sorted({*self.before, *self.after} - {NAME}):
+            was, becomes = self.before.get(name), self.after.get(name)
+            if was != becomes:
+                told = [f"`{one}`" if one else "none" for one in (was, becomes)]
+                same = was and becomes and str(was) == str(becomes)
+                yield f"`{name}` " + (f"{told[0]}, other files" if same else " → ".join(told))
+
+
+def read(text: str) -> dict[str, Pin]:
+    """Return pins by package, as pip names them; a requirement without a name goes by its address."""
+    found: dict[str, Pin] = {}
+    for line in text.replace("\\\n", " ").splitlines():
+        bare = re.sub(r"(^|\s)#.*", "", line).strip()
+        if not bare or (bare.startswith("-") and not re.match(r"(-e|--editable)\b", bare)):
+            continue
+        hashes = frozenset(f"sha256:{one[2]}" if one[2] else one[1] for one in _HASH.finditer(bare))
+        pin = _pin(re.sub(r"\s*--hash[ =]\s*\S+", "", bare), hashes)
+        found[pin.name] = pin
+    return found
+
+
+def _pin(text: str, hashes: frozenset[str]) -> Pin:
+    plain = re.sub(r"^(-e|--editable)[ =]*", "", text)
+    if _PLACE.match(plain):
+        return Pin(NAME if _WHEEL.search(plain) or _OURS.search(plain) else plain, text, hashes)
+    named = _NAMED.fullmatch(plain)
+    if named is None:
+        return Pin(plain, text, hashes)
+    return Pin(re.sub(r"[-_.]+", "-", named[1]).lower(), named[3].strip(), hashes)
+
+
+def slipway_changed(pins: Pins) -> Iterator[Finding]:
+    if pins.slipway is None:
+        return
+    was, becomes = pins.slipway
+    subject = Subject("program", "slipway")
+    if becomes is None:
+        words = "Slipway is no package of `requirements.txt` any more, so nothing that deploys or judges is known"
+        yield KINDS["slipway-changed"].of(subject, words)
+        return
+    before = f"{was} → " if was else ""
+    same = was is not None and str(was) == str(becomes)
+    words = f"Slipway {becomes} comes from elsewhere" if same else f"Slipway becomes another, {before}{becomes}"
+    judge = f"; this review is {was}'s" if was and not same else ""
+    asks = [f"{when} `{short(one.asks, _LONGEST)}`" for when, one in (("before:", was), ("now:", becomes)) if one]
+    unhashed = [] if becomes.hashes else ["No hash names its files, so they may become others unseen"]
+    untold = [f"What is new in it can't be told: {pins.unnoted}"] if pins.unnoted else []
+    yield KINDS["slipway-changed"].of(
+        subject,
+        words,
+        clause=words,
+        more=f": it guards deletions and judges changes from the merge on{judge}",
+        details=(*asks, *unhashed, *pins.notes, *untold),
+        field="requirements.txt",
+    )
