@@ -1,7 +1,7 @@
 """`make review BASE=…`: what this checkout would do to a stack, as the comment of a pull request says it.
 
-The program of this checkout is previewed, and what it would do is judged by the code of BASE. What BASE itself would do
-and nobody has deployed yet is told apart.
+The program of this checkout is previewed, and what it would do is judged by the slipway of BASE (`judge`). What BASE
+itself would do and nobody has deployed yet is told apart. The project may lie anywhere in the repository.
 """
 
 from __future__ import annotations
@@ -18,16 +18,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from slipway.errors import ConfigError, SlipwayError
 from slipway.review.events import STREAMING
+from slipway.review.reach import seen_from
 
-_FOLDER = Path(".slipway", "review")
-_STACK_FILE = re.compile(r"\tstacks/Pulumi\.([^/\t]+)\.yaml$")
+from .judge import Judge, judge_of
+
+_WORK = Path(".slipway", "review")
+_STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.yaml")
+_BREAKING = str.maketrans(dict.fromkeys("\t\n\r", "?"))
 
 
 @dataclass(frozen=True)
 class Repository:
-    """A checkout whose files, committed or not, are the change. `environment` is that of all that is run."""
+    """A checkout whose files, committed or not, are the change. `root` is the project's folder in it. `environment` is
+    that of all that is run."""
 
     root: Path
     environment: Mapping[str, str]
@@ -49,7 +56,19 @@ class Repository:
         if done.returncode:
             why = done.stderr.strip() or f"exit code {done.returncode}"
             raise ConfigError(f"git {' '.join(arguments)} failed", why=why, fix="see what git says")
-        return done.stdout.strip()
+        return done.stdout.strip("\n")
+
+    @property
+    def folder(self) -> str:
+        """Where the project lies in the repository: `ml/training`, empty at its top."""
+        return self.git("rev-parse", "--show-prefix").strip("/")
+
+    def changed(self, commit: str) -> list[tuple[str, ...]]:
+        """What differs from a commit, in all of the repository: a status, then a name or, of what moved, both."""
+        words = iter(self.git("diff", "--name-status", "--no-relative", "-z", commit).split("\0")[:-1])
+        found = [(status, next(words), *([next(words)] if status[0] in "RC" else [])) for status in words]
+        unknown = self.git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/").split("\0")[:-1]
+        return [*found, *(("A", path) for path in unknown)]
 
     def base(self, name: str) -> str:
         """The commit that this checkout and `name` have in common."""
@@ -111,58 +130,69 @@ def silent(stack: str, why: str) -> SlipwayError:
     return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
 
 
-def _refused(repository: Repository, code: Path, stack: str, source: Path) -> bool:
+def _refused(repository: Repository, judge: Judge, stack: str, source: Path) -> bool:
     """Tell whether `slipway check` refuses the stack's file, which the engine could not even read; its mistakes are
     what is reviewed then."""
-    file = Path("stacks", f"Pulumi.{stack}.yaml")
-    command = (sys.executable, "-P", "-m", "slipway", "check", str(file), "--output", "json")
-    variables = {**repository.environment, "PYTHONPATH": str(code)}
-    done = subprocess.run(command, cwd=repository.root, env=variables, capture_output=True, text=True, check=False)
+    command = judge.command("check", str(Path("stacks", f"Pulumi.{stack}.yaml")), "--output", "json")
+    done = subprocess.run(
+        command, cwd=repository.root, env=judge.variables, capture_output=True, text=True, check=False
+    )
     source.write_text(done.stdout, encoding="utf-8")
     return done.returncode == ConfigError.exit_code
 
 
 def judged(repository: Repository, base: str, stacks: list[str], flags: list[str]) -> int:
-    """Exit code of `slipway review`, run from the base's own code."""
+    """Exit code of `slipway review`, by the base's own."""
     if not shutil.which("pulumi", path=repository.environment.get("PATH")):
         raise ConfigError(
             "pulumi is not on PATH", why="it makes the preview", fix="install it: https://www.pulumi.com/docs/install/"
         )
-    folder = repository.root / _FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    work = repository.root / _WORK
+    work.mkdir(parents=True, exist_ok=True)
     _known(repository.root, stacks)
-    commit = repository.base(base)
-    files, tree = folder / "files", repository.tree()
-    changed = repository.git("diff", "--name-status", commit)
-    unknown = repository.git("ls-files", "--others", "--exclude-standard")
-    files.write_text("\n".join((changed, *(f"A\t{path}" for path in unknown.splitlines()))), encoding="utf-8")
-    with repository.at(commit, folder / "base") as judge:
-        code = judge if (judge / "slipway" / "cli" / "review.py").is_file() else repository.root
-        if code != judge:
-            _say(f"{base} has no review yet, so this checkout's own judges it")
+    commit, folder = repository.base(base), repository.folder
+    files, tree, changed = work / "files", repository.tree(), repository.changed(commit)
+    lines = ("\t".join(word.translate(_BREAKING) for word in one) for one in changed)
+    files.write_text("\n".join(lines), encoding="utf-8")
+    with repository.at(commit, work / "base") as checkout:
+        judge = judge_of(checkout / folder, base, commit, repository.environment, _say)
+        judge.lend(_virtualenv(judge.folder))
         sources: list[str] = []
         for stack in stacks:
-            yours, main = (folder / f"{stack}.{word}.jsonl" for word in ("change", "base"))
+            yours, main = (work / f"{stack}.{word}.jsonl" for word in ("change", "base"))
             _say(f"preview of {stack}, as this checkout has it")
             why = preview(repository.root, stack, yours, repository.environment)
             sources.append(str(yours))
-            if not yours.stat().st_size and not _refused(repository, code, stack, yours):
+            if not yours.stat().st_size and not _refused(repository, judge, stack, yours):
                 raise silent(stack, why)
-            if (judge / "stacks" / f"Pulumi.{stack}.yaml").is_file():
+            if (judge.folder / "stacks" / f"Pulumi.{stack}.yaml").is_file():
                 _say(f"preview of {stack}, as {base} has it")
-                if why := preview(judge, stack, main, repository.environment):
+                if why := preview(judge.folder, stack, main, repository.environment):
                     raise silent(stack, why)
                 sources += ["--main", str(main)]
-        command = (sys.executable, "-m", "slipway", "review", *sources, "--files", str(files))
-        edited = {match[1] for line in files.read_text("utf-8").splitlines() if (match := _STACK_FILE.search(line))}
+        names = (seen_from(folder, path) for _, *paths in changed for path in paths)
+        edited = {match[1] for name in names if (match := _STACK_FILE.fullmatch(name))}
         for other in sorted(edited - {*stacks}):
             _say(f"stacks/Pulumi.{other}.yaml differs and is not looked at: STACK={other}")
+        where = ("--folder", folder) if folder else ()
+        which = ("--head", str(repository.root), "--tree", tree, "--base", commit)
         return subprocess.run(
-            (*command, "--head", str(repository.root), "--tree", tree, "--base", commit, *flags),
-            cwd=code,
-            env={**repository.environment, "PYTHONPATH": str(code)},
+            judge.command("review", *sources, "--files", str(files), *where, *which, *flags),
+            cwd=judge.folder,
+            env=judge.variables,
             check=False,
         ).returncode
+
+
+def _virtualenv(folder: Path) -> str:
+    """The folder that the project's file has the engine take packages from; empty where it names none in its own."""
+    try:
+        runtime = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))["runtime"]
+        found = str(runtime["options"]["virtualenv"])
+    except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
+        return ""
+    place = Path(found)
+    return found if not place.is_absolute() and ".." not in place.parts else ""
 
 
 def _known(root: Path, stacks: list[str]) -> None:

@@ -113,14 +113,14 @@ class Cache:
 def _holder(handle: int) -> str:
     written = os.pread(handle, 32, 0).decode(errors="replace").strip()
     if not written.isdigit():
-        return "another process that sets up the engine"
+        return "another process that is at it"
     try:
         os.kill(int(written), 0)
     except ProcessLookupError:
         return "the last processes of an interrupted build to end"
     except PermissionError:
         pass
-    return f"process {written}, which sets up the engine already"
+    return f"process {written}, which is at it already"
 
 
 def _sync(path: Path) -> None:

@@ -80,9 +80,10 @@ def _pins(checkout: Path, *, fetch: bool) -> Pins | None:
         return None
     before, after = (read("\n".join(_requirements(one, Path(_PINS)))) for one in (Path(), checkout))
     pins = Pins(before, after)
-    if pins.slipway is None or pins.slipway[1] is None:
+    was, becomes = pins.slipway or (None, None)
+    if becomes is None:
         return pins
-    told, why = notes(*pins.slipway, fetch=fetch)
+    told, why = notes(was, becomes, fetch=fetch)
     return replace(pins, notes=told, unnoted=why)
 
 

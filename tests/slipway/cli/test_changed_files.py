@@ -71,7 +71,7 @@ def test_what_lies_beside_the_folder_does_not(base: Path, path: str) -> None:
 def test_a_file_that_moves_into_the_folder_counts(base: Path) -> None:
     (base / "files").write_text(f"R100\tweb/x.py\t{FOLDER}/x.py\nR100\t{FOLDER}/y.py\tweb/y.py\n")
     files = files_of(str(base / "files"), str(base / "head" / FOLDER), FOLDER)
-    assert (files.touched, files.removed & files.touched) == ({"x.py", "y.py"}, {"y.py"})
+    assert files.touched == {"x.py", "y.py"} and "y.py" in files.removed
 
 
 def pinned(folder: Path, version: str, changelog: str | None = None) -> tuple[str, Path]:

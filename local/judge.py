@@ -1,0 +1,156 @@
+"""The judge of a change: the slipway by which the base branch deploys, and never the change's own.
+
+A repository that has slipway's source is judged by that. A team's repository pins slipway in `requirements.txt`, so its
+judge is an environment of the base's pins, kept below the user's cache and run isolated: neither the change's files nor
+the person's `PYTHONPATH` reach it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from slipway.errors import ConfigError
+from slipway.review.reach import included, local_paths
+
+from .engine.cache import Cache, root
+
+PINS = Path("requirements.txt")
+_SOURCE = Path("slipway", "cli", "review.py")
+_FILE_ADDRESS = re.compile(r"file://[^\s#]+")
+_MARK = "complete.json"
+_UNUSED_DAYS = 30
+
+
+@dataclass(frozen=True)
+class Judge:
+    """`folder` is the project's, as the base branch has it; `python` and `flags` start its slipway. `environment` is
+    where its packages are; None where those of the base's source are on its path."""
+
+    folder: Path
+    python: Path
+    flags: tuple[str, ...]
+    variables: Mapping[str, str]
+    environment: Path | None = None
+
+    def command(self, *words: str) -> tuple[str, ...]:
+        return (str(self.python), *self.flags, "-m", "slipway", *words)
+
+    def lend(self, virtualenv: str) -> None:
+        """Let the base's program run with its own pins, where its project file names an environment in its folder."""
+        place = self.folder / virtualenv
+        if self.environment and virtualenv and not os.path.lexists(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(self.environment)
+
+
+def judge_of(folder: Path, base: str, commit: str, environ: Mapping[str, str], say: Callable[[str], None]) -> Judge:
+    """Raises ConfigError where the base has no judge: a change is never judged by itself."""
+    if (folder / _SOURCE).is_file():
+        variables = {**environ, "PYTHONPATH": str(folder)}
+        return Judge(folder, Path(sys.executable), ("-P",), variables)
+    if not (folder / PINS).is_file():
+        raise ConfigError(
+            f"{base} has nothing to judge by",
+            why=f"it has no {PINS} that pins slipway, and what a change brings does not judge it",
+            fix=f"merge {PINS} first, which somebody reads: slipway init writes one",
+        )
+    isolated = {key: value for key, value in environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    made = _environment(folder, base, commit, isolated, say)
+    return Judge(folder, made / "bin" / "python", ("-I",), isolated, made)
+
+
+def _environment(folder: Path, base: str, commit: str, environ: Mapping[str, str], say: Callable[[str], None]) -> Path:
+    cache = Cache(root(environ) / "judges")
+    requirements = tuple(_requirements(folder, PINS))
+    lasting, name = _name(folder, requirements, commit)
+    found = cache.ready(name) if lasting else None
+    if found is None:
+        with cache.hold(say):
+            found = cache.ready(name) if lasting else None
+            if found is None:
+                say(f"the judge, of the pins of {base}")
+                with cache.making(name) as partial:
+                    _install(partial, folder, base, environ, hashed=any("--hash" in text for _, text in requirements))
+                _forget(cache.folder)
+                found = cache.folder / name
+    os.utime(found / _MARK)
+    return found
+
+
+def _install(place: Path, folder: Path, base: str, environ: Mapping[str, str], *, hashed: bool) -> None:
+    python = place / "bin" / "python"
+    _uv(folder, base, environ, "venv", "--python", sys.executable, str(place))
+    hashes = ("--require-hashes",) if hashed else ()
+    _uv(folder, base, environ, "pip", "install", "--python", str(python), *hashes, "-r", str(PINS))
+    tried = subprocess.run(
+        (python, "-I", "-m", "slipway", "review", "--help"), cwd=place, env=environ, capture_output=True, check=False
+    )
+    if tried.returncode:
+        raise ConfigError(
+            f"the pins of {base} bring no slipway that reviews",
+            why=tried.stderr.decode(errors="replace").strip() or f"exit code {tried.returncode}",
+            fix=f"pin slipway in {PINS} there, as slipway init writes it",
+        )
+
+
+def _uv(folder: Path, base: str, environ: Mapping[str, str], *words: str) -> None:
+    """Run uv by the person's settings alone: it would take those of the change's checkout, which is around this one."""
+    beside = Path(sys.executable).with_name("uv")
+    uv = str(beside) if beside.is_file() else shutil.which("uv", path=environ.get("PATH"))
+    if uv is None:
+        raise ConfigError("uv is not on PATH", why="it installs the judge", fix="pip install uv")
+    # A wheel that was built of a folder may be an older one.
+    anew = ("--refresh-package", "slipway-vertex") if words[0] == "pip" else ()
+    command = (uv, *words, *anew, "--quiet", "--project", str(root(environ)))
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ConfigError(
+            f"the pins of {base} can't be installed",
+            why=done.stderr.strip() or f"exit code {done.returncode}",
+            fix=f"see what uv says; {PINS} of {base} is what judges",
+        )
+
+
+def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()) -> Iterator[tuple[Path, str]]:
+    """Yield files of requirements with their text, and all that they include."""
+    path = (folder / file).resolve()
+    if path in known or not path.is_file():
+        return
+    text = path.read_text(encoding="utf-8")
+    yield file, text
+    for one in included(text):
+        yield from _requirements(folder, file.parent / one, known | {path})
+
+
+def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str) -> tuple[bool, str]:
+    """Return the name of an environment of these, and whether it holds: what is installed from a folder may have
+    changed since."""
+    digest, lasting = hashlib.sha256(), True
+    digest.update(repr((sys.version, sys.platform, os.uname().machine)).encode())
+    for file, text in requirements:
+        digest.update(f"\0{file}\0{text}".encode())
+        places = [unquote(urlsplit(one).path) for one in _FILE_ADDRESS.findall(text)]
+        for place in (folder / one for one in (*places, *local_paths(text))):
+            if place.is_file():
+                digest.update(hashlib.sha256(place.read_bytes()).digest())
+            else:
+                lasting = False
+                digest.update(commit.encode())
+    return lasting, digest.hexdigest()[:20]
+
+
+def _forget(folder: Path) -> None:
+    """Remove environments that nobody has used for long."""
+    for mark in folder.glob(f"*/{_MARK}"):
+        if mark.stat().st_mtime < time.time() - _UNUSED_DAYS * 86400:
+            shutil.rmtree(mark.parent, ignore_errors=True)
