@@ -36,6 +36,7 @@ class Repository:
 
     def begin(self) -> None:
         shutil.copy(ROOT / ".gitignore", self.checkout.folder)
+        (self.checkout.folder / "slipway").symlink_to(ROOT / "slipway")  # its own source, so main judges by that
         self.git("init", "-q", "-b", "main")
         self.commit("first")
 
