@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.checkouts.checkout import Checkout
-from tests.checkouts.laptop import Laptop, uv
+from tests.checkouts.laptop import UV, Laptop, uv
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
@@ -50,6 +51,40 @@ def test_an_empty_folder_becomes_a_checked_repository(laptop: Laptop) -> None:
     stack.write_text(stack.read_text().replace("n1-standard-4", "n1-standard-8"))
     mistaken = made.run("python", "tests/test_stacks.py")
     assert mistaken.code == 1 and "hello" in mistaken.err, mistaken.said
+
+
+def test_it_is_played_reviewed_and_submitted_to_on_a_laptop(laptop: Laptop) -> None:
+    """As its README has it: `make` installs the pinned wheel, and nothing of this checkout is on any path."""
+    programs = laptop.folder / "bin"
+    programs.mkdir()
+    (programs / "uv").symlink_to(UV)
+    path = os.pathsep.join([str(programs), laptop.environ["PATH"]])
+    environ = {**laptop.environ, "PATH": path, "SLIPWAY_LOCAL_STATE": str(laptop.folder / "state")}
+    laptop.well("init", "our training", *FLAGS)
+    made = laptop.folder / "our training"
+
+    def typed(line: str) -> str:
+        done = subprocess.run(["bash", "-ec", line], cwd=made, env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    author = "-c user.name=ada -c user.email=ada@acme.example"
+    typed(f"git init -q -b main . && git add --all && git {author} commit -qm 'First stack'")
+    try:
+        assert "ok  dev" in typed("make check")
+        assert "Ran 1 test" in typed("make test")
+        assert "demo finished" in typed("make demo")
+        stack = made / "stacks" / "Pulumi.dev.yaml"
+        stack.write_text(stack.read_text().replace("max: 2", "max: 4"))
+        assert "max 2 → 4" in typed("make review BASE=main")
+        person = (
+            'eval "$(.venv/bin/python -P -m slipway.local env --as submitter --stack dev)"; export SLIPWAY_USER=ada'
+        )
+        submit = "slipway use gs://acme-ml-dev-dev-catalog; slipway submit hello -p who=ada --follow"
+        assert "hello ada" in typed(f"{person}; {submit}")
+        assert typed("git status --short").splitlines() == [" M stacks/Pulumi.dev.yaml"]
+    finally:
+        typed("make demo-down")
 
 
 def test_its_program_deploys_from_the_wheel(laptop: Laptop, checkout: Checkout) -> None:
