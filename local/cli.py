@@ -109,7 +109,7 @@ def env(who: str, stack: str | None, project: str | None, no_engine: bool) -> No
     record = _running()
     folder = state_folder()
     with _in_words():
-        found = named_project.find(record, declared.get("project", PROJECT_ID))
+        found = named_project.find(record, declared.get("project", PROJECT_ID), stack)
     if stack and who == "submitter":
         who = _played(stack).submitter
     if who not in found.principals:

@@ -19,15 +19,16 @@ def name(record: Record, declaration: Mapping[str, Any]) -> Project:
     return _project(client.call(record, "POST", _PATH, declaration))
 
 
-def find(record: Record, project: str) -> Project:
-    """Raises CloudError for one that nobody has named."""
+def find(record: Record, project: str, stack: str | None = None) -> Project:
+    """Raises CloudError for one that nobody has named, as a stack's file may do it."""
     every = client.call(record, "GET", _PATH)["projects"]
     found = next((one for one in every if one["project"] == project), None)
     if found is None:
         known = ", ".join(one["project"] for one in every)
+        fix = f"--stack {stack}" if stack else f"--project {project}, or --stack NAME with the people of a stack file"
         raise CloudError(
             f"error: nobody has named the project {project} to the local cloud\nwhy: it has {known}\n"
-            f"fix: {COMMAND} up --project {project}, or --stack NAME with the people of a stack file"
+            f"fix: {COMMAND} up {fix}"
         )
     return _project(found)
 
