@@ -20,10 +20,10 @@ import psutil
 
 from . import COMMAND, named_project
 from .cloud import settings
-from .cloud.identities import PROJECT_ID, ROLES, Project
+from .cloud.identities import PROJECT_ID, PROJECTS, ROLES, Project, folder_of
 from .cloud.server import client, daemon
 from .cloud.server.client import CloudError
-from .cloud.server.cloud_file import PROJECTS, Record, RecordError, folder_of, state_folder
+from .cloud.server.cloud_file import Record, RecordError, state_folder
 
 if TYPE_CHECKING:
     from .stack_file import LaptopStack

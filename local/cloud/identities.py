@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 REGION = "us-central1"
 OWNER = "user:owner@slipway.example"
@@ -108,3 +109,10 @@ PROJECT_ID, PROJECT_NUMBER = HOME.id, HOME.number
 DEPLOYER, PREVIEWER, CUSTOM_CODE_AGENT = HOME.deployer, HOME.previewer, HOME.custom_code_agent
 ROLES: Mapping[str, str] = HOME.roles
 BINDINGS: Mapping[str, tuple[str, ...]] = HOME.bindings
+PROJECTS = "projects"
+"""Folder of the states of projects that were named, in that of the cloud."""
+
+
+def folder_of(folder: Path, project: str) -> Path:
+    """Where a cloud with this state folder keeps the state of one of its projects."""
+    return folder if project == PROJECT_ID else folder / PROJECTS / project.replace(":", "_")

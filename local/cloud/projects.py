@@ -10,8 +10,7 @@ from typing import Any
 from .. import COMMAND
 from . import addressing
 from .iam import service_accounts
-from .identities import Project
-from .server.cloud_file import folder_of
+from .identities import Project, folder_of
 from .settings import SettingsError
 from .storage.records import BUCKET
 from .wire import ApiError, invalid_argument, permission_denied, unimplemented

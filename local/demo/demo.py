@@ -18,10 +18,10 @@ from slipway.labels import REQUEST_LABEL
 
 from .. import PACKAGE, environment, named_project, project_folder
 from ..cloud import images
-from ..cloud.identities import PROJECT_ID
+from ..cloud.identities import PROJECT_ID, folder_of
 from ..cloud.server import daemon
 from ..cloud.server.client import CloudError
-from ..cloud.server.cloud_file import Record, folder_of, read_record, state_folder
+from ..cloud.server.cloud_file import Record, read_record, state_folder
 from ..engine.engine import ensure
 from ..engine.errors import EngineError
 from ..engine.progress import Printer

@@ -15,9 +15,6 @@ from ..identities import PROJECT_ID
 _SAME_START = 2.0
 """Seconds: the kernel's account of a process's start moves a little when the clock is set."""
 
-PROJECTS = "projects"
-"""Folder of the states of projects that were named, in that of the cloud."""
-
 PORT_TAKEN = 98
 """The server's exit code when another program has its port."""
 
@@ -49,11 +46,6 @@ def state_folder() -> Path:
     """`$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the project's folder."""
     chosen = os.environ.get("SLIPWAY_LOCAL_STATE")
     return Path(chosen).absolute() if chosen else project_folder() / ".slipway" / "local"
-
-
-def folder_of(folder: Path, project: str) -> Path:
-    """Where a cloud with this state folder keeps the state of one of its projects."""
-    return folder if project == PROJECT_ID else folder / PROJECTS / project.replace(":", "_")
 
 
 def read_record(folder: Path) -> Record | None:
