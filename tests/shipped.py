@@ -44,4 +44,4 @@ def _of_the_sample(text: str) -> bool:
 
 def _job_of(tests: Path) -> list[Path]:
     """The folder of the job that a file tests: both begin with the same word."""
-    return list((ROOT / "jobs").glob(f"{tests.stem.split('_')[1]}_*"))
+    return list((ROOT / "jobs").glob(f"{tests.stem.split('_')[1]}*"))

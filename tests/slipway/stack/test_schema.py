@@ -8,6 +8,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from slipway.stack.structure import schema, schema_text
+from tests import shipped
 
 from .files import HEAD, read, with_pool, wrong
 
@@ -30,10 +31,10 @@ def test_it_is_a_schema() -> None:
 
 
 def test_every_shipped_stack_names_it_and_passes_it() -> None:
-    for path in (ROOT / "stacks").glob("Pulumi.*.yaml"):
-        text = path.read_text("utf-8")
-        assert text.startswith("# yaml-language-server: $schema=schema.json\n"), path.name
-        assert valid(text), path.name
+    for name in shipped.stacks():
+        text = (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text("utf-8")
+        assert text.startswith("# yaml-language-server: $schema=schema.json\n"), name
+        assert valid(text), name
 
 
 @pytest.mark.parametrize(
