@@ -37,7 +37,8 @@ def prepared(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str)
     (folder / name).write_bytes(content)
     place = Place(folder / "work")
     data.prepare(options([f"--data={folder / name}", *more], {}), place, {})
-    return read(place.records)
+    records: list[Record] = read(place.records)
+    return records
 
 
 def refused(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str) -> str:

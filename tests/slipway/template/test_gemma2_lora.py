@@ -1,4 +1,4 @@
-"""gemma2-lora on a stack of CPUs and H100: model and accelerator choose machine and offer in any case # Z1 Z3"""
+"""gemma2-lora on a stack of CPUs and H100: model and accelerator choose machine and offer in any case. # Z1 Z3"""
 
 import re
 from collections.abc import Mapping
