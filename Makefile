@@ -24,7 +24,7 @@ NEWEST := .slipway/newest-gcp
 LAPTOP ?= $(filter local,$(STACK))
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults newest-gcp review select verify-cloud setup lock release help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults newest-gcp review select verify-cloud setup lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -98,10 +98,14 @@ lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra local -c requirements-dev.txt \
 		-o slipway/starter/requirements-local.lock
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group release -o requirements-release.txt
+	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) --group site -o requirements-site.txt
 
 release: setup ## sources, wheel, notes, bill of materials and hashes of this commit, in dist/: make release VERSION=1.2.3
 	@test -n "$(VERSION)" || { echo 'error: VERSION says what is released'; echo '  fix: make release VERSION=1.2.3, as pyproject.toml has it'; exit 2; }
 	@$(PY) -m journey.release "$(VERSION)"
+
+site: setup ## the documentation as a web site, in build/site; a link that leads nowhere fails it
+	@$(PY) -m journey.site
 
 setup: $(READY) ## packages, into .venv
 

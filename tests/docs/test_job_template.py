@@ -155,13 +155,13 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
     environment = pytest.importorskip("local.cloud.nodes.environment", reason="needs the local cloud")
     places = [environment.Place(index, 0, "host", 2222, 8080) for index in (0, 1)]
     spec = {"baseOutputDirectory": {"outputUriPrefix": "gs://work/jobs/j"}, "experiment": "e", "experimentRun": "r"}
-    got = environment.variables(places, places[0], job_id="1", region="us-central1", spec=spec, trial="2")
+    got = environment.variables(places, places[0], project="1", job_id="1", region="us-central1", spec=spec, trial="2")
     table = PAGE.read_text("utf-8").rpartition("| variable |")[2]
     told = {
         name for cell in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)
     }
     assert told == {*got, VARIABLE, "CLOUD_ML_HP_METRIC_FILE", "NAME", "NAME__SECRET"}
-    alone = environment.variables(places[:1], places[0], job_id="1", region="us-central1", spec=spec)
+    alone = environment.variables(places[:1], places[0], project="1", job_id="1", region="us-central1", spec=spec)
     of_several = re.search(r"^\| (.*) \| several replicas \|", table, re.MULTILINE)
     assert of_several and set(re.findall(r"`([A-Z_]+)`", of_several[1])) == {*got} - {*alone} - {"CLOUD_ML_TRIAL_ID"}
 

@@ -1,0 +1,85 @@
+"""Links between pages, and the site's navigation, without what `make site` builds with. # D8"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from journey.site import ROOT, linked, outline, reached, stage
+
+PAGES = sorted(path for path in reached() if path.suffix == ".md")
+KINDS = ["Tutorials", "How to", "Reference", "Explanation"]
+
+
+@cache
+def headings(page: Path) -> frozenset[str]:
+    """The names of a page's headings, as GitHub makes them: the second of equal ones has `-1` behind it."""
+    titles = re.findall(r"^#+ (.+)$", outline(page.read_text("utf-8")), re.MULTILINE)
+    names = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+    before: Counter[str] = Counter()
+    found = set()
+    for name in names:
+        found.add(f"{name}-{before[name]}" if before[name] else name)
+        before[name] += 1
+    return frozenset(found)
+
+
+@pytest.mark.parametrize("page", [str(path.relative_to(ROOT)) for path in PAGES])
+def test_each_link_leads_to_a_file_and_to_a_heading_in_it(page: str) -> None:
+    own = re.findall(r"\]\(#([^)]+)\)", outline((ROOT / page).read_text("utf-8")))
+    assert {anchor for anchor in own if anchor not in headings(ROOT / page)} == set()
+    for target, anchor in linked(ROOT / page):
+        assert target.exists(), target
+        assert not anchor or target.suffix != ".md" or anchor in headings(target), f"{target}#{anchor}"
+
+
+def test_all_that_people_read_is_looked_at() -> None:
+    beside = {ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "local/cloud/README.md")}
+    assert beside | set((ROOT / "docs").rglob("*.md")) <= set(PAGES)
+
+
+def test_each_page_has_its_place_in_the_navigation_by_kind() -> None:
+    entries = list(_navigation())
+    assert [kind for kind in dict.fromkeys(kind for kind, _ in entries) if kind] == KINDS
+    listed = [page for _, page in entries]
+    assert len(set(listed)) == len(listed)
+    assert set(listed) == {str(page.relative_to(ROOT)) for page in PAGES} - {"SECURITY.md"}
+
+
+def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Path) -> None:
+    stage(tmp_path)
+    assert (tmp_path / "stacks" / "Pulumi.dev.yaml").exists()
+    assert "](images/recipes/README.md)" in (tmp_path / "local" / "cloud" / "README.md").read_text("utf-8")
+    recipes = (tmp_path / "local" / "cloud" / "images" / "recipes" / "README.md").read_text("utf-8")
+    assert all(
+        f"]({file.name})" in recipes for file in (ROOT / "local" / "cloud" / "images" / "recipes").glob("*.toml")
+    )
+    assert "[text|markdown|json]" in (tmp_path / "docs" / "commands.md").read_text("utf-8"), "not `\\|`, as on GitHub"
+
+
+def _navigation() -> Iterator[tuple[str, str]]:
+    """Each page with the kind that it is of, empty for the first."""
+
+    class Loader(yaml.SafeLoader):
+        """YAML, less what only the site's own packages can make."""
+
+    Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: None)
+    entries = yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), Loader)["nav"]
+    for entry in entries:
+        for kind, inside in entry.items():
+            yield from (((kind if isinstance(inside, list) else ""), page) for page in _pages(inside))
+
+
+def _pages(inside: object) -> Iterator[str]:
+    if isinstance(inside, str):
+        yield inside
+    elif isinstance(inside, list):
+        for entry in inside:
+            for one in entry.values():
+                yield from _pages(one)
