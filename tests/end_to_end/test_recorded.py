@@ -13,17 +13,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.checkouts.checkout import Checkout
 from tests.checkouts.fixtures import NewCheckout
 from tests.checkouts.shell import wait_for
-from tests.local.conftest import ROOT, LocalCloud
+from tests.local.conftest import LocalCloud
 
 pytestmark = pytest.mark.journey
 
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "provider.json").read_text())
 SECRET = "4dabf18193072939515e22adb298388d"
+# What the laptop's stack had when the recordings were made.
+POOLS: dict[str, dict[str, Any]] = {
+    "head": {"machine": "n1-standard-4", "disk": {"type": "pd-ssd", "sizeGb": 100}, "replicas": 1},
+    "workers": {
+        "machine": "n1-standard-8",
+        "disk": {"type": "pd-ssd", "sizeGb": 100},
+        "replicas": {"min": 2, "max": 4},
+    },
+}
 STACK = "local"  # the recording's
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 NO_HASH = "different hash"
@@ -159,13 +167,10 @@ def test_states_and_previews_are_those_of_the_official_provider(
     tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
 ) -> None:
     checkout = new_checkout(tmp_path / "one", cloud, STACK)
-    config = yaml.safe_load((ROOT / "stacks" / "Pulumi.local.yaml").read_text())["config"]
-    clusters = config["slipway:persistentResources"]
     ids: dict[str, str] = {}
 
     def stack(max_workers: int = 4, **changed: Any) -> None:
-        workers = {**clusters["cpu"]["pools"]["workers"], "replicas": {"min": 2, "max": max_workers}}
-        pools = {**clusters["cpu"]["pools"], "workers": workers}
+        pools = {**POOLS, "workers": {**POOLS["workers"], "replicas": {"min": 2, "max": max_workers}}}
         checkout.write(persistentResources={"cpu": {"pools": pools, **changed.pop("cpu", {})}}, **changed)
 
     def holds(situation: str, name: Callable[[list[Any]], Mapping[str, str]] = lambda _: {}) -> None:
