@@ -99,9 +99,9 @@ def main() -> int:
     pages = ROOT / "build" / "pages"
     shutil.rmtree(pages, ignore_errors=True)
     stage(pages)
-    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # mkdocs.yml says until when the theme is mended
-    build: list[str | Path] = [python, "-m", "mkdocs", "build", "--strict", "--clean", "--quiet"]
-    code = subprocess.run(build, cwd=ROOT, env=quiet).returncode
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # mkdocs.yml says until when the theme is mended
+    build: list[str | Path] = [python, "-m", "mkdocs", "build", "--strict", "--clean"]
+    code = subprocess.run(build, cwd=ROOT, env=environment).returncode
     if code:
         print("error: the site was not built\n  fix: correct what is named above", file=sys.stderr)
         return code
