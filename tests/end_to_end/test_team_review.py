@@ -1,0 +1,102 @@
+"""`make review` in a team's repository: what its base pins judges, and nothing of the change. # N14 # D7 # D8"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.shell import Done
+from tests.local.conftest import ROOT
+
+pytestmark = pytest.mark.journey
+
+RAN = "import pathlib, sys\nif '-I' in sys.orig_argv: pathlib.Path({!r}).touch()\n"
+
+
+@dataclass(frozen=True)
+class Team:
+    """A team's repository in a folder of a larger one. What judges is made of a wheel, and `cache` has it."""
+
+    checkout: Checkout
+    top: Path
+    cache: Path
+
+    def git(self, *words: str) -> str:
+        who = {
+            f"GIT_{role}_{what}": "ada@slipway.example"
+            for role in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        done = self.checkout.run("git", "-C", str(self.top), *words, role="deployer", **who)
+        assert done.code == 0, done.said
+        return done.out.strip()
+
+    def commit(self, why: str) -> None:
+        self.git("add", "--all")
+        self.git("commit", "-qm", why)
+
+    def edited(self, *flags: str) -> Done:
+        words = ("--base", "main", "--stack", self.checkout.stack, "--output", "markdown", *flags)
+        # As an installed `python -P -m slipway.local.pull_request`: with nothing of the folder on its path.
+        path = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(self.cache), "SLIPWAY_CACHE": ""}
+        return self.checkout.run(sys.executable, "-P", "-m", "local.pull_request", *words, role="previewer", **path)
+
+    def undone(self) -> None:
+        self.git("reset", "-q", "--hard", "main")
+        self.git("clean", "-qfd")
+
+
+@pytest.fixture
+def team(checkout: Checkout, wheel: Path, tmp_path: Path) -> Team:
+    top = checkout.folder
+    made = Team(checkout, top.parent, tmp_path / "cache")
+    (top / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {wheel.as_uri()}\n")
+    (top / ".gitignore").write_text(".slipway/\n__pycache__/\n.venv\n")
+    (top.parent / ".gitignore").write_text("/*\n!/checkout/\n!/web/\n!.gitignore\n!/.github/\n")
+    made.git("init", "-q", "-b", "main")
+    made.commit("first")
+    return made
+
+
+def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Path, wheel: Path) -> None:
+    team.checkout.up()
+    nothing_of_the_change_runs_in_the_judge(team, tmp_path / "ran")
+    another_pin_is_another_judge(team, tmp_path, wheel)
+    what_lies_beside_the_folder_says_nothing(team)
+
+
+def nothing_of_the_change_runs_in_the_judge(team: Team, ran: Path) -> None:
+    folder = team.checkout.folder
+    for name in ("sitecustomize.py", "usercustomize.py"):
+        (folder / name).write_text(RAN.format(str(ran)))
+    team.checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}})
+    done = team.edited()
+    assert done.code == 0, done.said
+    assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
+    assert not ran.exists()
+    team.undone()
+
+
+def another_pin_is_another_judge(team: Team, tmp_path: Path, wheel: Path) -> None:
+    newer = tmp_path / wheel.name.replace("0.1.0", "9.0.0")
+    shutil.copy(wheel, newer)
+    (team.checkout.folder / "requirements.txt").write_text(f"slipway-vertex[deploy] @ {newer.as_uri()}\n")
+    done = team.edited("--gate")
+    assert done.code == 5, done.said
+    assert "Slipway becomes another, 0.1.0 → 9.0.0" in done.out, done.said
+    team.undone()
+
+
+def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
+    (team.top / "web").mkdir()
+    (team.top / "web" / "requirements.txt").write_text("flask\n")
+    assert "nothing changes" in team.edited().out
+    workflows = team.top / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    (workflows / "up.yaml").write_text("on: push\n")
+    assert "What previews, approves or deploys is edited" in team.edited().out
