@@ -51,7 +51,7 @@ def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **
     if record is None and folder.is_dir():
         _refuse_others(folder)
     if record is not None and record.pending:
-        starter.finish(place, record)
+        record = starter.finish(place, record)
     if upgrade and record is not None:
         _upgrade(place, record, flags, asking=not yes)
     else:
@@ -68,7 +68,7 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool
     written = {name: starter.filled(text, values) for name, text in missing.items()}
     written |= _pins([name for name in pins.LOCKS if place.read(name) is None])
     kept = [name for name in texts.keys() - missing.keys() if name not in begun.files and not starter.is_own(name)]
-    starter.write(place, _recorded(begun, values, {**begun.files, **written}), written)
+    starter.write(place, begun, _recorded(begun, values, {**begun.files, **written}), written)
     for name in sorted(written):
         screen.out(f"  {place.shown(name)}")
     _tell_kept(kept, place, values)
@@ -90,7 +90,7 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     for step in steps:
         _show(step)
     base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
-    starter.write(place, _recorded(record, values, base), changed)
+    starter.write(place, record, _recorded(record, values, base), changed)
     for step in steps:
         if step.own_pins:
             screen.note(f"{step.name}: your own pins are kept: {join(list(step.own_pins))}")
@@ -187,7 +187,9 @@ def _pins(names: list[str]) -> dict[str, str]:
 
 
 def _refuse_others(folder: Path) -> None:
-    there = {path.name for path in folder.iterdir()}
+    there = {path.name for path in folder.iterdir()} - {
+        path.name for path in starter.leftovers(folder / starter.RECORD)
+    }
     if others := sorted(there - _FROM_A_FORGE):
         why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
         raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")

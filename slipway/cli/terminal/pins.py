@@ -64,7 +64,7 @@ def with_own_pins(mine: str, base: str, new: str) -> tuple[str, tuple[str, ...]]
 
     Slipway itself is always the new one. What a team added follows at the end, what it took out stays out.
     """
-    ours, was, news = (dict(_entries(text)) for text in (mine, base, new))
+    ours, was, news = (_packages(text) for text in (mine, base, new))
     kept, lines = list[str](), list[str]()
     for key, entry in news.items():
         changed = key in ours and bare(ours[key]) != was.get(key, "") and bare(ours[key]) != bare(entry)
@@ -75,6 +75,14 @@ def with_own_pins(mine: str, base: str, new: str) -> tuple[str, tuple[str, ...]]
             kept.append(key)
     own = [entry for key, entry in ours.items() if key not in news and bare(entry) != was.get(key)]
     return "".join(lines + own), tuple(kept)
+
+
+def _packages(text: str) -> dict[str, str]:
+    """Return all requirements of each package, which may have several, by markers; and each other line."""
+    found = dict[str, str]()
+    for key, entry in _entries(text):
+        found[key] = found.get(key, "") + entry if _NAME.match(entry) else entry
+    return found
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:

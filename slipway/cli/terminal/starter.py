@@ -12,7 +12,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from slipway import installation
@@ -98,10 +98,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Write:
-    """A file that is about to be written, or deleted for no text, in place of the one with this hash."""
+    """A file that is about to be written, or deleted for no text, in place of the one with this hash. `base` is what
+    the record had of it until now."""
 
     text: str | None
     over: str
+    base: str | None
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def read_record(folder: Path) -> Record | None:
     path = folder / RECORD
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        pending = {name: Write(one["text"], one["over"]) for name, one in found.get("pending", {}).items()}
+        pending = {name: Write(one["text"], one["over"], one["base"]) for name, one in found.get("pending", {}).items()}
         texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in found["files"].items()}
         record = Record(found["slipway"], found["values"], texts, pending)
     except (FileNotFoundError, NotADirectoryError):
@@ -133,23 +135,48 @@ def read_record(folder: Path) -> Record | None:
     return record
 
 
-def write(place: Place, record: Record, texts: Mapping[str, str | None]) -> None:
+def write(place: Place, before: Record, record: Record, texts: Mapping[str, str | None]) -> None:
     """Write files, and what of them the record keeps. Killed at any point, `finish` does the rest."""
-    pending = {name: Write(text, _hash(place.read(name))) for name, text in texts.items()}
+    pending = {name: Write(text, _hash(place.read(name)), before.files.get(name)) for name, text in texts.items()}
     _write_record(place, replace(record, pending=pending))
     finish(place, replace(record, pending=pending))
 
 
-def finish(place: Place, record: Record) -> None:
-    """Write what is pending, but for files that somebody has changed since."""
+def finish(place: Place, record: Record) -> Record:
+    """Write what is pending, but for files that somebody has changed since: of those the record has the old base again,
+    so that the next upgrade brings what this one had for them."""
+    bases = dict(record.files)
     for name, one in record.pending.items():
-        if _hash(place.read(name)) != one.over:
-            continue
-        if one.text is None:
-            place.path(name).unlink()
-        else:
-            write_atomically(place.path(name), one.text.encode(errors="surrogateescape"))
-    _write_record(place, replace(record, pending={}))
+        found = _hash(place.read(name))
+        if found == one.over:
+            _put(place, name, one.text)
+        elif found != _hash(one.text):
+            bases.pop(name, None)
+            if one.base is not None:
+                bases[name] = one.base
+    done = replace(record, files=bases, pending={})
+    _write_record(place, done)
+    return done
+
+
+def leftovers(path: Path) -> list[Path]:
+    """Return what killed runs left of writing a file."""
+    begun = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}")
+    return [one for one in path.parent.glob(".*") if begun.fullmatch(one.name)]
+
+
+def _put(place: Place, name: str, text: str | None) -> None:
+    path = place.path(name)
+    if text is None:
+        path.unlink()
+    else:
+        _written(path, text.encode(errors="surrogateescape"))
+
+
+def _written(path: Path, content: str | bytes) -> None:
+    for one in leftovers(path):
+        one.unlink()
+    write_atomically(path, content)
 
 
 def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, str]) -> tuple[str, bool]:
@@ -157,11 +184,13 @@ def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, st
 
     Raises ConfigError where git is missing, and for a file that has markers of an earlier merge.
     """
-    if mine in (base, new) or new == base:
-        return (new if mine == base else mine), False
+    if mine in (base, new):
+        return new, False
     if _MARKER.search(mine):
         why = "the last upgrade and your edits changed the same lines"
         raise ConfigError(f"{name} has conflict markers", why=why, fix="choose between <<<<<<< and >>>>>>> there")
+    if new == base:
+        return mine, False
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, side) for side in ("mine", "base", "new")]
         for path, text in zip(paths, (mine, base, new), strict=True):
@@ -187,8 +216,8 @@ def _write_record(place: Place, record: Record) -> None:
         "files": {name: text.splitlines() for name, text in sorted(record.files.items())},
     }
     if record.pending:
-        body["pending"] = {name: {"text": one.text, "over": one.over} for name, one in record.pending.items()}
-    write_atomically(place.folder / RECORD, f"{json.dumps(body, indent=1)}\n")
+        body["pending"] = {name: asdict(one) for name, one in record.pending.items()}
+    _written(place.folder / RECORD, f"{json.dumps(body, indent=1)}\n")
 
 
 def _hash(text: str | None) -> str:

@@ -104,6 +104,11 @@ def test_a_folder_with_spaces_is_fine(folder: Path) -> None:
     assert yaml.safe_load((folder / "our training" / "Pulumi.yaml").read_text())["name"] == "our-training"
 
 
+def test_a_folder_with_the_name_of_a_number_is_fine(folder: Path) -> None:
+    well(folder, "init", "2024", *FLAGS)
+    assert yaml.safe_load((folder / "2024" / "Pulumi.yaml").read_text())["name"] == "2024"
+
+
 def test_its_makefile_says_what_it_can_do(folder: Path) -> None:
     well(folder, "init", "our training", *FLAGS)
     told = subprocess.run(["make", "help"], cwd=folder / "our training", capture_output=True, text=True, check=True)
@@ -264,11 +269,13 @@ def killed_at(writes: int) -> Iterator[None]:
     """Have the process die at its n-th file."""
     left = [writes]
 
-    def write(path: Path, content: str | bytes) -> None:
+    def write(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
         left[0] -= 1
         if left[0] < 0:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_name(f".{path.name}.abcd_123").write_text("begun")
             raise Killed
-        files.write_atomically(path, content)
+        files.write_atomically(path, content, mode=mode)
 
     with mock.patch("slipway.cli.terminal.starter.write_atomically", write):
         yield
@@ -358,6 +365,18 @@ def test_own_pins_are_kept_and_told(folder: Path, newer: Release, monkeypatch: p
     assert f"slipway-vertex[deploy] @ {newer.wheel.as_uri()}" in text and "0.1.0" not in text
 
 
+def test_pins_of_one_package_by_marker_are_all_kept(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    pins = folder / "training" / "requirements.txt"
+    own = "zstd==1.0; python_version<'3.12' \\\n    --hash=sha256:ff\nzstd==2.0; python_version>='3.12'\n"
+    pins.write_text(pins.read_text() + own)
+    newer.run_it(monkeypatch)
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert pins.read_text().endswith(own) and "click==8.2.0" in pins.read_text()
+
+
 def test_edits_at_odds_are_both_in_the_file_and_told_until_somebody_chooses(
     folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +395,18 @@ def test_edits_at_odds_are_both_in_the_file_and_told_until_somebody_chooses(
     before = tree(folder)
     refused = run(folder, "init", "training", "--upgrade", "--yes")
     assert refused.code == 2 and "Makefile has conflict markers" in refused.err and tree(folder) == before
+
+
+def test_markers_are_told_by_the_same_release_too(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    makefile = folder / "training" / "Makefile"
+    makefile.write_text(makefile.read_text().replace("discover tests", "discover --failfast tests"))
+    newer.run_it(monkeypatch)
+    assert run(folder, "init", "training", "--upgrade", "--yes").code == 1
+    again = run(folder, "init", "training", "--upgrade", "--yes")
+    assert again.code == 2 and "Makefile has conflict markers" in again.err
 
 
 def test_an_upgrade_killed_at_any_point_and_run_again_is_the_same(
@@ -414,9 +445,10 @@ def test_what_was_edited_since_a_kill_is_not_written_over(
     newer.run_it(monkeypatch)
     assert killed(folder, 1, "init", "training", "--upgrade", "--yes")
     readme = folder / "training" / "README.md"
-    readme.write_text("ours")
+    readme.write_text(f"{readme.read_text()}ours\n")
     well(folder, "init", "training", "--upgrade", "--yes")
-    assert readme.read_text() == "ours"
+    text = readme.read_text()
+    assert "ours\n" in text and "in seconds" in text, "what the killed one had for it comes as well"
 
 
 def test_without_git_files_that_nobody_edited_are_renewed_and_a_merge_is_refused_whole(
