@@ -1,7 +1,9 @@
 """The projects of the local cloud: the one that it always has, and those that somebody named since, each a world of its
 own in a folder of its own."""
 
+import logging
 import re
+import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -11,15 +13,20 @@ from .. import COMMAND
 from . import addressing
 from .iam import service_accounts
 from .identities import Project, folder_of
+from .quotas import metrics
 from .settings import SettingsError
 from .storage.records import BUCKET
+from .supply import machines
 from .wire import ApiError, invalid_argument, permission_denied, unimplemented
 from .world import World, open_world
 
 _KIND = "namedProject"
-_ID = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
-_EMAIL = re.compile(r"[^\s@/]+@[^\s@/]+")
+_log = logging.getLogger("local.cloud")
+# Files and folders are named for projects and people: both are of bounded length.
+_ID = re.compile(r"([a-z0-9][a-z0-9.-]{0,62}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
+_EMAIL = re.compile(r"[!-.0-?A-~]{1,64}@[!-.0-?A-~]{1,160}")
 _PERSON = re.compile(rf"(user|serviceAccount):{_EMAIL.pattern}")
+_GROUP = re.compile(rf"group:{_EMAIL.pattern}")
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,18 @@ def parse(body: Mapping[str, Any]) -> Declaration:
         raise invalid_argument(f"A project has no '{name}': it has project, groups, people, accounts, quota.")
     project = body.get("project")
     if not isinstance(project, str) or not _ID.fullmatch(project):
-        raise invalid_argument(f"'{project}' is not a project's id: 6 to 30 lowercase letters, digits and dashes.")
+        raise invalid_argument(
+            f"'{project}' is not a project's id: 6 to 30 lowercase letters, digits and dashes, "
+            "after DOMAIN: of at most 63 where it is of a domain."
+        )
     groups, quota = body.get("groups", {}), body.get("quota", {})
     if not isinstance(groups, Mapping) or not isinstance(quota, Mapping):
         raise invalid_argument("'groups' and 'quota' are objects.")
     if not all(isinstance(most, int) and not isinstance(most, bool) and most >= -1 for most in quota.values()):
         raise invalid_argument("'quota' has whole numbers, -1 for no limit.")
+    _texts([*groups], _GROUP)
+    for limit in quota:
+        _check_metric(limit)
     return Declaration(
         project,
         {str(group): _texts(members, _PERSON) for group, members in groups.items()},
@@ -78,7 +91,10 @@ class Projects:
         self._told: list[Callable[[World], None]] = []
         home.all = self.worlds
         for _, found in home.store.list(_KIND):
-            self._open(found["number"], _read(found))
+            try:
+                self._open(found["number"], _read(found))
+            except (OSError, sqlite3.Error) as error:
+                _log.error("project %s can't be opened and is passed over: %s", found["project"], error)
 
     @property
     def home(self) -> World:
@@ -106,7 +122,7 @@ class Projects:
                 number = str(first) if of_home else found["number"] if found else str(first + store.next_id(_KIND))
                 _check_quota(self._home, whole)
                 store.put(_KIND, wanted.project, {"number": number, **asdict(whole)})
-            world = self._open(number, whole)
+                world = self._open(number, whole)  # What can't be opened is not kept.
             for tell in self._told:
                 tell(world)
         return world
@@ -145,7 +161,6 @@ class Projects:
             project = Project(wanted.project, number)
             world = open_world(folder, url=home.url, clock=home.clock, chosen=home.settings, project=project)
             world.faults, world.all = home.faults, self.worlds
-            self._worlds[wanted.project] = world
         people = _union(world.project.people, wanted.people)
         world.project = replace(world.project, people=people)
         settings = world.settings
@@ -155,6 +170,7 @@ class Projects:
         with world.store.transaction():
             for email in wanted.accounts:
                 service_accounts.make(world, email)
+        self._worlds[wanted.project] = world
         return world
 
     def _unnamed(self, project: str) -> ApiError:
@@ -170,6 +186,14 @@ def _check_quota(home: World, wanted: Declaration) -> None:
         home.settings.changed({f"quota.{name}": most for name, most in wanted.quota.items()})
     except SettingsError as error:
         raise invalid_argument(str(error)) from error
+
+
+def _check_metric(limit: str) -> None:
+    metric, dot, region = limit.partition(".")
+    if metric not in {quota.metric for quota in metrics.table().quotas}:
+        raise invalid_argument(f"'quota' has no metric '{metric}'; one is custom_model_training_cpus.")
+    if dot and region not in machines.table().all_regions:
+        raise invalid_argument(f"'quota' has '{limit}', and there is no region '{region}'.")
 
 
 def _read(found: Mapping[str, Any]) -> Declaration:

@@ -1,6 +1,7 @@
 """Buckets: the whole resource document is kept as sent, with the service's defaults added."""
 
 import re
+import threading
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -40,6 +41,8 @@ _OUTPUT_ONLY = (
     "hardDeleteTime",
 )
 _LOCK_AFTER = timedelta(days=90)
+_NAMING = threading.Lock()
+"""Held from the look at all projects for a name until it is taken in one."""
 
 
 class Buckets:
@@ -69,11 +72,11 @@ class Buckets:
         if not _NAME.fullmatch(name) or name.startswith("goog") or ".." in name:
             raise errors.invalid(f"Invalid bucket name: '{name}'")
         bucket = self._completed(_settable(body), name)
-        if any(one is not self._world and one.store.get(BUCKET, name) for one in self._world.all()):
-            raise errors.conflict(
-                "The requested bucket name is not available. The bucket namespace is shared by all users."
-            )
-        with self._store.transaction():
+        with _NAMING, self._store.transaction():
+            if any(one is not self._world and one.store.get(BUCKET, name) for one in self._world.all()):
+                raise errors.conflict(
+                    "The requested bucket name is not available. The bucket namespace is shared by all users."
+                )
             if self._store.get(BUCKET, name) is not None:
                 raise errors.conflict(
                     "Your previous request to create the named bucket succeeded and you already own it."

@@ -2,7 +2,10 @@
 nobody named is refused in words. # N4"""
 
 import json
+import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +13,11 @@ import requests
 from google.api_core.exceptions import Conflict, Forbidden
 from google.cloud import aiplatform_v1, storage
 
+from local.cloud.identities import folder_of
+from local.cloud.projects import Declaration, Projects
 from local.cloud.server import client as controls
 from local.cloud.server.client import CloudError
+from local.cloud.world import open_world
 from local.stack_file import read
 from tests.local.cloud.server.test_process import kill
 from tests.local.cloud.vertex.bodies import cluster_body, job_body
@@ -174,6 +180,12 @@ def test_named_again_it_is_the_same_and_nobody_leaves(own_cloud: LocalCloud) -> 
         ({"project": DEV, "owner": "me"}, "A project has no 'owner'"),
         ({"project": DEV, "groups": {"group:a@b.c": ["everybody"]}}, "not a list of texts of the form"),
         ({"project": DEV, "quota": {"custom_model_training_cpus": "many"}}, "whole numbers"),
+        ({"project": DEV, "quota": {"nope": 1}}, "no metric 'nope'"),
+        ({"project": DEV, "quota": {"custom_model_training_cpus.moon-1": 1}}, "no region 'moon-1'"),
+        ({"project": DEV, "groups": {"": []}}, "not a list of texts of the form group:"),
+        ({"project": DEV, "groups": {" x": [ADA]}}, "not a list of texts of the form group:"),
+        ({"project": DEV, "people": [f"user:{'a' * 300}@acme.example"]}, "not a list of texts of the form"),
+        ({"project": f"{'a' * 260}:abcdef"}, "is not a project's id"),
         ({}, "'None' is not a project's id"),
     ],
 )
@@ -189,6 +201,40 @@ def test_what_is_no_project_is_said(two: LocalCloud, body: dict[str, Any], words
         ).status_code
         == 403
     )
+
+
+def test_a_name_that_two_projects_ask_for_at_once_is_of_one(two: LocalCloud) -> None:
+    def make(project: str, name: str) -> int:
+        return as_of(two, "deployer", project, f"/storage/v1/b?project={project}", {"name": name}).status_code
+
+    with ThreadPoolExecutor(2) as threads:
+        for name in (f"race-{at}" for at in range(20)):
+            made = threads.map(make, (DEV, "slipway-local"), (name, name))
+            assert sorted(made) == [200, 409]
+
+
+def test_a_project_that_can_not_be_opened_is_not_kept(tmp_path: Path) -> None:
+    home = open_world(tmp_path)
+    in_the_way = folder_of(home.state_folder, DEV)
+    in_the_way.parent.mkdir()
+    in_the_way.touch()
+    with pytest.raises(FileExistsError):
+        Projects(home).name(Declaration(DEV))
+    in_the_way.unlink()
+    assert [one.project.id for one in Projects(home).worlds()] == ["slipway-local"]
+
+
+def test_at_a_start_a_project_that_can_not_be_opened_is_passed_over(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home = open_world(tmp_path)
+    before = Projects(home)
+    for project in (DEV, "acme.example:ml-test"):
+        before.name(Declaration(project))
+    shutil.rmtree(folder_of(home.state_folder, DEV))
+    folder_of(home.state_folder, DEV).touch()
+    assert [one.project.id for one in Projects(home).worlds()] == ["slipway-local", "acme.example:ml-test"]
+    assert f"project {DEV} can't be opened and is passed over" in caplog.text
 
 
 @pytest.mark.skipif(not REAL, reason="no stack of a real project is there")
