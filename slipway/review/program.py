@@ -24,8 +24,9 @@ _GUARDING = (
     "slipway/deployment/removal.py",
 )
 _JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
-_PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.yaml")
-_SHADOWING = ("slipway/", "__main__.py", "Pulumi.yaml")
+_PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.")
+"""The engine takes `Pulumi.json` before `Pulumi.yaml`, and a stack's file at the top where it is given no other."""
+_SHADOWING = ("slipway/", "__main__.py", "Pulumi.")
 """In a team's repository: a folder of that name would be imported in place of the package."""
 ELSEWHERE = (
     "slipway/api.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cli.terminal.sources import text_of
-from slipway.review.reach import OUTSIDE, PROSE, counts, included, local_paths, seen_from
+from slipway.review.reach import PROSE, counts, included, local_paths, seen_from
 
 if TYPE_CHECKING:
     from slipway.review.change import Files
@@ -124,8 +124,8 @@ def _reached(checkout: Path) -> Iterator[str]:
     yield from (one.as_posix() for one in files[1:])
     for file, text in texts:
         yield from (posixpath.normpath(f"{file.parent.as_posix()}/{one}") for one in local_paths(text) if one[0] != "/")
-    if main := _main(checkout / "Pulumi.yaml"):
-        yield from (one for one in (posixpath.normpath(main),) if one.startswith(OUTSIDE))
+    for main in filter(None, (_main(checkout / f"Pulumi.{ending}") for ending in ("json", "yaml", "yml"))):
+        yield from (one for one in (posixpath.normpath(main),) if one != ".")
     for folder, folders, names in os.walk(root):
         folders[:] = [one for one in folders if one not in _NEVER_LOOKED_INTO]
         for path in (Path(folder, one) for one in (*folders, *names)):

@@ -32,7 +32,7 @@ def beyond_declaring(source: str) -> tuple[str, ...]:
     defined = _defined(nodes)
     found: dict[str, int] = {}
     for node in nodes:
-        for words in _beyond(node, defined):
+        for words in (*_rebinds(node), *_beyond(node, defined)):
             found.setdefault(words, node.lineno)
     return tuple(f"{words} (line {line})" for words, line in found.items())
 
@@ -43,11 +43,33 @@ def _defined(nodes: list[ast.AST]) -> frozenset[str]:
     return frozenset((*own, *(alias.asname or alias.name for one in imports for alias in one.names)))
 
 
+def _rebinds(node: ast.AST) -> Iterator[str]:
+    """A name that is trusted to mean Python's own, given to something else or taken away, in whatever scope."""
+    if isinstance(node, ast.alias) and node.name in _OF_VALUES and node.asname in (None, node.name):
+        return
+    name = _bound(node)
+    method = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    special = name.startswith("__") and not method
+    if special or name in _OF_VALUES or callable(getattr(builtins, name, None)):
+        yield f"binds `{name}`"
+
+
+def _bound(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return "" if isinstance(node.ctx, ast.Load) else node.id
+    if isinstance(node, ast.arg):
+        return node.arg
+    found = node.asname or node.name if isinstance(node, ast.alias) else getattr(node, "name", None)
+    return found if isinstance(found, str) else ""
+
+
 def _beyond(node: ast.AST, defined: frozenset[str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (f"imports `{one.name}`" for one in node.names if one.name not in _OF_VALUES)
     elif isinstance(node, ast.ImportFrom):
         yield from _taken(node)
+    elif isinstance(node, ast.Match):
+        yield "uses `match`"  # whose patterns take attributes by name
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.decorator_list:
         yield f"decorates `{node.name}`"
     elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -56,7 +78,7 @@ def _beyond(node: ast.AST, defined: frozenset[str]) -> Iterator[str]:
         yield f"uses `{node.attr}`"
     elif isinstance(node, ast.Attribute) and not _of_values(node):
         yield f"uses `{ast.unparse(node)}`"
-    elif isinstance(node, ast.Name) and _hidden(node.id, defined):
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and _hidden(node.id, defined):
         yield f"uses `{node.id}`"
     elif isinstance(node, ast.Call) and not _told_or_harmless(node.func, defined):
         yield f"calls `{ast.unparse(node.func)}`"

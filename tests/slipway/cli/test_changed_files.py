@@ -44,6 +44,8 @@ def kinds(base: Path, *paths: str) -> list[tuple[str, str]]:
         (f"{FOLDER}/slipway/review/review.py", "guard-unproven"),
         (f"{FOLDER}/slipway/cli/review.json", "guard-unproven"),
         (f"{FOLDER}/__main__.py", "guard-unproven"),
+        (f"{FOLDER}/Pulumi.json", "guard-unproven"),
+        (f"{FOLDER}/Pulumi.dev.yaml", "guard-unproven"),
         (f"{FOLDER}/requirements.txt", "guard-unproven"),
         (f"{FOLDER}/uv.lock", "guard-unproven"),
         (f"{FOLDER}/requirements-local.txt", "program-edited"),
@@ -66,6 +68,15 @@ def test_what_reaches_the_deployment_of_a_folder(base: Path, path: str, kind: st
 )
 def test_what_lies_beside_the_folder_does_not(base: Path, path: str) -> None:
     assert kinds(base, path) == []
+
+
+@pytest.mark.parametrize("name", ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"])
+def test_where_the_project_s_file_leads_counts_inside_of_the_folder_too(base: Path, name: str) -> None:
+    (base / "head" / FOLDER / "Pulumi.yaml").unlink()
+    (base / "head" / FOLDER / name).write_text('{"main": "./jobs/app/"}')
+    assert [found for found, _ in kinds(base, f"{FOLDER}/jobs/app/yaml.toml")] == ["guard-unproven"]
+    (base / "head" / FOLDER / name).write_text('{"main": "./"}')
+    assert kinds(base, f"{FOLDER}/jobs/app/yaml.toml", f"{FOLDER}/README.md") == []
 
 
 def test_a_file_that_moves_into_the_folder_counts(base: Path) -> None:

@@ -36,6 +36,8 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
         ("slipway/unfinished_jobs.py", "guard-unproven", "program guard"),
         ("slipway/new.py", "guard-unproven", "program guard"),
         ("Pulumi.yaml", "guard-unproven", "program guard"),
+        ("Pulumi.json", "guard-unproven", "program guard"),
+        ("Pulumi.yml", "guard-unproven", "program guard"),
         ("yaml.py", "guard-unproven", "program guard"),
         ("google/__init__.py", "guard-unproven", "program guard"),
         ("google", "guard-unproven", "program guard"),
