@@ -7,6 +7,7 @@ import re
 import ssl
 import urllib.request
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 from zipfile import BadZipFile, ZipFile
@@ -38,7 +39,7 @@ def source_with_hash() -> tuple[Mapping[str, Any], str]:
         return origin, "slipway comes from a package index"
     try:
         wheel = _read(url)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, HTTPException) as problem:
         return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
     _check_same(wheel)
     found = {"archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
@@ -96,12 +97,14 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _read(url: str) -> bytes:
-    """Read a wheel from its address, as whoever installed it did. Raises OSError or ValueError."""
+    """Read a wheel from its address, as whoever installed it did. Raises OSError, ValueError or HTTPException."""
     import certifi
 
     address = urldefrag(url).url
     if urlsplit(address).scheme not in ("file", "http", "https"):
         raise ValueError("it has an odd address")
+    if "@" in urlsplit(address).netloc:
+        raise ValueError("it needs a credential")  # Which another host would get, where it sends on to one.
     trusted = ssl.create_default_context()
     trusted.load_verify_locations(certifi.where())
     opened = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trusted))

@@ -176,6 +176,13 @@ def test_a_wheel_that_can_not_be_read_any_more_has_no_hash_and_that_is_said(fold
     assert "--hash" not in (folder / "training" / "requirements.txt").read_text()
 
 
+def test_a_credential_of_the_address_is_neither_sent_nor_shown(folder: Path, installed: Release) -> None:
+    installed.came_from({"url": "https://ada:s3cret@127.0.0.1:9/s.whl", "archive_info": {}})
+    done = well(folder, "init", "training", *FLAGS)
+    assert "https://127.0.0.1:9/s.whl can't be read: it needs a credential" in done.err and "s3cret" not in done.said
+    assert not any(b"s3cret" in text for text in tree(folder).values())
+
+
 def test_another_wheel_at_the_address_is_refused(folder: Path, installed: Release, tmp_path: Path) -> None:
     installed.wheel.write_bytes(release(tmp_path / "other", "0.1.1").wheel.read_bytes())
     refused = run(folder, "init", "training", *FLAGS)
@@ -201,8 +208,9 @@ def test_a_person_is_asked_and_asked_again_after_a_mistake(folder: Path) -> None
     assert (stack["gcp:project"], stack["gcp:region"]) == ("acme-ml-dev", "us-central1")
 
 
-def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(folder: Path) -> None:
-    refused = run(folder, "init", "training", "--yes")
+@pytest.mark.parametrize("flags", [(), ("--yes",)])
+def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(folder: Path, flags: tuple[str, ...]) -> None:
+    refused = run(folder, "init", "training", *flags)
     assert (refused.code, tree(folder)) == (2, {})
     assert "--project, --submitter and --team are missing" in refused.err
     assert "fix: add --project acme-ml-dev --submitter group:ml@acme.example --team @acme/ml-platform" in refused.err
