@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -223,19 +224,25 @@ class TestPullRequest:
         runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=".")
         assert (runner.folder / "files").read_text() == "R\ta?b\tdocs/a?D?templates/x.py\nD\tc\n"
 
-    @pytest.mark.parametrize("folder", ["ml/training", "./ml/training/"])
-    def test_in_a_folder_names_are_as_the_folder_has_them(
-        self, runner: Runner, workflows: dict[str, Workflow], folder: str
+    @pytest.mark.parametrize(
+        ("folder", "at"), [(".", "."), ("ml/training", "ml/training"), ("./ml/training/", "ml/training")]
+    )
+    def test_the_review_is_told_where_the_project_lies(
+        self, runner: Runner, workflows: dict[str, Workflow], folder: str, at: str
     ) -> None:
         step = named(workflows, "preview", "Review")
-        names = ("ml/training/stacks/Pulumi.dev.yaml", "ml/training.py", "web/app.ts", ".github/workflows/x.yaml")
-        moved = {"status": "renamed", "previous_filename": "ml/training/__main__.py", "filename": "web/main.py"}
-        files = [*({"status": "modified", "filename": name} for name in names), moved]
-        runner.github.rest = {"/repos/acme/ml/pulls/3/files": [files]}
+        runner.github.rest = {"/repos/acme/ml/pulls/3/files": [[{"status": "modified", "filename": "ml/x.py"}]]}
         (runner.folder / "head" / "ml" / "training").mkdir(parents=True)
-        runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=folder)
-        told = (runner.folder / "files.here").read_text().splitlines()
-        assert told == ["M\tstacks/Pulumi.dev.yaml", "M\t.github/workflows/x.yaml", "D\t__main__.py"]
+        python = runner.folder / "python"
+        python.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >reviewed\n')
+        python.chmod(0o755)
+        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=folder)
+        assert done.returncode == 0, done.stderr
+        words = (runner.folder / "reviewed").read_text().splitlines()
+        told = dict(pairwise(words))
+        assert told["--folder"] == at
+        assert (runner.folder / told["--head"]).resolve() == (runner.folder / "head" / at).resolve()
+        assert (runner.folder / "files").read_text() == "M\tml/x.py\n"
 
     def test_a_folder_that_became_a_link_is_not_reviewed(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
         """What is behind it is not in the list of what is changed."""
