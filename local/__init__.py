@@ -9,8 +9,8 @@ from pathlib import Path
 
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE
-COMMAND = f"python {'-P ' if _INSTALLED else ''}-m {PACKAGE}"
-"""What a person types: a folder of theirs may be called as one of ours."""
+COMMAND = f".venv/bin/python -P -m {PACKAGE}" if _INSTALLED else f"python -m {PACKAGE}"
+"""What a person types, with -P as a folder of theirs may be called as one of ours."""
 IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 """The folder that must be on the path of a process that runs one of these modules: a checkout, or site-packages."""
 

@@ -39,6 +39,11 @@ def checkout() -> bool:
     return _project().get("name") == NAME
 
 
+def laptop() -> str:
+    """Return how the local cloud's commands begin."""
+    return ".venv/bin/python -m local" if checkout() else ".venv/bin/python -P -m slipway.local"
+
+
 def adding(extra: str) -> str:
     """Return what to type for an extra of this same slipway."""
     if checkout():

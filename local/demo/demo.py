@@ -29,7 +29,7 @@ from ..plugin import installation
 from ..stack_copy import copy
 from ..stack_file import LaptopStack, read
 from .choice import choose
-from .commands import Actor
+from .commands import Actor, CommandError
 from .leftovers import MARK, drop_dead_locks, end, marked, repair_backend
 from .play import Play
 from .report import gain, measured, pool_cost, seconds, started_after, table
@@ -59,23 +59,23 @@ def play(stack: str) -> None:
             print(f"        {images.clear(folder_of(folder, journey.stack.project), cluster)}")
         choice = choose(_catalog(journey))
         samples = [journey.machines()]
-        first = journey.submit("first", choice.template, _request(), choice.parameters)
-        samples.append(journey.machines())
+        try:
+            first = journey.submit("first", choice.template, _request(), choice.parameters)
+            samples.append(journey.machines())
 
-        _step(5, "the same job again")
-        second = journey.submit("second", choice.template, _request(), choice.parameters)
-        samples.append(journey.machines())
+            _step(5, "the same job again")
+            second = journey.submit("second", choice.template, _request(), choice.parameters)
+            samples.append(journey.machines())
+        except CommandError:
+            _tell_shell(journey)
+            raise
 
         _step(6, "what it showed")
         where = "a local figure; on Vertex AI the machines' own start is saved as well"
         for line in (*table((first, second)), "", gain(first, second, where)):
             print(f"        {line}".rstrip())
         print(f"        the pool's machines would have cost {pool_cost(samples)}")
-        of = f" --stack {stack}" if journey.stack.project != PROJECT_ID else ""
-        print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE} env --as submitter{of})"')
-        print(
-            f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools"
-        )
+        _tell_shell(journey)
         print(
             f"\ndemo finished: {f'{measured(second)}; ' if measured(second) else ''}create → start "
             f"{seconds(started_after(first))} at first, {seconds(started_after(second))} on the warm pool",
@@ -179,6 +179,12 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
 def _catalog(journey: Play) -> Catalog:
     location = address(journey.submitter.environment["SLIPWAY_CATALOG"])
     return read_catalog(connect(journey.submitter.environment).storage.read(location), str(location))
+
+
+def _tell_shell(journey: Play) -> None:
+    of = f" --stack {journey.stack.name}" if journey.stack.project != PROJECT_ID else ""
+    print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE} env --as submitter{of})"')
+    print(f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools")
 
 
 def _cancel_leftovers(journey: Play) -> None:

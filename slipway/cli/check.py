@@ -110,9 +110,10 @@ def _templates_of(path: Path) -> Path:
 def _templates(
     document: Document, folder: Path, stack: Stack | None = None, published: list[Template] | None = None
 ) -> tuple[Mistake, ...]:
-    """Find templates that can't be loaded, and for a `stack` those that fit no pool or break a rule of the service.
-    All others are added to `published`."""
+    """Find templates that can't be loaded or packed, and for a `stack` those that fit no pool or break a rule of the
+    service. All others are added to `published`."""
     from slipway.deployment.publication import rehearse
+    from slipway.packages.source_package import build
     from slipway.template.load import load
 
     names = DocumentPart(document)["config"]["slipway:templates"]
@@ -122,6 +123,8 @@ def _templates(
             continue
         try:
             (template,) = load((name,), folder)
+            for code in template.packages:
+                build(name, folder.parent / code.folder, code.module)
             if stack and published is not None:
                 published.append(rehearse(template, stack))
         except ConfigError as error:

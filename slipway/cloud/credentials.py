@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
+from slipway import installation
 from slipway.cloud.transport import Response, Transport, trust_named, trusted
 from slipway.errors import AuthError, ConfigError
 
@@ -174,5 +175,5 @@ def no_credentials(problem: Exception) -> AuthError:
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-        fix=f'{LOGIN}   (on the local cloud: eval "$(.venv/bin/python -m local env --as submitter)")',
+        fix=f'{LOGIN}   (on the local cloud: eval "$({installation.laptop()} env --as submitter)")',
     )

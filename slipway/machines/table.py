@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -169,6 +170,15 @@ def _nearest_accelerator(word: str) -> str | None:
     return named[0] if named else nearest(word, accelerators())
 
 
+def _of_family(type: str) -> str | None:
+    """e2-standard-4 for e2-standard-2: the machine of the family whose size is nearest."""
+    family, _, size = type.rpartition("-")
+    sizes = [int(one.rpartition("-")[2]) for one in machine_types() if re.fullmatch(rf"{re.escape(family)}-\d+", one)]
+    if not size.isdecimal() or not sizes:
+        return None
+    return f"{family}-{min(sizes, key=lambda one: abs(one - int(size)))}"
+
+
 def _meant(word: str | None) -> str:
     return f"did you mean `{word}`?" if word else ""
 
@@ -213,7 +223,7 @@ def _unknown_machine(type: str) -> MachineError:
         )
     if type in ("n1-standard-1", "n1-standard-2"):
         return MachineError("machine", f"{type} is too small for training", _meant("n1-standard-4"))
-    suggestion = nearest(type, machine_types())
+    suggestion = _of_family(type) or nearest(type, machine_types())
     family = type.split("-")[0]
     kin = [name for name in machine_types() if name.split("-")[0] == family]
     return MachineError(

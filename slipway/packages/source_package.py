@@ -60,7 +60,7 @@ class SourcePackage:
 def build(template: str, folder: Path, module: str = "") -> SourcePackage:
     """The package of the import package in `folder`, named for its template; for the module SCRIPT, of any files there.
 
-    Raises ConfigError when the folder is not an import package, or holds what can't be part of it.
+    Raises ConfigError when the folder is not an import package, lacks the `module`, or holds what can't be part of it.
     """
     if module == SCRIPT:
         if not folder.is_dir():
@@ -75,6 +75,13 @@ def build(template: str, folder: Path, module: str = "") -> SourcePackage:
             f"template {template}: no import package in {folder.parent.name}/{folder.name}",
             why=f"{folder.name}/__init__.py is not there",
             fix="code.folder names the folder whose name is the import package",
+        )
+    inside = module.replace(".", "/")
+    if module and not any((folder.parent / one).is_file() for one in (f"{inside}.py", f"{inside}/__main__.py")):
+        raise ConfigError(
+            f"template {template}: no module {module}",
+            why=f"{folder.parent.name}/{inside}.py is not there",
+            fix="code.module names the module to run: PACKAGE.MODULE",
         )
     return assemble(template, dict(_sources(folder)), requirements(folder))
 

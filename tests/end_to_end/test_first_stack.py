@@ -44,15 +44,16 @@ def test_a_platform_team_begins_as_the_page_says(tmp_path: Path, environ: Mappin
     (line,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     try:
         for told in commands(PAGE):
-            if told.command.startswith("uvx "):
-                continue
+            typed = re.sub(r"^uvx --from '[^']*' ", "", told.command)  # what has just been built stands for it
+            if typed == "slipway init acme-training":
+                continue  # which asks
             if told.command.startswith("cd "):
                 folder /= told.command.removeprefix("cd ")
                 continue
             if told.command.startswith("make review"):
                 edit(folder / STACK, line)
             done = subprocess.run(
-                ["bash", "-c", told.command],
+                ["bash", "-c", typed],
                 cwd=folder,
                 env=environ,
                 stdin=subprocess.DEVNULL,

@@ -210,3 +210,10 @@ def test_stored_gzip_at_the_edges_of_its_blocks(size: int) -> None:
     import gzip
 
     assert gzip.decompress(stored(b"x" * size)) == b"x" * size
+
+
+@pytest.mark.parametrize("module", ["greeter.tusk", "greeter.task.deeper", "greeter"])
+def test_a_module_that_is_not_there_is_refused_before_a_job_is(sources: Path, module: str) -> None:
+    assert build("greeter", sources, "greeter.task").content
+    with pytest.raises(ConfigError, match=f"no module {module}"):
+        build("greeter", sources, module)

@@ -32,6 +32,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "stacks").mkdir()
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "train.py").write_text(dedent(TEMPLATE))
+    (tmp_path / "jobs" / "train").mkdir(parents=True)
+    for name in ("__init__.py", "task.py"):
+        (tmp_path / "jobs" / "train" / name).touch()
     (tmp_path / "stacks" / "Pulumi.prod.yaml").write_text(GOOD)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -124,6 +127,15 @@ def test_a_domain_is_told_to_be_everybody_in_it_and_passes(checkout: Path) -> No
     assert [(one["line"], one["key"]) for one in found["warnings"]] == [(13, "slipway:workspace.submitters[0]")]
     path.write_text(path.read_text().replace("min: 1", "min: 0"))
     assert run().exit_code == 2 and "warning: everybody" in run().output
+
+
+@pytest.mark.parametrize(
+    ("gone", "why"), [("__init__.py", "no import package in jobs/train"), ("task.py", "no module train.task")]
+)
+def test_a_template_without_its_code_is_found_before_a_job_is(checkout: Path, gone: str, why: str) -> None:  # N5
+    (checkout / "jobs" / "train" / gone).unlink()
+    result = run()
+    assert result.exit_code == 2 and why in result.output
 
 
 def test_a_stack_by_name_or_by_file(checkout: Path) -> None:
