@@ -10,8 +10,8 @@ import difflib
 import json
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -62,11 +62,11 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool
     """Write each file that is not there."""
     known = {**begun.values, **flags}
     texts = _texts(place, known, production="PRODUCTION" in known)
-    missing = {name: text for name, text in texts.items() if place.read(name) is None}
+    missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
     known |= answers.answers(starter.keys(missing), known, asking=asking)
     values = _values(place, known)
     written = {name: starter.filled(text, values) for name, text in missing.items()}
-    written |= _pins([name for name in pins.LOCKS if place.read(name) is None])
+    written |= _pins([name for name in pins.LOCKS if not place.has(name)])
     kept = [name for name in texts.keys() - missing.keys() if name not in begun.files and not starter.is_own(name)]
     starter.write(place, begun, _recorded(begun, values, {**begun.files, **written}), written)
     for name in sorted(written):
@@ -85,15 +85,22 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     values = _values(place, known)
     news = {name: starter.filled(text, values) for name, text in renewed.items()} | _pins(list(pins.LOCKS))
     labels = ("yours", f"slipway {record.slipway}", f"slipway {installation.version()}")
-    steps = [_step(place, name, record.files.get(name), news.get(name), labels) for name in {**record.files, **news}]
+    names = {**record.files, **news}
+    out = [name for name in names if place.leads_out(name)]
+    steps = [_step(place, name, record.files.get(name), news.get(name), labels) for name in names if name not in out]
     changed = {step.name: step.text for step in steps if step.text != step.mine}
     for step in steps:
         _show(step)
     base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
+    base |= {name: record.files[name] for name in out if name in record.files}
     starter.write(place, record, _recorded(record, values, base), changed)
     for step in steps:
         if step.own_pins:
             screen.note(f"{step.name}: your own pins are kept: {join(list(step.own_pins))}")
+    if out:
+        screen.note(f"left as they are, as their links lead to no file here: {_shown(place, out)}")
+    if deleted := [step.name for step in steps if step.text is None and step.name in news]:
+        screen.note(f"left out, as you deleted it: {_shown(place, deleted)}")
     _tell_kept([step.name for step in steps if not step.known], place, values)
     if odd := [place.shown(step.name) for step in steps if step.odd]:
         why = "you and the release changed the same lines; both are in the file"
@@ -116,6 +123,11 @@ class _Step:
 
 def _step(place: Place, name: str, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
     mine = place.read(name)
+    step = _plain_step(name, starter.plain(mine), base, new, labels)
+    return replace(step, mine=mine, text=starter.as_found(step.text, mine))
+
+
+def _plain_step(name: str, mine: str | None, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
     if base is None:  # New in this release: a file that is there already is somebody else's.
         return _Step(name, mine, new if mine is None else mine, known=mine is None or mine == new)
     if mine is None:
@@ -152,7 +164,9 @@ def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[
 
 
 def _name(place: Place) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]", "-", place.folder.resolve().name)[:100] or "training"
+    """Return the project's name: its folder, with those above it in the repository, where others may be called so."""
+    name = place.folder.resolve().name if place.within == "." else place.within
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", name)[-100:] or "training"
 
 
 def _values(place: Place, known: Mapping[str, str]) -> dict[str, str]:
@@ -195,9 +209,13 @@ def _refuse_others(folder: Path) -> None:
         raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
 
 
+def _shown(place: Place, names: Iterable[str]) -> str:
+    return join(sorted(place.shown(name) for name in names))
+
+
 def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> None:
     if names:
-        screen.note(f"left as they are: {join(sorted(place.shown(name) for name in names))}")
+        screen.note(f"left as they are: {_shown(place, names)}")
     if _CODEOWNERS in names:
         owners = starter.filled(_texts(place, values, production=False)[_CODEOWNERS], values)
         for line in owners.splitlines():

@@ -93,7 +93,19 @@ class Place:
     def read(self, name: str) -> str | None:
         """Return a file's text, None where there is none. What is no UTF-8 comes back as it was."""
         path = self.path(name)
-        return path.read_bytes().decode(errors="surrogateescape") if path.exists() or path.is_symlink() else None
+        return path.read_bytes().decode(errors="surrogateescape") if path.exists() else None
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a file, or a link, wherever it leads."""
+        return self.path(name).exists() or self.path(name).is_symlink()
+
+    def leads_out(self, name: str) -> bool:
+        """Tell whether a link leads to no file of this repository: what it leads to is not ours to write."""
+        path = self.path(name)
+        target = Path(os.path.realpath(path))
+        if not target.is_relative_to(self.root) or ".git" in target.relative_to(self.root).parts:
+            return True
+        return path.is_symlink() and not path.exists()
 
 
 @dataclass(frozen=True)
@@ -148,7 +160,7 @@ def finish(place: Place, record: Record) -> Record:
     bases = dict(record.files)
     for name, one in record.pending.items():
         found = _hash(place.read(name))
-        if found == one.over:
+        if found == one.over and not place.leads_out(name):
             _put(place, name, one.text)
         elif found != _hash(one.text):
             bases.pop(name, None)
@@ -166,17 +178,34 @@ def leftovers(path: Path) -> list[Path]:
 
 
 def _put(place: Place, name: str, text: str | None) -> None:
+    """Write a file, or the one that a link leads to, with the mode that it has."""
     path = place.path(name)
     if text is None:
         path.unlink()
-    else:
-        _written(path, text.encode(errors="surrogateescape"))
+        return
+    target = Path(os.path.realpath(path))
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
+    _written(target, text.encode(errors="surrogateescape"), mode)
 
 
-def _written(path: Path, content: str | bytes) -> None:
+def _written(path: Path, content: str | bytes, mode: int = 0o644) -> None:
     for one in leftovers(path):
         one.unlink()
-    write_atomically(path, content)
+    write_atomically(path, content, mode=mode)
+
+
+def plain(text: str | None) -> str | None:
+    """Return text with the line ends that releases have."""
+    return None if text is None else text.replace("\r\n", "\n")
+
+
+def as_found(text: str | None, mine: str | None) -> str | None:
+    """Return a plain text with the line ends of `mine`: just that one where nothing else differs."""
+    if text is None or mine is None:
+        return text
+    if text == plain(mine):
+        return mine
+    return text.replace("\n", "\r\n") if 2 * mine.count("\r\n") > mine.count("\n") else text
 
 
 def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, str]) -> tuple[str, bool]:

@@ -360,6 +360,68 @@ def test_a_deleted_file_stays_deleted_and_a_new_one_comes(
         assert (made / "docs.md").read_text() == "new of training\n"
 
 
+def test_what_is_left_out_as_it_was_deleted_is_told(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    (folder / "training" / "Pulumi.yaml").unlink()
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert "left out, as you deleted it: training/Pulumi.yaml\n" in done.err
+
+
+def test_line_ends_of_windows_are_no_edits_and_stay(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    names = ("Makefile", "README.md", "requirements.txt", ".gitignore")
+    for name in names:
+        path = made / name
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    (made / "Makefile").write_bytes((made / "Makefile").read_bytes() + b"# ours\r\n")
+    ignored = (made / ".gitignore").read_bytes()
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert "your own pins" not in done.err and "click==8.2.0" in (made / "requirements.txt").read_text()
+    text = (made / "Makefile").read_text()
+    assert "discover -v tests" in text and "# ours" in text and (made / ".gitignore").read_bytes() == ignored
+    for name in names:
+        found = (made / name).read_bytes()
+        assert found.count(b"\r\n") == found.count(b"\n") > 0 and b"\r\r" not in found
+
+
+def test_links_and_modes_stay(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    (made / "common").mkdir()
+    makefile = (made / "Makefile").rename(made / "common" / "Makefile")
+    makefile.chmod(0o755)
+    (made / "Makefile").symlink_to("common/Makefile")
+    outside = (made / "README.md").rename(folder / "README.md")
+    (made / "README.md").symlink_to(outside)
+    (made / "Pulumi.yaml").unlink()
+    (made / "Pulumi.yaml").symlink_to("nowhere")
+    before = outside.read_text()
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert (made / "Makefile").is_symlink() and makefile.stat().st_mode & 0o777 == 0o755
+    assert "discover -v tests" in makefile.read_text()
+    assert (made / "README.md").is_symlink() and outside.read_text() == before
+    told = "left as they are, as their links lead to no file here: training/Pulumi.yaml and training/README.md"
+    assert told in done.err
+    (made / "README.md").unlink()
+    (made / "README.md").write_text(before)
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert "in seconds" in (made / "README.md").read_text(), "the base is still that of the text that was left"
+
+
+def test_a_link_to_nowhere_is_there_already(folder: Path) -> None:
+    (folder / "README.md").symlink_to("nowhere")
+    done = well(folder, "init", ".", *FLAGS)
+    assert "left as they are: README.md" in done.err and not (folder / "nowhere").exists()
+
+
 def test_own_pins_are_kept_and_told(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     well(folder, "init", "training", *FLAGS)
     pins = folder / "training" / "requirements.txt"
@@ -514,10 +576,28 @@ def test_in_a_repository_of_several_projects_the_forges_files_are_at_its_root(fo
     assert "two" not in owners.read_text(), "somebody else's file"
     assert not (folder / "ml" / "our one" / ".github").exists()
     found = sorted(path.name for path in (folder / ".github" / "workflows").glob("*"))
-    assert {name.split("-")[2] for name in found} <= {"one", "two"}
+    assert {name.split("-")[3] for name in found} == {"one", "two"}
     for path in (folder / ".github" / "workflows").glob("*-one-*"):
         for job in yaml.safe_load(path.read_text())["jobs"].values():
             assert job.get("with", {}).get("folder", "ml/our one") == "ml/our one"
+
+
+def test_folders_of_one_name_have_workflows_and_projects_of_their_own(folder: Path) -> None:
+    (folder / ".git").mkdir()
+    for name in ("", "ads/training", "search/training"):
+        well(folder, "init", name or ".", *FLAGS, *GITHUB)
+    found = {path: yaml.safe_load(path.read_text()) for path in (folder / ".github" / "workflows").glob("*.yaml")}
+    assert len({workflow["name"] for workflow in found.values()}) == len(found) == 15
+    for path, workflow in found.items():
+        named = next((name for name in ("ads", "search") if f"-{name}-training-" in path.name), None)
+        for job in workflow["jobs"].values():
+            assert job.get("with", {}).get("folder") in (None, f"{named}/training" if named else ".")
+    groups = {
+        workflow["jobs"]["up"]["concurrency"]["group"] for path, workflow in found.items() if "sched" in path.name
+    }
+    assert len(groups) == 3, "what waits in one folder doesn't take the place of another's"
+    names = {yaml.safe_load(path.read_text())["name"] for path in folder.rglob("Pulumi.yaml")}
+    assert names == {"work", "ads-training", "search-training"}
 
 
 def test_the_lines_that_are_missing_in_owners_of_others_are_told(folder: Path) -> None:
