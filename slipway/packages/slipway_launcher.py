@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import base64
 import functools
+import http.client
 import json
 import os
 import random
@@ -98,8 +99,8 @@ def patiently(ask: Callable[[], str], sleep: Callable[[float], None]) -> str:
     for attempt in range(TRIES):
         try:
             return ask()
-        except (OSError, ValueError, KeyError) as error:  # no answer, half an answer, an answer without a token
-            last = error
+        except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+            last = error  # no answer, half an answer, an answer without a token
         if attempt < TRIES - 1:
             sleep(min(2**attempt, 20) * (0.5 + random.random() / 2))
     raise OSError(f"no good answer in {TRIES} tries; the last: {last}")

@@ -31,13 +31,15 @@ class StorageError(Exception):
 
 
 class Part:
-    """The first `size` bytes of a file: a log may grow while it is sent."""
+    """The first `size` bytes of a file: a log may grow while it is sent. Raises OSError for one that shrinks."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file, self.left = file, size
 
     def read(self, most: int = BLOCK) -> bytes:
         block = self.file.read(min(most, self.left))
+        if self.left and not block:
+            raise OSError("the file became shorter while it was sent")
         self.left -= len(block)
         return block
 
@@ -49,7 +51,14 @@ class Storage:
         self.environ = environ
         self.base = launcher.storage_base(environ)
 
-    def send(self, method: str, path: str, take: Callable[[Any], Any], body: Callable[[], Any] = lambda: None) -> Any:
+    def send(
+        self,
+        method: str,
+        path: str,
+        take: Callable[[Any], Any],
+        body: Callable[[], Any] = lambda: None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Any:
         """What `take` makes of the answer, tried again while the trouble may pass. Raises StorageError."""
         what: list[Any] = []
 
@@ -73,7 +82,7 @@ class Storage:
                 raise StorageError(problem) from None
 
         try:
-            launcher.patiently(once, time.sleep)
+            launcher.patiently(once, sleep)
         except OSError as error:
             raise StorageError(str(error)) from error
         return what[0]
@@ -117,17 +126,18 @@ class Storage:
 
         return each(one, found)
 
-    def keep(self, path: Path, size: int, uri: str) -> None:
-        """Write `size` bytes of a file to an object. Raises StorageError, and OSError of the file."""
+    def keep(self, path: Path, uri: str, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Write a file, as long as it is at each try, to an object. Raises StorageError, and OSError of the file."""
         bucket, name = split(uri)
         query = f"uploadType=media&name={quoted(name)}"
         with path.open("rb") as file:
 
             def body() -> Part:
                 file.seek(0)
-                return Part(file, size)
+                return Part(file, os.fstat(file.fileno()).st_size)
 
-            self.send("POST", f"/upload/storage/v1/b/{quoted(bucket)}/o?{query}", lambda answer: answer.read(), body)
+            url = f"/upload/storage/v1/b/{quoted(bucket)}/o?{query}"
+            self.send("POST", url, lambda answer: answer.read(), body, sleep)
 
 
 class Results:
@@ -151,8 +161,11 @@ class Results:
                     found[path.relative_to(self.folder).as_posix()] = (status.st_size, status.st_mtime_ns)
         return found
 
-    def keep(self, *, settled: bool = False) -> int:
-        """Keep what has changed; `settled`: that has not changed since the last look. Raises StorageError."""
+    def keep(self, *, settled: bool = False, sleep: Callable[[float], None] = time.sleep) -> int:
+        """Keep what has changed; `settled`: that has not changed since the last look. `sleep` may raise, to end it.
+
+        Raises StorageError.
+        """
         with self.lock:
             before, self.seen = self.seen, self.files()
             changed = [
@@ -163,8 +176,9 @@ class Results:
 
             def one(entry: tuple[str, tuple[int, int]]) -> None:
                 name, now = entry
+                sleep(0)
                 try:
-                    self.storage.keep(self.folder / name, now[0], f"{self.uri}/{name}")
+                    self.storage.keep(self.folder / name, f"{self.uri}/{name}", sleep)
                 except FileNotFoundError:  # It was there to be replaced.
                     return
                 self.kept[name] = now

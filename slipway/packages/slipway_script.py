@@ -170,12 +170,17 @@ def followed(command: Command, results: Results) -> int:
 
 def watch(command: Command, results: Results, over: threading.Event) -> None:
     """Keep results while the command runs. What can't be kept now is tried again, at the end at the latest."""
+
+    def pause(seconds: float) -> None:
+        if over.wait(seconds):
+            raise StorageError("the command has ended")
+
     looked = time.monotonic()
     while not over.wait(LOOK_S):
         noticed = command.noticed
         if noticed or time.monotonic() - looked >= EVERY_S:
             try:
-                results.keep(settled=not noticed)
+                results.keep(settled=not noticed, sleep=pause)
             except (OSError, StorageError) as error:
                 say(f"not kept yet: {error}")
             looked = time.monotonic()

@@ -17,7 +17,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     token: str
     cloud: str
-    faults: list[int | str]  # an HTTP status to answer, "lost" (done, not answered) or "silent" (not done)
+    faults: list[
+        int | str
+    ]  # an HTTP status to answer, "lost" (done, not answered), "half" (of an answer) or "silent" (not done)
 
     def do_GET(self) -> None:
         if self.path.startswith("/computeMetadata/"):
@@ -48,11 +50,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "lost":
             self.connection.close()
         else:
-            self.answer(status, content)
+            self.answer(status, content, more=fault == "half")
 
-    def answer(self, status: int, content: bytes) -> None:
+    def answer(self, status: int, content: bytes, *, more: bool = False) -> None:
+        """`more` is promised than comes."""
         self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Length", str(len(content) + more))
         self.end_headers()
         self.wfile.write(content)
 

@@ -139,7 +139,7 @@ def test_an_answer_that_is_lost_does_not_make_a_copy_of_itself(replica: Replica)
     assert ran(replica.start("lost", "11"))
 
 
-@pytest.mark.parametrize("faults", [[503], [429, 500], ["silent"], [412, 404]])
+@pytest.mark.parametrize("faults", [[503], [429, 500], ["silent"], ["half"], [412, 404]])
 def test_passing_trouble_is_waited_out(replica: Replica, faults: list[Any]) -> None:
     replica.handler.faults = faults
     done = replica.start(f"trouble-{faults[0]}", "11")

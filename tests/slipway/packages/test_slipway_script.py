@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -235,7 +236,9 @@ def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) ->
     assert replica.kept() == {"steps": b"xxx"}
 
 
-@pytest.mark.parametrize("faults", [[None, 503], [None, 429, 500], [None, "silent"], [None, "lost"], [503]])
+@pytest.mark.parametrize(
+    "faults", [[None, 503], [None, 429, 500], [None, "silent"], [None, "lost"], [None, "half"], [503], ["half"]]
+)
 def test_passing_trouble_is_waited_out(replica: Replica, faults: list[int | str | None]) -> None:
     replica.install({"one.py": "import os\nopen(os.environ['SLIPWAY_OUTPUT'] + '/one', 'w').write('1' * 3000000)\n"})
     replica.server.handler.faults = faults
@@ -268,6 +271,54 @@ def test_results_are_kept_while_it_runs_once_they_no_longer_change(
     (folder / "nowhere").symlink_to("gone")
     assert results.keep(settled=True) == 0 and replica.kept() == {"log": b"one line\n"}
     assert results.keep() == 1 and results.keep() == 0 and replica.kept() == {"log": b"one line\nand half a"}
+
+
+def test_a_file_that_shrinks_while_it_is_sent_is_kept_as_it_is_then(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    import slipway_results
+
+    log = tmp_path / "log"
+    log.write_text("one line\n")
+    with log.open("rb") as file:
+        part = slipway_results.Part(file, 100)
+        assert part.read() == b"one line\n"
+        with pytest.raises(OSError, match="became shorter"):
+            part.read()
+    replica.server.handler.faults = [503]
+    storage = slipway_results.Storage(replica.server.environ)
+    storage.keep(log, f"{replica.output}/log", lambda _: os.truncate(log, 3))
+    assert replica.kept() == {"log": b"one"}
+
+
+def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    import slipway_results
+    import slipway_script  # type: ignore[import-not-found]
+
+    over = threading.Event()
+
+    class Noticed:
+        """A command that ends while what it wrote is being kept."""
+
+        @property
+        def noticed(self) -> bool:
+            over.set()
+            return True
+
+    folder = tmp_path / "output"
+    folder.mkdir()
+    results = slipway_results.Results(folder, replica.output, slipway_results.Storage(replica.server.environ))
+    (folder / "model").touch()
+    replica.server.handler.faults = [503]
+    monkeypatch.setattr(slipway_script, "LOOK_S", 0)
+    slipway_script.watch(Noticed(), results, over)
+    assert "not kept yet: the command has ended" in capsys.readouterr().out
+    assert replica.server.handler.faults == [503], "nothing was asked"
+    assert results.keep() == 1 and replica.kept() == {"model": b""}
 
 
 @pytest.mark.parametrize("name", RUNNER)
