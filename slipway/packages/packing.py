@@ -49,19 +49,29 @@ def modules(template: Template) -> tuple[str, ...]:
 
     Raises PolicyError when template or stack do not allow that.
     """
-    found = dict.fromkeys(
-        module
-        for offer in template.offers
-        if offer.kind in KINDS
-        for module in _run(KINDS[offer.kind].spec_of(offer.request))
-    )
+    found = _modules(template)
     if not template.code_flag or not found:
         raise PolicyError(
             f"{template.name} runs the code that was reviewed with it, and no other",
             why="own code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
             fix="have one of the two changed, or submit it without a folder",
         )
-    return tuple(found)
+    return found
+
+
+def runs_any_folder(template: Template) -> bool:
+    """Tell whether it runs a command in somebody's folder."""
+    return template.code_flag and _modules(template) == (SCRIPT,)
+
+
+def _modules(template: Template) -> tuple[str, ...]:
+    found = (
+        module
+        for offer in template.offers
+        if offer.kind in KINDS
+        for module in _run(KINDS[offer.kind].spec_of(offer.request))
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:

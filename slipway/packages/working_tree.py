@@ -7,12 +7,14 @@ import stat
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from slipway.errors import ConfigError
 from slipway.formatting import quoted, short
 from slipway.labels import Revision
 
+_OWN = ".slipway"  # What `slipway use` remembers is no code.
+_ALL_BUT_OWN = f":(exclude,glob)**/{_OWN}/**"
 MOST_FILES = 10_000
 MOST_BYTES = 64 * 2**20
 
@@ -31,7 +33,7 @@ def read(folder: Path) -> WorkingTree:
         raise ConfigError(f"{short(str(folder), 200)} is not a folder", fix=({"code": "./src"}, ", for example"))
     folder = folder.resolve()
     names = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    wanted = sorted({name for name in names if name})
+    wanted = sorted({name for name in names if name and _OWN not in PurePosixPath(name).parts})
     if odd := next((name for name in wanted if not name.isprintable()), ""):
         raise ConfigError(
             f"the folder {folder} has a file called {quoted(odd)}",
@@ -47,7 +49,7 @@ def read(folder: Path) -> WorkingTree:
         if content is not None:
             files[name] = content
             size += len(content)
-    changed = _git(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
+    changed = _git(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".", _ALL_BUT_OWN)
     return WorkingTree(files, Revision(_commit(folder), bool(changed)))
 
 
@@ -92,7 +94,7 @@ def _git(folder: Path, *arguments: str) -> str:
         raise ConfigError(
             f"the folder {folder} is not in a git checkout",
             why=done.stderr.decode(errors="replace").strip().splitlines()[-1] if done.stderr else "git says no more",
-            fix="jobs are labelled with the commit they ran: git init, git add, git commit",
+            fix="git init   (without a commit it will do; where there is one, jobs are labelled with it)",
         )
     return done.stdout.decode(errors="surrogateescape")
 

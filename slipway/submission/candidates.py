@@ -137,6 +137,7 @@ class PreparedSubmission:
 def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSubmission:
     """Raises ConfigError with all that is wrong with the parameters, or with the one argument that does not fit."""
     template = find_template(catalog, asked.template)
+    _check_folder(template, asked)
     values = resolve(template, asked.params)
     kind = find_kind(template, asked.kind)
     offers = standing(template, kind, values)
@@ -189,6 +190,20 @@ def _ordered(
     return [
         (offer, wait if offer.capacity_type != last or last in WAIT_BY_THEMSELVES else None) for offer, wait in planned
     ]
+
+
+def _check_folder(template: Template, asked: SubmissionRequest) -> None:
+    """Raise ConfigError for a command without the folder that it is to run in."""
+    if "command" not in asked.params or asked.overrides.package:
+        return
+    from slipway.packages.packing import runs_any_folder
+
+    if runs_any_folder(template):
+        raise ConfigError(
+            f"{template.name} is given a command, and no folder to run it in",
+            why="without one it runs the example that was reviewed with it, not your code",
+            fix=("add ", {"code": "."}),
+        )
 
 
 def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: RequestOverrides) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from slipway.packages import source_package
+from slipway.rules.code import SCRIPT
 
 from .stack import Stack, held
 
@@ -105,6 +106,25 @@ def test_a_job_tells_the_tree_it_ran_and_the_commit_of_its_template_apart(
     found = open_to_code.run("jobs", "show", job["displayName"], "--output", "json").json["job"]
     assert found["code"] == {"hash": job["labels"]["slipway-code"], "commit": commit, "dirty": True}
     assert (found["commit"], found["dirty"]) == ("3f9c2e1", None), "the template's, whose catalog does not tell"
+
+
+def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Path) -> None:  # N11
+    """It would run the reviewed example, and succeed."""
+    template = open_to_code.catalog["templates"]["hello"]
+    template["parameters"][0]["name"] = "command"
+    for offer in template["offers"]:
+        package = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+        package["args"] = [*package["args"][:3], SCRIPT, "--", "--command=${command}"]
+    open_to_code.publish()
+    words = ("submit", "hello", "-p", "command=python train.py")
+    (open_to_code.folder / "s.csv").write_text("command\npython train.py\n")
+    for refused in (words, (*words, "--dry-run"), ("submit", "hello", "--sweep", "s.csv")):
+        done = open_to_code.run(*refused)
+        assert done.code == 2 and "hello is given a command, and no folder to run it in" in done.err, done.err
+        assert "  fix: add --code .\n" in done.err
+    assert open_to_code.jobs() == []
+    assert open_to_code.run(*words, "--code", "src").code == 0
+    assert open_to_code.run("submit", "hello").code == 0
 
 
 def test_without_it_the_reviewed_package_runs(open_to_code: Stack) -> None:

@@ -58,6 +58,16 @@ def test_only_the_folder_itself_makes_it_dirty(checkout: Path) -> None:
     assert not read(checkout).revision.dirty
 
 
+def test_what_slipway_remembers_in_the_folder_is_no_code(checkout: Path) -> None:
+    for folder in (checkout, checkout / "digits"):
+        (folder / ".slipway").mkdir()
+        (folder / ".slipway" / "catalog").write_text("gs://acme-dev-catalog\n")
+    found = read(checkout)
+    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
+    (checkout / "digits" / "new.py").touch()
+    assert read(checkout).revision.dirty
+
+
 def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "task.py").write_text("")
@@ -109,8 +119,9 @@ def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.
 
 def test_what_is_in_no_checkout_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(ConfigError, match="is not in a git checkout"):
+    with pytest.raises(ConfigError, match="is not in a git checkout") as error:
         read(tmp_path)
+    assert error.value.fix.startswith("git init   (without a commit it will do")
     with pytest.raises(ConfigError, match="is not a folder"):
         read(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match="is not a folder"):
