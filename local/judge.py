@@ -1,8 +1,8 @@
 """The judge of a change: the slipway by which the base branch deploys, and never the change's own.
 
 A repository that has slipway's source is judged by that. A team's repository pins slipway in `requirements.txt`, so its
-judge is an environment of the base's pins, kept below the user's cache and run isolated: neither the change's files nor
-the person's `PYTHONPATH` reach it.
+judge is an environment of the base's pins, kept below the user's cache. Both run isolated: neither the change's files
+nor the person's `PYTHONPATH` reach them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shutil
+import site
 import subprocess
 import sys
 import time
@@ -27,6 +28,13 @@ from .engine.cache import Cache, root
 PINS = Path("requirements.txt")
 _SOURCE = Path("slipway", "cli", "review.py")
 _FILE_ADDRESS = re.compile(r"file://[^\s#]+")
+_GIT_ADDRESS = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
+_COMMIT = re.compile(r"@[0-9a-f]{40}(?=[#?]|$)")
+_OF_SOURCE = """import runpy, sys
+sys.path = [{folder!r}, *sys.path, *{packages!r}]
+runpy.run_module("slipway", run_name="__main__", alter_sys=True)
+"""
+"""Packages without what `.pth` files add: those of an editable install lead to the change's own checkout."""
 _MARK = "complete.json"
 _UNUSED_DAYS = 30
 
@@ -43,7 +51,7 @@ class Judge:
     environment: Path | None = None
 
     def command(self, *words: str) -> tuple[str, ...]:
-        return (str(self.python), *self.flags, "-m", "slipway", *words)
+        return (str(self.python), *self.flags, *words)
 
     def lend(self, virtualenv: str) -> None:
         """Let the base's program run with its own pins, where its project file names an environment in its folder."""
@@ -55,18 +63,18 @@ class Judge:
 
 def judge_of(folder: Path, base: str, commit: str, environ: Mapping[str, str], say: Callable[[str], None]) -> Judge:
     """Raises ConfigError where the base has no judge: a change is never judged by itself."""
+    isolated = {key: value for key, value in environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
     if (folder / _SOURCE).is_file():
-        variables = {**environ, "PYTHONPATH": str(folder)}
-        return Judge(folder, Path(sys.executable), ("-P",), variables)
+        started = _OF_SOURCE.format(folder=str(folder), packages=site.getsitepackages())
+        return Judge(folder, Path(sys.executable), ("-I", "-S", "-c", started), isolated)
     if not (folder / PINS).is_file():
         raise ConfigError(
             f"{base} has nothing to judge by",
             why=f"it has no {PINS} that pins slipway, and what a change brings does not judge it",
             fix=f"merge {PINS} first, which somebody reads: slipway init writes one",
         )
-    isolated = {key: value for key, value in environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
     made = _environment(folder, base, commit, isolated, say)
-    return Judge(folder, made / "bin" / "python", ("-I",), isolated, made)
+    return Judge(folder, made / "bin" / "python", ("-I", "-m", "slipway"), isolated, made)
 
 
 def _environment(folder: Path, base: str, commit: str, environ: Mapping[str, str], say: Callable[[str], None]) -> Path:
@@ -133,12 +141,13 @@ def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()
 
 
 def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str) -> tuple[bool, str]:
-    """Return the name of an environment of these, and whether it holds: what is installed from a folder may have
-    changed since."""
+    """Return the name of an environment of these, and whether it holds: what is installed from a folder or a branch may
+    have changed since."""
     digest, lasting = hashlib.sha256(), True
     digest.update(repr((sys.version, sys.platform, os.uname().machine)).encode())
     for file, text in requirements:
         digest.update(f"\0{file}\0{text}".encode())
+        lasting &= all(_COMMIT.search(one) for one in _GIT_ADDRESS.findall(text))
         places = [unquote(urlsplit(one).path) for one in _FILE_ADDRESS.findall(text)]
         for place in (folder / one for one in (*places, *local_paths(text))):
             if place.is_file():

@@ -65,7 +65,11 @@ class Repository:
 
     def changed(self, commit: str) -> list[tuple[str, ...]]:
         """What differs from a commit, in all of the repository: a status, then a name or, of what moved, both."""
-        words = iter(self.git("diff", "--name-status", "--no-relative", "-z", commit).split("\0")[:-1])
+        words = iter(
+            self.git("diff", "--name-status", "--no-relative", "--ignore-submodules=none", "-z", commit).split("\0")[
+                :-1
+            ]
+        )
         found = [(status, next(words), *([next(words)] if status[0] in "RC" else [])) for status in words]
         unknown = self.git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/").split("\0")[:-1]
         return [*found, *(("A", path) for path in unknown)]
@@ -153,17 +157,18 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
     commit, folder = repository.base(base), repository.folder
     files, tree, changed = work / "files", repository.tree(), repository.changed(commit)
     lines = ("\t".join(word.translate(_BREAKING) for word in one) for one in changed)
-    files.write_text("\n".join(lines), encoding="utf-8")
+    # The change's program runs here and may write anywhere, so what judges is made after it.
+    changes = [(stack, *_change(repository, stack, work / f"{stack}.change.jsonl")) for stack in stacks]
     with repository.at(commit, work / "base") as checkout:
+        files.write_text("\n".join(lines), encoding="utf-8")
         judge = judge_of(checkout / folder, base, commit, repository.environment, _say)
         judge.lend(_virtualenv(judge.folder))
         sources: list[str] = []
-        for stack in stacks:
+        for stack, events, why in changes:
             yours, main = (work / f"{stack}.{word}.jsonl" for word in ("change", "base"))
-            _say(f"preview of {stack}, as this checkout has it")
-            why = preview(repository.root, stack, yours, repository.environment)
+            yours.write_bytes(events)
             sources.append(str(yours))
-            if not yours.stat().st_size and not _refused(repository, judge, stack, yours):
+            if not events and not _refused(repository, judge, stack, yours):
                 raise silent(stack, why)
             if (judge.folder / "stacks" / f"Pulumi.{stack}.yaml").is_file():
                 _say(f"preview of {stack}, as {base} has it")
@@ -182,6 +187,12 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
             env=judge.variables,
             check=False,
         ).returncode
+
+
+def _change(repository: Repository, stack: str, events: Path) -> tuple[bytes, str]:
+    _say(f"preview of {stack}, as this checkout has it")
+    why = preview(repository.root, stack, events, repository.environment)
+    return events.read_bytes(), why
 
 
 def _virtualenv(folder: Path) -> str:

@@ -48,7 +48,8 @@ _DATA = (".csv", ".json")
 _INSTALLED = re.compile(r"^\.venv(/|$)|\.(dist|egg)-info(/|$)")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 _PINS = "requirements.txt"
-_PACKAGES = (_PINS, "Pipfile", "Pipfile.lock", "poetry.lock", "pyproject.toml", "setup.cfg", "uv.lock")
+_LAPTOP = "requirements-local.txt"
+_PACKAGES = (_PINS, _LAPTOP, "Pipfile", "Pipfile.lock", "poetry.lock", "pyproject.toml", "setup.cfg", "uv.lock")
 """By what the engine, or whoever sets it up, installs packages for a program."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _TEMPLATE = re.compile(r"templates/(\w+)\.py")

@@ -17,6 +17,7 @@ DEPLOYING = (
     ".gitlab/",
     ".gitlab-ci.yml",
     ".gitattributes",
+    ".gitmodules",
     "policy/",
     "CODEOWNERS",
     "docs/CODEOWNERS",
@@ -25,7 +26,16 @@ DEPLOYING = (
 )
 """What previews, approves or deploys."""
 PROSE = (".md", ".txt", ".rst", ".svg", ".png")
-_FORGE = (".github/", ".ci/", ".gitlab/", ".gitlab-ci.yml", ".gitattributes", "CODEOWNERS", "docs/CODEOWNERS")
+_FORGE = (
+    ".github/",
+    ".ci/",
+    ".gitlab/",
+    ".gitlab-ci.yml",
+    ".gitattributes",
+    ".gitmodules",
+    "CODEOWNERS",
+    "docs/CODEOWNERS",
+)
 _INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
 _EDITABLE = re.compile(r"(?:-e|--editable)[ =]+")
 _EXTRAS = re.compile(r"\[[^]]*\]$")

@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
+import venv
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -112,6 +114,49 @@ def test_a_wheel_of_a_path_that_became_another_is_another_judge(base: Path) -> N
     assert said(made(base), folder=base)["judge"] == "two"
 
 
+BACKEND = """import pathlib, shutil
+def build_wheel(folder, *rest):
+    (made,) = pathlib.Path().glob("*.whl")
+    return shutil.copy(made, folder) and made.name
+"""
+
+
+def test_a_branch_that_moved_is_another_judge_and_a_commit_stays_one(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "backend.py").write_text(BACKEND)
+    (source / "pyproject.toml").write_text(
+        '[project]\nname = "slipway-vertex"\nversion = "0.4.0"\n'
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    for key, value in (
+        ("COUNT", "1"),
+        ("KEY_0", f"url.file://{source}.insteadOf"),
+        ("VALUE_0", "https://git.invalid/x"),
+    ):
+        monkeypatch.setenv(f"GIT_CONFIG_{key}", value)
+
+    def committed(judge: str) -> str:
+        wheel(source, judge, "0.4.0")
+        who = ("-c", "user.name=ci", "-c", "user.email=ci@slipway.example")
+        for words in (("init", "-q", "-b", "main"), ("add", "--all"), (*who, "commit", "-qm", judge)):
+            subprocess.run(("git", *words), cwd=source, check=True)
+        return subprocess.run(
+            ("git", "rev-parse", "HEAD"), cwd=source, check=True, capture_output=True, text=True
+        ).stdout
+
+    first, told = committed("one").strip(), list[str]()
+    (base / "requirements.txt").write_text("slipway-vertex @ git+https://git.invalid/x@main\n")
+    assert said(made(base), folder=base)["judge"] == "one"
+    committed("two")
+    assert said(made(base), folder=base)["judge"] == "two"
+    (base / "requirements.txt").write_text(f"slipway-vertex @ git+https://git.invalid/x@{first}\n")
+    assert said(made(base, told), folder=base)["judge"] == "one"
+    assert made(base, told).environment and len(told) == 1
+
+
 def test_a_base_without_pins_has_no_judge(base: Path) -> None:
     (base / "requirements.txt").unlink()
     with pytest.raises(ConfigError, match="nothing to judge by"):
@@ -130,6 +175,25 @@ def test_a_base_with_slipway_s_source_judges_by_that(base: Path) -> None:
         (base / "slipway" / name).touch()
     (base / "slipway" / "__main__.py").write_text(TELLS % "source")
     assert said(made(base), folder=base)["judge"] == "source"
+
+
+def test_an_environment_that_names_the_change_s_checkout_runs_nothing_of_it(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an editable install of slipway's repository does."""
+    change, own = base.parents[2], base.parents[3] / "venv"
+    venv.create(own, with_pip=False)
+    (packages,) = own.glob("lib/python*/site-packages")
+    (packages / "editable.pth").write_text(f"{change}\n")
+    monkeypatch.setattr(sys, "executable", str(own / "bin" / "python"))
+    (base / "slipway" / "cli").mkdir(parents=True)
+    for name in ("__init__.py", "cli/review.py"):
+        (base / "slipway" / name).touch()
+    (base / "slipway" / "__main__.py").write_text("import yaml\n" + TELLS % "source")
+    found = said(made(base), "review", "x", folder=change)
+    assert (found["judge"], found["args"], found["path"][0]) == ("source", ["review", "x"], str(base))
+    beside = [path for path in found["path"] if Path(path).is_relative_to(change) or not path]
+    assert beside == [str(base)]
 
 
 def test_the_base_s_program_runs_with_the_base_s_pins(base: Path) -> None:

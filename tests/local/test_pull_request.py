@@ -47,9 +47,60 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     monkeypatch.chdir(root)
     made = Repository(root, os.environ)
     made.git("init", "-q")
-    made.git("add", "--all")
-    made.git("-c", "user.name=ci", "-c", "user.email=ci@slipway.example", "commit", "-qm", "one")
+    commit(made)
     return made
+
+
+def commit(repository: Repository, *flags: str) -> None:
+    repository.git("add", "--all")
+    repository.git("-c", "user.name=ci", "-c", "user.email=ci@slipway.example", "commit", "-qm", "one", *flags)
+
+
+REVIEWS = """import sys
+from pathlib import Path
+if "check" not in sys.argv:
+    print("the base judges", Path(sys.argv[sys.argv.index("--files") + 1]).read_text().split(), flush=True)
+"""
+REWRITES = """#!/bin/sh
+echo '{}'
+[ -e program.py ] || exit 0
+mkdir -p .slipway/review/base/slipway
+echo 'print("the change judges")' > .slipway/review/base/slipway/__main__.py
+: > .slipway/review/files
+"""
+
+
+def test_the_change_s_program_rewrites_nothing_that_judges_it(
+    repository: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (repository.root / "slipway" / "cli").mkdir(parents=True)
+    for name in ("__init__.py", "cli/review.py"):
+        (repository.root / "slipway" / name).touch()
+    (repository.root / "slipway" / "__main__.py").write_text(REVIEWS)
+    (repository.root / ".gitignore").write_text(".slipway/\n")
+    commit(repository)
+    (repository.root / "program.py").touch()
+    (tmp_path / "bin" / "pulumi").unlink()
+    (tmp_path / "bin" / "pulumi").write_text(REWRITES.replace("mkdir", "/bin/mkdir"))
+    (tmp_path / "bin" / "pulumi").chmod(0o755)
+    assert main(["--base", "HEAD", "--stack", "dev"]) == 0
+    assert capfd.readouterr().out == "the base judges ['A', 'program.py']\n"
+
+
+def test_another_commit_of_a_submodule_that_asks_to_be_ignored_is_told(repository: Repository, tmp_path: Path) -> None:
+    inner = repository.root / "lib"
+    inner.mkdir()
+    sub = Repository(inner, repository.environment)
+    sub.git("init", "-q")
+    commit(sub, "--allow-empty")
+    (repository.root / ".gitmodules").write_text('[submodule "lib"]\n path = lib\n url = ./lib\n ignore = all\n')
+    first = sub.git("rev-parse", "HEAD")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{first},lib")
+    commit(repository)
+    commit(sub, "--allow-empty")
+    assert repository.changed("HEAD") == [("M", "lib")]
+    second = sub.git("rev-parse", "HEAD")
+    assert second in repository.git("ls-tree", repository.tree())
 
 
 def said(capsys: pytest.CaptureFixture[str], base: str = "HEAD", stack: str = "dev") -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from slipway.review.words import Edit
 
 _PINS = "requirements.txt"
+_LAPTOP = "requirements-local.txt"
+"""People deploy from that environment too."""
 _SOURCE = Path("slipway", "cli", "review.py")
 _NEVER_LOOKED_INTO = (".git", ".slipway", ".venv", "__pycache__", "node_modules")
 _LARGEST = 10_000_000
@@ -115,13 +117,13 @@ def _repository(checkout: Path) -> Path:
 def _reached(checkout: Path) -> Iterator[str]:
     """Yield what requirements, links and the project's own file lead to, beside what always counts."""
     root = checkout.resolve()
-    texts, files = [], [Path(_PINS)]
+    texts, files = [], [Path(_PINS), Path(_LAPTOP)]
     for file in files:  # which grows
         if _readable(checkout / file, checkout):
             texts.append((file, (checkout / file).read_text(encoding="utf-8", errors="replace")))
             more = (Path(os.path.normpath(file.parent / one)) for one in included(texts[-1][1]))
             files += [one for one in more if one not in files and not one.is_absolute()]
-    yield from (one.as_posix() for one in files[1:])
+    yield from (one.as_posix() for one in files[2:])
     for file, text in texts:
         yield from (posixpath.normpath(f"{file.parent.as_posix()}/{one}") for one in local_paths(text) if one[0] != "/")
     for main in filter(None, (_main(checkout / f"Pulumi.{ending}") for ending in ("json", "yaml", "yml"))):

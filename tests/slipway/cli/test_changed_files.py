@@ -21,7 +21,9 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder.mkdir(parents=True)
         (tmp_path / side / ".git").mkdir()
         (folder / "requirements.txt").write_text("slipway-vertex==0.1.0\n-r ../pins/all.txt\n-e ../lib\n")
+        (folder / "requirements-local.txt").write_text("-r ../pins/laptop.txt\n")
         (tmp_path / side / "ml" / "pins").mkdir()
+        (tmp_path / side / "ml" / "pins" / "laptop.txt").write_text("click==8.2.0\n")
         (tmp_path / side / "ml" / "pins" / "all.txt").write_text("click==8.2.0\n")
         (folder / "Pulumi.yaml").write_text("main: ../program/\n")
         (folder / "helpers").symlink_to("../../shared/helpers")
@@ -48,14 +50,16 @@ def kinds(base: Path, *paths: str) -> list[tuple[str, str]]:
         (f"{FOLDER}/Pulumi.dev.yaml", "guard-unproven"),
         (f"{FOLDER}/requirements.txt", "guard-unproven"),
         (f"{FOLDER}/uv.lock", "guard-unproven"),
-        (f"{FOLDER}/requirements-local.txt", "program-edited"),
+        (f"{FOLDER}/requirements-local.txt", "guard-unproven"),
         (f"{FOLDER}/policy/rules.py", "workflow-edited"),
         ("ml/pins/all.txt", "guard-unproven"),
         ("ml/lib/src/lib.toml", "guard-unproven"),
+        ("ml/pins/laptop.txt", "guard-unproven"),
         ("ml/program/other.yaml", "guard-unproven"),
         ("shared/helpers/x.py", "guard-unproven"),
         (".github/workflows/up.yaml", "workflow-edited"),
         ("CODEOWNERS", "workflow-edited"),
+        (".gitmodules", "workflow-edited"),
         (".gitlab-ci.yml", "workflow-edited"),
     ],
 )

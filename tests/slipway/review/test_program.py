@@ -58,6 +58,7 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
         ("policy/PulumiPolicy.yaml", "workflow-edited", "workflows"),
         ("Makefile", "workflow-edited", "workflows"),
         (".gitattributes", "workflow-edited", "workflows"),
+        (".gitmodules", "workflow-edited", "workflows"),
     ],
 )
 def test_edits_are_named_for_what_they_are(file: str, kind: str, subject: str) -> None:
