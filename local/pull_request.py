@@ -130,7 +130,12 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
 def silent(stack: str, why: str) -> SlipwayError:
     fix = f"pulumi preview --stack {stack}"
     if "no stack named" in why:
-        fix = "make demo, which deploys it" if stack == "local" else f"make select STACK={stack}"
+        from .backend import file_backend
+        from .cloud.server.cloud_file import state_folder
+
+        laptop = os.environ.get("PULUMI_BACKEND_URL") == file_backend(state_folder() / "pulumi-state")
+        demo = "make demo" if stack == "local" else f"make demo STACK={stack}"
+        fix = f"{demo}, which deploys it" if laptop or stack == "local" else f"make select STACK={stack}"
     return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
 
 

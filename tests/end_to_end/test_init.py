@@ -73,6 +73,10 @@ def test_it_is_played_reviewed_and_submitted_to_on_a_laptop(laptop: Laptop) -> N
     try:
         assert "ok  dev" in typed("make check")
         assert "Ran 1 test" in typed("make test")
+        first = subprocess.run(
+            ["make", "review", "BASE=main"], cwd=made, env=environ, capture_output=True, text=True, check=False
+        )
+        assert first.returncode and "fix: make demo STACK=dev" in first.stderr, first.stderr
         assert "demo finished" in typed("make demo")
         stack = made / "stacks" / "Pulumi.dev.yaml"
         stack.write_text(stack.read_text().replace("max: 2", "max: 4"))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from local.environment import engine_variables
 from local.pull_request import Repository, judged, main, preview, silent
 from slipway.errors import ConfigError
 
@@ -31,6 +32,13 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
     work.mkdir()
     why = preview(tmp_path, stack, work / "events", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert fix in silent(stack, why).render()
+
+
+def test_a_stack_that_was_never_deployed_on_the_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPWAY_LOCAL_STATE", str(tmp_path))
+    for name, value in engine_variables(tmp_path, tmp_path, "").items():
+        monkeypatch.setenv(name, value)
+    assert "make demo STACK=dev" in silent("dev", "error: no stack named 'dev' found").render()
 
 
 @pytest.fixture
