@@ -30,7 +30,7 @@ def test_elastic_digits_goes_on_without_a_lost_worker_and_waits_for_a_lost_chief
     away(600)
     one = metrics_of(alone(tmp_path_factory))
     stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
-    job = stack.submit("elastic-digits", workers=1, last_call=1, lost_after=3, **TRAINING)
+    job = stack.submit("elastic-digits", workers=1, last_call=10, **TRAINING)
     job.held()
     job.said("step 10/80, replicas: 2")
     job.kill("workerpool1-0")
