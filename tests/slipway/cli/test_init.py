@@ -111,7 +111,13 @@ def test_a_folder_with_the_name_of_a_number_is_fine(folder: Path) -> None:
 
 def test_its_makefile_says_what_it_can_do(folder: Path) -> None:
     well(folder, "init", "our training", *FLAGS)
-    told = subprocess.run(["make", "help"], cwd=folder / "our training", capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        ["make", "--no-print-directory", "help"],
+        cwd=folder / "our training",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert [line.split()[1] for line in told.stdout.splitlines()] == [
         "help",
         "setup",

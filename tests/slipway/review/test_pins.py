@@ -32,7 +32,7 @@ def told(after: str, before: str = OLD, notes: tuple[str, ...] = (), unnoted: st
         ("slipway-vertex>=0.1  # any", "", ">=0.1"),
         ("slipway-vertex", "", "any version"),
         ("./wheels/slipway_vertex-0.3.0-py3-none-any.whl", "0.3.0", "0.3.0"),
-        ("-e ../slipway[deploy]", "", "-e ../slipway[deploy]"),
+        ("-e ../checkout[deploy]", "", "-e ../checkout[deploy]"),
     ],
 )
 def test_slipway_is_found_however_it_is_pinned(text: str, version: str, said: str) -> None:
