@@ -1,0 +1,230 @@
+"""`slipway init --upgrade` renews a repository and keeps its team's edits. # D8"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .commands import FLAGS, GITHUB, killed, run, tree, well
+from .releases import Release
+
+
+def test_an_upgrade_merges_the_release_with_the_edits_and_shows_what_it_does(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    makefile = made / "Makefile"
+    makefile.write_text(makefile.read_text() + "\nours: setup\n\techo ours\n")
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert "discover -v tests" in makefile.read_text() and "echo ours" in makefile.read_text()
+    assert "+++ b/Makefile" in done.out and "+\t@$(PY) -m unittest discover -v tests" in done.out
+    assert "ours" not in done.out
+    assert "-click==8.1.0" in done.out and "+click==8.2.0" in done.out and "--hash" not in done.out
+    assert newer.sha256 in (made / "requirements.txt").read_text()
+    again = well(folder, "init", "training", "--upgrade", "--yes")
+    assert again.out == "" and "all is as slipway 0.2.0 has it" in again.err
+
+
+def test_stacks_templates_and_jobs_are_the_teams(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    well(folder, "init", "training", *FLAGS)
+    mine = {name: text for name, text in tree(folder).items() if "/stacks/" in name or "/templates/" in name}
+    newer.edit("stacks/Pulumi.dev.yaml.in", "n1-standard-4", "n2-standard-4")
+    newer.edit("templates/hello.py.in", "n1-standard-4", "n2-standard-4")
+    newer.run_it(monkeypatch)
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert mine.items() <= tree(folder).items()
+
+
+def test_a_deleted_file_stays_deleted_and_a_new_one_comes(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    (made / "README.md").unlink()
+    (newer.starter / "docs.md.in").write_text("new of @NAME@\n")
+    (newer.starter / "tests" / "test_stacks.py.in").unlink()
+    newer.run_it(monkeypatch)
+    for _ in range(2):
+        well(folder, "init", "training", "--upgrade", "--yes")
+        assert not (made / "README.md").exists() and not (made / "tests" / "test_stacks.py").exists()
+        assert (made / "docs.md").read_text() == "new of training\n"
+
+
+def test_what_is_left_out_as_it_was_deleted_is_told(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    (folder / "training" / "Pulumi.yaml").unlink()
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert "left out, as you deleted it: training/Pulumi.yaml\n" in done.err
+
+
+def test_line_ends_of_windows_are_no_edits_and_stay(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    names = ("Makefile", "README.md", "requirements.txt", ".gitignore")
+    for name in names:
+        path = made / name
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    (made / "Makefile").write_bytes((made / "Makefile").read_bytes() + b"# ours\r\n")
+    ignored = (made / ".gitignore").read_bytes()
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert "your own pins" not in done.err and "click==8.2.0" in (made / "requirements.txt").read_text()
+    text = (made / "Makefile").read_text()
+    assert "discover -v tests" in text and "# ours" in text and (made / ".gitignore").read_bytes() == ignored
+    for name in names:
+        found = (made / name).read_bytes()
+        assert found.count(b"\r\n") == found.count(b"\n") > 0 and b"\r\r" not in found
+
+
+def test_links_and_modes_stay(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    well(folder, "init", "training", *FLAGS)
+    made = folder / "training"
+    (made / "common").mkdir()
+    makefile = (made / "Makefile").rename(made / "common" / "Makefile")
+    makefile.chmod(0o755)
+    (made / "Makefile").symlink_to("common/Makefile")
+    outside = (made / "README.md").rename(folder / "README.md")
+    (made / "README.md").symlink_to(outside)
+    (made / "Pulumi.yaml").unlink()
+    (made / "Pulumi.yaml").symlink_to("nowhere")
+    before = outside.read_text()
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert (made / "Makefile").is_symlink() and makefile.stat().st_mode & 0o777 == 0o755
+    assert "discover -v tests" in makefile.read_text()
+    assert (made / "README.md").is_symlink() and outside.read_text() == before
+    told = "left as they are, as their links lead to no file here: training/Pulumi.yaml and training/README.md"
+    assert told in done.err
+    (made / "README.md").unlink()
+    (made / "README.md").write_text(before)
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert "in seconds" in (made / "README.md").read_text(), "the base is still that of the text that was left"
+
+
+def test_own_pins_are_kept_and_told(folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    well(folder, "init", "training", *FLAGS)
+    pins = folder / "training" / "requirements.txt"
+    own = "pandas==3.0.0 \\\n    --hash=sha256:ff\n"
+    pins.write_text(pins.read_text().replace("click==8.1.0", "click==8.1.7") + own)
+    newer.run_it(monkeypatch)
+    done = well(folder, "init", "training", "--upgrade", "--yes")
+    assert "requirements.txt: your own pins are kept: click" in done.err
+    text = pins.read_text()
+    assert "click==8.1.7 \\" in text and "click==8.2.0" not in text and text.endswith(own)
+    assert f"slipway-vertex[deploy] @ {newer.wheel.as_uri()}" in text and "0.1.0" not in text
+
+
+def test_pins_of_one_package_by_marker_are_all_kept(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    pins = folder / "training" / "requirements.txt"
+    own = "zstd==1.0; python_version<'3.12' \\\n    --hash=sha256:ff\nzstd==2.0; python_version>='3.12'\n"
+    pins.write_text(pins.read_text() + own)
+    newer.run_it(monkeypatch)
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert pins.read_text().endswith(own) and "click==8.2.0" in pins.read_text()
+
+
+def test_edits_at_odds_are_both_in_the_file_and_told_until_somebody_chooses(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    makefile = folder / "training" / "Makefile"
+    makefile.write_text(makefile.read_text().replace("discover tests", "discover --failfast tests"))
+    newer.run_it(monkeypatch)
+    odd = run(folder, "init", "training", "--upgrade", "--yes")
+    assert odd.code == 1 and "training/Makefile must be mended by hand" in odd.err
+    text = makefile.read_text()
+    assert "<<<<<<< yours" in text and ">>>>>>> slipway 0.2.0" in text
+    assert "discover --failfast tests" in text and "discover -v tests" in text
+    assert "in seconds" in (folder / "training" / "README.md").read_text(), "all else is done"
+
+    newer.edit("Makefile.in", "discover -v tests", "discover -vv tests")
+    before = tree(folder)
+    refused = run(folder, "init", "training", "--upgrade", "--yes")
+    assert refused.code == 2 and "Makefile has conflict markers" in refused.err and tree(folder) == before
+
+
+def test_markers_are_told_by_the_same_release_too(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    makefile = folder / "training" / "Makefile"
+    makefile.write_text(makefile.read_text().replace("discover tests", "discover --failfast tests"))
+    newer.run_it(monkeypatch)
+    assert run(folder, "init", "training", "--upgrade", "--yes").code == 1
+    again = run(folder, "init", "training", "--upgrade", "--yes")
+    assert again.code == 2 and "Makefile has conflict markers" in again.err
+
+
+def test_an_upgrade_killed_at_any_point_and_run_again_is_the_same(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS, *GITHUB)
+    made = folder / "training"
+    makefile = made / "Makefile"
+    makefile.write_text(makefile.read_text() + "# ours\n")
+    readme = made / "README.md"
+    readme.write_text(readme.read_text().replace("seconds\n", "a second\n"))
+    shutil.copytree(made, folder / "before")
+    newer.run_it(monkeypatch)
+    command = ("init", "training", "--upgrade", "--yes")
+    assert run(folder, *command).code == 1, "of the README both are kept"
+    whole = tree(made)
+    at = 0
+    while True:
+        shutil.rmtree(made)
+        shutil.copytree(folder / "before", made)
+        try:
+            if not killed(folder, at, *command):
+                break
+        except AssertionError:
+            break
+        run(folder, *command)
+        assert tree(made) == whole, at
+        at += 1
+    assert at > 3
+
+
+def test_what_was_edited_since_a_kill_is_not_written_over(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    newer.run_it(monkeypatch)
+    assert killed(folder, 1, "init", "training", "--upgrade", "--yes")
+    readme = folder / "training" / "README.md"
+    readme.write_text(f"{readme.read_text()}ours\n")
+    well(folder, "init", "training", "--upgrade", "--yes")
+    text = readme.read_text()
+    assert "ours\n" in text and "in seconds" in text, "what the killed one had for it comes as well"
+
+
+def test_without_git_files_that_nobody_edited_are_renewed_and_a_merge_is_refused_whole(
+    folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well(folder, "init", "training", *FLAGS)
+    makefile = folder / "training" / "Makefile"
+    original = makefile.read_text()
+    newer.run_it(monkeypatch)
+    makefile.write_text(f"# ours\n{original}")
+    before = tree(folder)
+    refused = run(folder, "init", "training", "--upgrade", PATH="")
+    assert refused.code == 2 and "git can't be run" in refused.err and tree(folder) == before
+    makefile.write_text(original)
+    assert run(folder, "init", "training", "--upgrade", PATH="").code == 0
+    assert "discover -v" in makefile.read_text()
+
+
+def test_only_what_init_wrote_can_be_upgraded(folder: Path) -> None:
+    refused = run(folder, "init", "training", "--upgrade", *FLAGS)
+    assert (refused.code, tree(folder)) == (2, {}) and "slipway init did not write it" in refused.err
