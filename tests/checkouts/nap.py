@@ -51,13 +51,13 @@ sys.exit(flags.end == "badly")
 """
 
 
-def lay_out(folder: Path) -> None:
-    """The files of a small checkout: the program as it is, and the template `nap`."""
+def lay_out(folder: Path, name: str = "nap", template: str = NAP, task: str = NAP_TASK) -> None:
+    """The files of a small checkout: the program as it is, and one template with its job's code."""
     (folder / "stacks").mkdir(parents=True)
     (folder / "templates").mkdir()
-    (folder / "jobs" / "nap").mkdir(parents=True)
-    for name in ("Pulumi.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, folder)
-    (folder / "templates" / "nap.py").write_text(NAP)
-    (folder / "jobs" / "nap" / "__init__.py").touch()
-    (folder / "jobs" / "nap" / "task.py").write_text(NAP_TASK)
+    (folder / "jobs" / name).mkdir(parents=True)
+    for kept in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / kept, folder)
+    (folder / "templates" / f"{name}.py").write_text(template)
+    (folder / "jobs" / name / "__init__.py").touch()
+    (folder / "jobs" / name / "task.py").write_text(task)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from tests.local.conftest import ROOT
+from . import nap
 
 GO = "go"
 """The object in a job's output that lets it end."""
@@ -52,11 +51,4 @@ print("went", flush=True)
 
 def lay_out(folder: Path) -> None:
     """The files of the checkout: the program as it is, and the template `wait`."""
-    (folder / "stacks").mkdir(parents=True)
-    (folder / "templates").mkdir()
-    (folder / "jobs" / "wait").mkdir(parents=True)
-    for name in ("Pulumi.yaml", "__main__.py"):
-        shutil.copy(ROOT / name, folder)
-    (folder / "templates" / "wait.py").write_text(TEMPLATE)
-    (folder / "jobs" / "wait" / "__init__.py").touch()
-    (folder / "jobs" / "wait" / "task.py").write_text(TASK)
+    nap.lay_out(folder, "wait", TEMPLATE, TASK)
