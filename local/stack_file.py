@@ -1,4 +1,4 @@
-"""What the local cloud is told of a stack file: its project, who is in the groups that it names, which accounts are
+"""A stack file's declaration for the local cloud: its project, who is in the groups that it names, which accounts are
 there before it, and how much quota its pools take."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slipway.quota.metrics import needs
 from slipway.stack.stack import Stack, parse
 from slipway.stack.yaml_file import load
 
-from .cloud.identities import SUBMITTER
+from .cloud.identities import SUBMITTER, Project
 from .cloud.quotas.metrics import table
 
 _PEOPLE = ("user:", "serviceAccount:")
@@ -47,11 +47,12 @@ class LaptopStack:
 
     def declaration(self) -> Mapping[str, Any]:
         """The body that names its project to the local cloud."""
+        ours = Project(self.stack.project, "").address("")
         return {
             "project": self.stack.project,
             "groups": {group: [SUBMITTER] for group in self.groups},
             "people": list(self.people),
-            "accounts": [one for one in self.accounts if one.endswith(f"@{_domain(self.stack.project)}")],
+            "accounts": [one for one in self.accounts if one.endswith(ours)],
             "quota": _quota(self.stack),
         }
 
@@ -89,11 +90,6 @@ def _people(submitters: tuple[str, ...]) -> Iterator[str]:
             yield member
         elif kind == "domain":
             yield f"user:ada@{name}"
-
-
-def _domain(project: str) -> str:
-    domain, colon, name = project.rpartition(":")
-    return f"{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
 
 
 def _quota(stack: Stack) -> dict[str, int]:

@@ -20,15 +20,15 @@ class Project:
 
     @property
     def deployer(self) -> str:
-        return self._made("deployer")
+        return self.address("deployer")
 
     @property
     def previewer(self) -> str:
-        return self._made("previewer")
+        return self.address("previewer")
 
     @property
     def custom_code_agent(self) -> str:
-        """What jobs run as that name no account."""
+        """The account of jobs that name none."""
         return f"service-{self.number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com"
 
     @property
@@ -87,18 +87,18 @@ class Project:
         }
 
     def is_called(self, text: str) -> bool:
-        """Whether a text is the project's id or number."""
+        """True for the project's id and for its number."""
         return text in (self.id, self.number)
 
     def owns(self, email: str) -> bool:
-        """Whether a service account is one of the project: that somebody made, or one of Google's default accounts."""
-        return email.endswith(self._made("")) or email in (
+        """True for an account of the project: one that somebody made, or one of Google's default accounts."""
+        return email.endswith(self.address("")) or email in (
             self.compute_default,
             f"{self.id}@appspot.gserviceaccount.com",
         )
 
-    def _made(self, account: str) -> str:
-        """An account of a project of a domain (`acme.example:ml`) has the parts of its id the other way round."""
+    def address(self, account: str) -> str:
+        """An account's email; a project of a domain (`acme.example:ml`) has the parts of its id the other way round."""
         domain, colon, name = self.id.rpartition(":")
         return f"{account}@{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
 

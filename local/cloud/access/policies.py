@@ -42,8 +42,9 @@ def account_name(project: str, email: str) -> str:
 class Policies:
     """Policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
 
-    def __init__(self, store: Store, project: str) -> None:
-        self._store, self._project = store, project
+    def __init__(self, store: Store, accounts: str) -> None:
+        """`accounts`: the end of the emails of the project's own service accounts, from its `@` on."""
+        self._store, self._accounts = store, accounts
 
     def get(self, resource: str) -> dict[str, Any]:
         """`{version, etag, bindings}`; a resource without a policy has one without bindings."""
@@ -128,8 +129,8 @@ class Policies:
                 f"Invalid member: {member}. A member is user:, serviceAccount:, group: … with a name."
             )
         kind, _, email = member.partition(":")
-        ours = f"@{self._project}.iam.gserviceaccount.com"
-        if kind == "serviceAccount" and email.endswith(ours) and self._store.get("serviceAccount", email) is None:
+        ours = kind == "serviceAccount" and email.endswith(self._accounts)
+        if ours and self._store.get("serviceAccount", email) is None:
             raise invalid_argument(f"Service account {email} does not exist.")
 
 

@@ -54,7 +54,7 @@ class Accounts:
             raise invalid_argument(
                 "Invalid value for accountId: it must be 6-30 characters long and match [a-z]([-a-z0-9]*[a-z0-9])."
             )
-        email = f"{identifier}@{self._world.project.id}.iam.gserviceaccount.com"
+        email = self._world.project.address(identifier)
         with self._store.transaction():
             if self._store.get(KIND, email) is not None:
                 raise already_exists(

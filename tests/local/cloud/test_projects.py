@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -84,6 +85,17 @@ def test_a_project_has_its_own_number_jobs_and_clusters(two: LocalCloud) -> None
     assert client.get_custom_job(name=job["name"]).display_name == sent["displayName"]
     home = "projects/slipway-local/locations/us-central1"
     assert list(jobs_of(two, "deployer", "slipway-local").list_custom_jobs(parent=home)) == []
+
+
+def test_an_account_of_a_project_of_a_domain_has_the_parts_of_its_id_turned(two: LocalCloud) -> None:
+    domain = "acme.example:ml-turned"
+    two.rest("POST", "/slipway/projects", {"project": domain})
+    made = two.rest("POST", f"/v1/projects/{quote(domain)}/serviceAccounts", {"accountId": "trainer"})
+    assert made["email"] == "trainer@ml-turned.acme.example.iam.gserviceaccount.com"
+    stranger = made["email"].replace("trainer", "stranger")
+    policy = {"bindings": [{"role": "roles/viewer", "members": [f"serviceAccount:{stranger}"]}]}
+    refused = as_of(two, "owner", domain, f"/v1/projects/{quote(domain)}:setIamPolicy", {"policy": policy})
+    assert refused.status_code == 400 and f"{stranger} does not exist" in refused.text
 
 
 def test_who_deploys_one_project_has_nothing_in_another(two: LocalCloud) -> None:
