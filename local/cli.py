@@ -44,7 +44,7 @@ def cli() -> None:
 def up(chosen: tuple[str, ...], stack: str | None, project: str | None) -> None:
     """Start the local cloud in the background, unless it runs already, and name a project to it."""
     folder = state_folder()
-    declared = _declared(stack, project)
+    declared = _declaration(_played(stack, project), project)
     try:
         values = dict(pair for text in chosen for pair in settings.pairs(text).items())
         with _in_words():
@@ -105,13 +105,14 @@ def env(who: str, stack: str | None, project: str | None, no_engine: bool) -> No
     from . import environment
     from .cloud.access import keys
 
-    declared = _declared(stack, project)
+    played = _played(stack, project)
+    declared = _declaration(played, project)
     record = _running()
     folder = state_folder()
     with _in_words():
         found = named_project.find(record, declared.get("project", PROJECT_ID), stack)
-    if stack and who == "submitter":
-        who = _played(stack).submitter
+    if played and who == "submitter":
+        who = played.submitter
     if who not in found.principals:
         _fail(
             f"error: {who} is nobody in project {found.id}\nwhy: it has {', '.join(found.principals)}\n"
@@ -216,15 +217,18 @@ def secret(name: str, readers: tuple[str, ...], project: str | None) -> None:
     click.echo(f"kept {made['name']}")
 
 
-def _declared(stack: str | None, project: str | None) -> Mapping[str, Any]:
-    """What the cloud is told of a project, nothing where none is named."""
+def _declaration(played: LaptopStack | None, project: str | None) -> Mapping[str, Any]:
+    """The declaration of a project for the cloud; empty where none is named."""
+    return played.declaration() if played else {"project": project} if project else {}
+
+
+def _played(stack: str | None, project: str | None) -> LaptopStack | None:
+    """The stack of this project's folder, where one is named. Ends with exit code 2 for one that is not there, or is
+    wrong, and for two names of a project."""
     if stack and project:
         _fail("error: --stack and --project name two projects\nwhy: a stack file names its own\nfix: leave one out", 2)
-    return _played(stack).declaration() if stack else {"project": project} if project else {}
-
-
-def _played(stack: str) -> LaptopStack:
-    """A stack of this project's folder. Ends with exit code 2 for one that is not there, or is wrong."""
+    if not stack:
+        return None
     from slipway.errors import SlipwayError
 
     from . import project_folder, stack_file
@@ -267,7 +271,7 @@ def _running() -> Record:
 
 
 def _whom(project: Project, declared: Mapping[str, Any]) -> str:
-    """Who can be whom there."""
+    """The people of a project, as `env --as` takes them."""
     groups = ", ".join(group.partition(":")[2] for group in declared.get("groups", {}))
     in_groups = f"; submitter is in {groups}" if groups else ""
     return f"env --as {', '.join(project.principals)}{in_groups}"

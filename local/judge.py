@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 from slipway.errors import ConfigError
 from slipway.review.reach import included, local_paths
 
-from .engine.cache import Cache, root
+from .engine.cache import MARKER, Cache, root
 
 PINS = Path("requirements.txt")
 _SOURCE = Path("slipway", "cli", "review.py")
@@ -35,7 +35,6 @@ sys.path = [{folder!r}, *sys.path, *{packages!r}]
 runpy.run_module("slipway", run_name="__main__", alter_sys=True)
 """
 """Packages without what `.pth` files add: those of an editable install lead to the change's own checkout."""
-_MARK = "complete.json"
 _UNUSED_DAYS = 30
 
 
@@ -91,7 +90,7 @@ def _environment(folder: Path, base: str, commit: str, environ: Mapping[str, str
                     _install(partial, folder, base, environ, hashed=any("--hash" in text for _, text in requirements))
                 _forget(cache.folder)
                 found = cache.folder / name
-    os.utime(found / _MARK)
+    os.utime(found / MARKER)
     return found
 
 
@@ -160,6 +159,6 @@ def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str)
 
 def _forget(folder: Path) -> None:
     """Remove environments that nobody has used for long."""
-    for mark in folder.glob(f"*/{_MARK}"):
+    for mark in folder.glob(f"*/{MARKER}"):
         if mark.stat().st_mtime < time.time() - _UNUSED_DAYS * 86400:
             shutil.rmtree(mark.parent, ignore_errors=True)

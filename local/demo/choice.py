@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from slipway.capacity import POOL
 from slipway.catalog.model import Catalog, Offer, Template
-from slipway.catalog.placeholders import whole
 from slipway.errors import ResourceError
 from slipway.kinds import CUSTOM_JOB
 from slipway.machines.table import machine
+from slipway.review.usual import job_spec, worker_pools
 
 from ..cloud.images.recipes import recipe_for
 
@@ -63,7 +63,7 @@ def _judged(template: Template) -> tuple[str, list[tuple[int, Offer]]]:
 def _not_here(offer: Offer) -> str:
     if not offer.available or not offer.cluster:
         return offer.why or "its pool is not there"
-    for pool in _pools(offer):
+    for pool in filter(None, job_spec(offer)["workerPoolSpecs"]):
         spec = pool["machineSpec"]
         if machine(spec["machineType"]).accelerator or spec.get("acceleratorType"):
             return f"its {spec['machineType']} have accelerators"
@@ -75,18 +75,8 @@ def _not_here(offer: Offer) -> str:
 
 def _cpus(template: Template, offer: Offer) -> int:
     """CPUs of all machines at the usual parameters."""
-    usual = {one.name: one.default for one in template.parameters}
-    return sum(machine(pool["machineSpec"]["machineType"]).vcpus * _count(pool, usual) for pool in _pools(offer))
-
-
-def _count(pool: Mapping[str, Any], usual: Mapping[str, Any]) -> int:
-    count = pool.get("replicaCount", 1)
-    name = whole(count) if isinstance(count, str) else None
-    return int(usual.get(name, 1) if name else count)
-
-
-def _pools(offer: Offer) -> Iterator[Mapping[str, Any]]:
-    return (pool for pool in offer.request["jobSpec"]["workerPoolSpecs"] if pool)
+    pools = filter(None, worker_pools(offer, template))
+    return sum(machine(one["machineSpec"]["machineType"]).vcpus * int(one.get("replicaCount", 1)) for one in pools)
 
 
 def _unusual(template: Template, offer: Offer) -> Iterator[tuple[str, tuple[Any, ...]]]:

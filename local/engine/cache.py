@@ -1,4 +1,4 @@
-"""The cache folder of one engine version: written under a lock, published by one rename, never half there."""
+"""A cache folder: written under a lock, published by one rename, never half there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .errors import EngineError
 
-_MARKER = "complete.json"
+MARKER = "complete.json"
 _PARTIAL = ".partial-"
 
 
@@ -33,7 +33,7 @@ def root(environ: Mapping[str, str]) -> Path:
 
 @dataclass(frozen=True)
 class Cache:
-    """`folder` holds one sub-folder per finished engine; each is complete from the moment it has its name."""
+    """`folder` holds one sub-folder for each finished thing; each is complete from the moment it has its name."""
 
     folder: Path
 
@@ -41,7 +41,7 @@ class Cache:
         """The finished folder `name`, or None when it is missing, unfinished or damaged."""
         place = self.folder / name
         try:
-            sizes = json.loads((place / _MARKER).read_text())
+            sizes = json.loads((place / MARKER).read_text())
             whole = all((place / file).stat().st_size == size for file, size in sizes.items())
         except (OSError, ValueError, AttributeError):
             return None
@@ -98,7 +98,7 @@ class Cache:
         files = sorted(path for path in partial.iterdir() if path.is_file())
         for path in files:
             _sync(path)
-        marker = partial / _MARKER
+        marker = partial / MARKER
         marker.write_text(json.dumps({path.name: path.stat().st_size for path in files}, indent=1) + "\n")
         _sync(marker)
         _sync(partial)
