@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -14,7 +15,7 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     it. Raises OSError with the old file untouched.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path))
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(file.fileno(), mode)
@@ -26,3 +27,19 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def leftovers(path: Path) -> list[Path]:
+    """Return what killed runs left of writing a file."""
+    begun = re.compile(re.escape(_prefix(path)) + r"[a-z0-9_]{8}")
+    return [one for one in path.parent.glob(".*") if begun.fullmatch(one.name)]
+
+
+def _prefix(path: Path) -> str:
+    return f".{path.name}."
+
+
+def repository(folder: Path) -> Path:
+    """Return the top of the repository that a folder is in; the folder where there is none."""
+    here = folder.resolve()
+    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)

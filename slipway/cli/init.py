@@ -20,6 +20,7 @@ from slipway import installation
 from slipway.cli.terminal import answers, pins, screen, starter
 from slipway.cli.terminal.starter import Place, Record
 from slipway.errors import ConfigError, SlipwayError
+from slipway.files import leftovers
 from slipway.formatting import join, quoted
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
@@ -201,9 +202,7 @@ def _pins(names: list[str]) -> dict[str, str]:
 
 
 def _refuse_others(folder: Path) -> None:
-    there = {path.name for path in folder.iterdir()} - {
-        path.name for path in starter.leftovers(folder / starter.RECORD)
-    }
+    there = {path.name for path in folder.iterdir()} - {path.name for path in leftovers(folder / starter.RECORD)}
     if others := sorted(there - _FROM_A_FORGE):
         why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
         raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")

@@ -10,6 +10,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import short
 from slipway.installation import NAME
+from slipway.review.reach import PINS, lines, package
 
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[[^]]*\])?\s*(.*)", re.DOTALL)
 _HASH = re.compile(r"--hash[ =]\s*(\S+)|#(?:.*&)?sha256=([0-9a-f]{64})")
@@ -37,14 +38,15 @@ class Pin:
 
     @property
     def sha256(self) -> str:
-        """Of the one file that this can be; empty where it may be several, or any."""
+        """The hash of the one file that this can be; empty where it may be several, or any."""
         (one, *others) = sorted(self.hashes) or [""]
         return "" if others else one.removeprefix("sha256:")
 
     @property
     def address(self) -> str:
-        """Where the one file lies; empty for what comes from an index or from git."""
-        address = self.asks.removeprefix("@").strip().partition("#")[0]
+        """The address of the one file; empty for a package from an index or from git."""
+        alone = re.split(r"\s+;", self.asks, maxsplit=1)[0]
+        address = alone.removeprefix("@").strip().partition("#")[0]
         return address if re.match(r"(file|https)://", address) else ""
 
     def __str__(self) -> str:
@@ -57,7 +59,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Pins:
-    """What `requirements.txt` pins, before a change and after it, with all files that it includes. `notes`: of the
+    """Pins of `requirements.txt` and the files that it includes, before a change and after it. `notes`: of the
     releases between the two, a line each; `unnoted` says why there are none."""
 
     before: Mapping[str, Pin]
@@ -88,9 +90,8 @@ class Pins:
 def read(text: str) -> dict[str, Pin]:
     """Return pins by package, as pip names them; a requirement without a name goes by its address."""
     found: dict[str, Pin] = {}
-    for line in text.replace("\\\n", " ").splitlines():
-        bare = re.sub(r"(^|\s)#.*", "", line).strip()
-        if not bare or (bare.startswith("-") and not re.match(r"(-e|--editable)\b", bare)):
+    for bare in lines(text):
+        if bare.startswith("-") and not re.match(r"(-e|--editable)\b", bare):
             continue
         hashes = frozenset(f"sha256:{one[2]}" if one[2] else one[1] for one in _HASH.finditer(bare))
         pin = _pin(re.sub(r"\s*--hash[ =]\s*\S+", "", bare), hashes)
@@ -105,7 +106,7 @@ def _pin(text: str, hashes: frozenset[str]) -> Pin:
     named = _NAMED.fullmatch(plain)
     if named is None:
         return Pin(plain, text, hashes)
-    return Pin(re.sub(r"[-_.]+", "-", named[1]).lower(), named[3].strip(), hashes)
+    return Pin(package(named[1]), named[3].strip(), hashes)
 
 
 def slipway_changed(pins: Pins) -> Iterator[Finding]:
@@ -130,5 +131,5 @@ def slipway_changed(pins: Pins) -> Iterator[Finding]:
         clause=words,
         more=f": it guards deletions and judges changes from the merge on{judge}",
         details=(*asks, *unhashed, *pins.notes, *untold),
-        field="requirements.txt",
+        field=PINS,
     )

@@ -13,7 +13,7 @@ from slipway.formatting import short
 from slipway.live import Unknown
 from slipway.review.change import Change, Files
 from slipway.review.pins import slipway_changed
-from slipway.review.reach import DEPLOYING, OUTSIDE, PROSE, reaches
+from slipway.review.reach import DEPLOYING, LAPTOP, OUTSIDE, PINS, PROSE, reaches
 from slipway.review.words import LONGEST, MOST_NAMED, job, named, oldest_first
 
 GUARD = "slipway-guard-v1"
@@ -47,9 +47,7 @@ _DATA = (".csv", ".json")
 # Where Python finds packages that nobody imports by name: those that others look for, and an environment of its own.
 _INSTALLED = re.compile(r"^\.venv(/|$)|\.(dist|egg)-info(/|$)")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
-_PINS = "requirements.txt"
-_LAPTOP = "requirements-local.txt"
-_PACKAGES = (_PINS, _LAPTOP, "Pipfile", "Pipfile.lock", "poetry.lock", "pyproject.toml", "setup.cfg", "uv.lock")
+_PACKAGES = (LAPTOP, "Pipfile", "Pipfile.lock", "poetry.lock", "pyproject.toml", "setup.cfg", "uv.lock")
 """By what the engine, or whoever sets it up, installs packages for a program."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _TEMPLATE = re.compile(r"templates/(\w+)\.py")
@@ -78,7 +76,7 @@ def _edited(files: Files, *, guarded: bool) -> Iterator[Finding]:
     for file in sorted(files.touched):
         if reaches(file, files.reached):
             unproven.append(file)
-        elif file == _PINS:
+        elif file == PINS:
             unproven += [file] if others or not told else []
         elif file in _PACKAGES and not files.of_slipway:
             unproven.append(file)

@@ -11,21 +11,8 @@ import re
 from collections.abc import Collection, Iterator
 
 OUTSIDE = "../"
-DEPLOYING = (
-    ".github/",
-    ".ci/",
-    ".gitlab/",
-    ".gitlab-ci.yml",
-    ".gitattributes",
-    ".gitmodules",
-    "policy/",
-    "CODEOWNERS",
-    "docs/CODEOWNERS",
-    "Makefile",
-    ".pre-commit-config.yaml",
-)
-"""What previews, approves or deploys."""
-PROSE = (".md", ".txt", ".rst", ".svg", ".png")
+PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
+"""Files of pins: the deployment's, and those of the laptop, from which people deploy too."""
 _FORGE = (
     ".github/",
     ".ci/",
@@ -36,6 +23,9 @@ _FORGE = (
     "CODEOWNERS",
     "docs/CODEOWNERS",
 )
+DEPLOYING = (*_FORGE, "policy/", "Makefile", ".pre-commit-config.yaml")
+"""Files and folders that preview, approve or deploy."""
+PROSE = (".md", ".txt", ".rst", ".svg", ".png")
 _INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
 _EDITABLE = re.compile(r"(?:-e|--editable)[ =]+")
 _EXTRAS = re.compile(r"\[[^]]*\]$")
@@ -50,27 +40,27 @@ def seen_from(folder: str, path: str) -> str:
 def counts(path: str, reached: Collection[str]) -> bool:
     """Tell whether an edit of a file may reach a deployment: one of the folder itself may always. `reached`: files and
     folders that something of the folder leads to."""
-    return not path.startswith(OUTSIDE) or within(path).startswith(_FORGE) or reaches(path, reached)
+    return not path.startswith(OUTSIDE) or _within(path).startswith(_FORGE) or reaches(path, reached)
 
 
 def reaches(path: str, reached: Collection[str]) -> bool:
     return any(path == one or path.startswith(f"{one}/") or one == "." for one in reached)
 
 
-def within(path: str) -> str:
+def _within(path: str) -> str:
     """Return the name without the way up to it."""
     return path.rsplit(OUTSIDE, 1)[-1]
 
 
 def included(requirements: str) -> tuple[str, ...]:
     """Other files of requirements that these name, as they stand there."""
-    return tuple(found[1] for line in _lines(requirements) if (found := _INCLUDE.match(line)))
+    return tuple(found[1] for line in lines(requirements) if (found := _INCLUDE.match(line)))
 
 
 def local_paths(requirements: str) -> tuple[str, ...]:
     """Folders and files that requirements are installed from, as they stand there."""
     found = []
-    for line in _lines(requirements):
+    for line in lines(requirements):
         plain = _EDITABLE.sub("", line)
         named = plain.partition(" @ ")[2] if " @ " in plain else plain
         path = _EXTRAS.sub("", named.partition(" ")[0].partition("#")[0])
@@ -79,7 +69,13 @@ def local_paths(requirements: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lines(requirements: str) -> Iterator[str]:
+def package(name: str) -> str:
+    """Return a package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def lines(requirements: str) -> Iterator[str]:
+    """Yield each requirement and option, without its comment."""
     for line in requirements.replace("\\\n", " ").splitlines():
         if (bare := re.sub(r"(^|\s)#.*", "", line).strip()) and not bare.startswith("--hash"):
             yield bare

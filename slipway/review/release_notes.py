@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from slipway.formatting import short
 
 FILE = "slipway/CHANGELOG.md"
-"""Where a wheel has it."""
+"""Its path in a wheel."""
 _HEADING = re.compile(r"## \[?v?(\d+(?:\.\d+)*)\]?")
 _LONGEST, _MOST = 300, 60
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cli.terminal.sources import text_of
-from slipway.review.reach import PROSE, counts, included, local_paths, seen_from
+from slipway.files import repository
+from slipway.review.reach import LAPTOP, PINS, PROSE, counts, included, local_paths, seen_from
 
 if TYPE_CHECKING:
     from slipway.review.change import Files
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from slipway.review.pins import Pins
     from slipway.review.words import Edit
 
-_PINS = "requirements.txt"
-_LAPTOP = "requirements-local.txt"
-"""People deploy from that environment too."""
 _SOURCE = Path("slipway", "cli", "review.py")
 _NEVER_LOOKED_INTO = (".git", ".slipway", ".venv", "__pycache__", "node_modules")
 _LARGEST = 10_000_000
@@ -31,11 +29,11 @@ _LARGEST = 10_000_000
 def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: bool = False) -> Files:
     """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched. `folder`:
     where the project lies in the repository. With `fetch`, notes of a pinned wheel are read from its address."""
-    from slipway.review.change import Files
+    from slipway.review.change import NO_FILES, Files
     from slipway.review.rendering.redaction import addresses
 
     if file is None:
-        return Files()
+        return NO_FILES
     touched, removed = set(), set()
     for line in text_of(file).splitlines():
         status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
@@ -43,12 +41,12 @@ def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: boo
         touched |= {*seen}
         if status.startswith(("D", "R")) and seen:
             removed.add(seen[0])
-    reached = frozenset(one for checkout in {"", head or ""} for one in _reached(Path(checkout)))
+    checkout = Path(head or "")
+    reached = frozenset(one for folder in {Path.cwd(), checkout.resolve()} for one in _reached(folder))
     touched = {path for path in touched if counts(path, reached)}
     if head and Path(head).resolve() != Path.cwd():
         touched -= {path for path in touched - removed if _can_be(path) and _same_program(path, Path(head))}
     there = sorted(filter(_can_be, touched - removed)) if head else []
-    checkout = Path(head or "")
     both = [file for file in there if _beside_base(file, checkout)]
     code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
     # Of a link the diff shows where it leads, and not what is there.
@@ -68,7 +66,7 @@ def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: boo
 
 
 def _is_pins(path: str, reached: Iterable[str]) -> bool:
-    return path == _PINS or path in reached
+    return path == PINS or path in reached
 
 
 def _pins(checkout: Path, *, fetch: bool) -> Pins | None:
@@ -80,7 +78,7 @@ def _pins(checkout: Path, *, fetch: bool) -> Pins | None:
 
     if checkout.resolve() == Path.cwd():
         return None
-    before, after = (read("\n".join(_requirements(one, Path(_PINS)))) for one in (Path(), checkout))
+    before, after = (read("\n".join(_requirements(one, Path(PINS)))) for one in (Path(), checkout))
     pins = Pins(before, after)
     was, becomes = pins.slipway or (None, None)
     if becomes is None:
@@ -102,22 +100,16 @@ def _requirements(checkout: Path, file: Path, known: frozenset[Path] = frozenset
 
 def _readable(path: Path, checkout: Path) -> bool:
     try:
-        inside = path.resolve().is_relative_to(_repository(checkout))
+        inside = path.resolve().is_relative_to(repository(checkout))
         return inside and path.is_file() and path.stat().st_size < _LARGEST
     except (OSError, ValueError, RuntimeError):
         return False
 
 
-def _repository(checkout: Path) -> Path:
-    """Return the top of the repository that a folder is in; the folder where there is none."""
-    here = checkout.resolve()
-    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
-
-
 def _reached(checkout: Path) -> Iterator[str]:
     """Yield what requirements, links and the project's own file lead to, beside what always counts."""
     root = checkout.resolve()
-    texts, files = [], [Path(_PINS), Path(_LAPTOP)]
+    texts, files = [], [Path(PINS), Path(LAPTOP)]
     for file in files:  # which grows
         if _readable(checkout / file, checkout):
             texts.append((file, (checkout / file).read_text(encoding="utf-8", errors="replace")))

@@ -14,8 +14,9 @@ from zipfile import BadZipFile, ZipFile
 
 from slipway import installation
 from slipway.errors import ConfigError
+from slipway.review.reach import LAPTOP, PINS, package
 
-LOCKS = {"requirements.txt": "deploy", "requirements-local.txt": "local"}
+LOCKS = {PINS: "deploy", LAPTOP: "local"}
 """The extra of slipway that each file of pins brings."""
 _DETAIL = re.compile(r" \\\n    --hash=\S+|\n    #.*")
 _NAME = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(\[|@|[=<>~!;]|$)")
@@ -91,25 +92,33 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
     for entry in re.findall(r"\S.*\n?(?:[ \t]+.*\n?)*|\n", text):
         name = _NAME.match(entry)
         yield (
-            re.sub(r"[-_.]+", "-", name[1]).lower() if name else entry,
+            package(name[1]) if name else entry,
             entry if entry.endswith("\n") else f"{entry}\n",
         )
 
 
 def _read(url: str) -> bytes:
     """Read a wheel from its address, as whoever installed it did. Raises OSError, ValueError or HTTPException."""
-    import certifi
-
     address = urldefrag(url).url
     if urlsplit(address).scheme not in ("file", "http", "https"):
         raise ValueError("it has an odd address")
     if "@" in urlsplit(address).netloc:
         raise ValueError("it needs a credential")  # Which another host would get, where it sends on to one.
+    return download(address)
+
+
+def download(address: str, most: int | None = None) -> bytes:
+    """Read what lies at an address. Raises OSError, HTTPException, and ValueError for more than `most` bytes too."""
+    import certifi
+
     trusted = ssl.create_default_context()
     trusted.load_verify_locations(certifi.where())
     opened = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trusted))
     with opened.open(address, timeout=_PATIENCE) as answer:
-        return bytes(answer.read())
+        found = bytes(answer.read(None if most is None else most + 1))
+    if most is not None and len(found) > most:
+        raise ValueError("it is too large")
+    return found
 
 
 def _check_same(wheel: bytes) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from slipway import installation
 from slipway.errors import ConfigError
-from slipway.files import write_atomically
+from slipway.files import leftovers, repository, write_atomically
 
 RECORD = ".starter.json"
 _FORGE = ".github/"
@@ -74,9 +74,7 @@ class Place:
 
     @classmethod
     def of(cls, folder: Path) -> Place:
-        whole = folder.resolve()
-        above = (one for one in (whole, *whole.parents) if (one / ".git").exists())
-        return cls(folder, next(above, whole))
+        return cls(folder, repository(folder))
 
     @property
     def within(self) -> str:
@@ -120,7 +118,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Record:
-    """What init wrote: by whom, the answers, each file that an upgrade renews, and what is still to be written."""
+    """A record of init: its release, the answers, each file that an upgrade renews, and what is still to be written."""
 
     slipway: str
     values: Mapping[str, str]
@@ -169,12 +167,6 @@ def finish(place: Place, record: Record) -> Record:
     done = replace(record, files=bases, pending={})
     _write_record(place, done)
     return done
-
-
-def leftovers(path: Path) -> list[Path]:
-    """Return what killed runs left of writing a file."""
-    begun = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}")
-    return [one for one in path.parent.glob(".*") if begun.fullmatch(one.name)]
 
 
 def _put(place: Place, name: str, text: str | None) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-import ssl
-import urllib.request
 import zipfile
+from http.client import HTTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from slipway.cli.terminal.pins import download
 from slipway.review.release_notes import FILE, between
 
 if TYPE_CHECKING:
     from slipway.review.pins import Pin
 
-_PATIENCE, _LARGEST_WHEEL, _LARGEST_NOTES = 30.0, 100_000_000, 1_000_000
+_LARGEST_WHEEL, _LARGEST_NOTES = 100_000_000, 1_000_000
 
 
 def notes(was: Pin | None, becomes: Pin, *, fetch: bool) -> tuple[tuple[str, ...], str]:
@@ -62,7 +62,7 @@ def _of_wheel(was: Pin, becomes: Pin, *, fetch: bool) -> tuple[str, str]:
     if here.scheme == "https" and (here.scheme, here.netloc) != (there.scheme, there.netloc):
         return "", "it comes from another host than the base branch's"
     try:
-        wheel = _read(becomes.address)
+        wheel = download(becomes.address, _LARGEST_WHEEL)
         if hashlib.sha256(wheel).hexdigest() != becomes.sha256:
             return "", "the wheel at its address has another hash"
         with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
@@ -72,18 +72,5 @@ def _of_wheel(was: Pin, becomes: Pin, *, fetch: bool) -> tuple[str, str]:
             return archive.read(member).decode("utf-8", errors="replace"), ""
     except KeyError:
         return "", "its wheel has no changelog"
-    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
+    except (OSError, ValueError, HTTPException, zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
         return "", f"its wheel can't be read ({problem})"
-
-
-def _read(address: str) -> bytes:
-    import certifi
-
-    trusted = ssl.create_default_context()
-    trusted.load_verify_locations(certifi.where())
-    opened = urllib.request.build_opener(urllib.request.HTTPSHandler(context=trusted))
-    with opened.open(address, timeout=_PATIENCE) as answer:
-        found = bytes(answer.read(_LARGEST_WHEEL + 1))
-    if len(found) > _LARGEST_WHEEL:
-        raise ValueError("it is too large")
-    return found

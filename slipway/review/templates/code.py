@@ -11,6 +11,7 @@ from slipway.findings.finding import Finding, Grade
 from slipway.formatting import few, join
 from slipway.review.change import Change, Files
 from slipway.review.job_code import Constant
+from slipway.review.reach import package
 from slipway.review.templates.secret_values import HIDDEN, KEEP, looks_secret, shown
 from slipway.review.templates.usage import finding
 from slipway.review.usual import job_spec
@@ -116,7 +117,7 @@ def _installed(old: Template, new: Template, edited: Iterable[str]) -> Finding:
 
 def _package(requirement: str) -> str:
     found = _NAME.match(requirement.strip())
-    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else requirement
+    return package(found[0]) if found else requirement
 
 
 def _named(some: Iterable[str]) -> str:

@@ -116,6 +116,15 @@ def test_a_wheel_tells_what_is_new_in_it_without_being_run(base: Path) -> None:
     assert notes(fetch=False)[1] == "nothing was to be read"
     wheel.write_bytes(wheel.read_bytes() + b"x")
     assert "another hash" in notes()[1]
+    marked = text.replace("\n", " ; python_version >= '3'\n")
+    (base / "head" / FOLDER / "requirements.txt").write_text(marked)
+    assert "another hash" in notes()[1], "a marker is no part of the address"
+    odd = f"slipway-vertex @ https://127.0.0.1:9/odd name/slipway_vertex-0.2.0-py3-none-any.whl#sha256={'a' * 64}\n"
+    (base / "head" / FOLDER / "requirements.txt").write_text(odd)
+    (base / "base" / FOLDER / "requirements.txt").write_text(odd.replace("0.2.0", "0.1.0"))
+    assert "can't be read" in notes()[1]
+    (base / "base" / FOLDER / "requirements.txt").write_text(pinned(base, "0.1.0")[0])
+    (base / "head" / FOLDER / "requirements.txt").write_text(text)
     wheel.unlink()
     assert "can't be read" in notes()[1]
     (base / "head" / FOLDER / "requirements.txt").write_text("slipway-vertex @ git+https://example.com/x.git@v2\n")
