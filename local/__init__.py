@@ -10,7 +10,7 @@ from pathlib import Path
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE
 COMMAND = f".venv/bin/python -P -m {PACKAGE}" if _INSTALLED else f"python -m {PACKAGE}"
-"""What a person types, with -P as a folder of theirs may be called as one of ours."""
+"""The command to type: with -P, as a folder of one's own may be called as one of ours."""
 IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 """The folder that must be on the path of a process that runs one of these modules: a checkout, or site-packages."""
 
@@ -29,5 +29,5 @@ def module_command(python: Path | str, module: str) -> list[str]:
 
 
 def module_path() -> dict[str, str]:
-    """What that command needs in its environment: in a checkout the path, as it may not be installed."""
+    """Environment variables of that command: the path in a checkout, which may not be installed."""
     return {} if _INSTALLED else {"PYTHONPATH": str(IMPORTED_FROM)}

@@ -60,11 +60,11 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """Where the project lies in the repository: `ml/training`, empty at its top."""
+        """The project's folder in the repository: `ml/training`, empty at its top."""
         return self.git("rev-parse", "--show-prefix").strip("/")
 
     def changed(self, commit: str) -> list[tuple[str, ...]]:
-        """What differs from a commit, in all of the repository: a status, then a name or, of what moved, both."""
+        """Files of the whole repository that differ from a commit: a status, then a name or, of a moved file, both."""
         words = iter(
             self.git("diff", "--name-status", "--no-relative", "--ignore-submodules=none", "-z", commit).split("\0")[
                 :-1

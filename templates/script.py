@@ -10,7 +10,7 @@ SCARCE = ("pool", "flex-start", "on-demand", "spot", "reservation")
 
 
 def runner(machine: str, code: Package) -> tuple[WorkerPool, ...]:
-    """One machine. Name those of your own pools below, so that the command runs there as well."""
+    """A single machine. Name the machines of your own pools below, so that the command runs there as well."""
     arguments = ("--command=${command}", "--data=${data}", "--output=${slipway.output}")
     disk = Disk("pd-ssd", 100)
     return (WorkerPool("script", machine, disk, code=code, args=arguments, reservation=ANY_RESERVATION),)

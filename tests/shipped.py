@@ -1,4 +1,4 @@
-"""What ships of templates and stacks, as far as it is there: a fork takes some away, and puts its own beside them.
+"""Templates and stacks that ship, as far as it is there: a fork takes some away, and puts its own beside them.
 
 `slipway check`, previews and reviews hold a team's own to what it says itself; the tests are of what ships.
 """

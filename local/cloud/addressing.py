@@ -1,4 +1,4 @@
-"""What a request is about: the project, the buckets or the service account that its address names. Pure."""
+"""The project, the buckets or the service account that a request's address names. Pure."""
 
 import re
 from collections.abc import Mapping

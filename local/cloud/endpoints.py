@@ -54,7 +54,7 @@ def served(url: str) -> dict[str, str]:
 
 
 def cloud_variables(url: str, token: str, project: str) -> dict[str, str]:
-    """What clients and the provider need to reach a project of the cloud with a token."""
+    """Variables with which clients and the provider reach a project of the cloud with a token."""
     return {
         **served(url),
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,

@@ -56,7 +56,7 @@ class Declaration:
 
 
 def parse(body: Mapping[str, Any]) -> Declaration:
-    """What a client sent. Raises 400."""
+    """Read a declaration that a client sent. Raises 400."""
     for name in body.keys() - {"project", "groups", "people", "accounts", "quota"}:
         raise invalid_argument(f"A project has no '{name}': it has project, groups, people, accounts, quota.")
     project = body.get("project")

@@ -66,7 +66,7 @@ def permission_denied(message: str) -> ApiError:
 
 
 def service_disabled(api: str, number: str) -> ApiError:
-    """What every method of an API answers that is not enabled in the project with this number."""
+    """Answer of every method of an API that is not enabled in the project with this number."""
     link = f"https://console.developers.google.com/apis/api/{api}/overview?project={number}"
     consumer = f"projects/{number}"
     return ApiError(

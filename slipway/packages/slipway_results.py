@@ -59,7 +59,7 @@ class Storage:
         body: Callable[[], Any] = lambda: None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> Any:
-        """What `take` makes of the answer, tried again while the trouble may pass. Raises StorageError."""
+        """Return what `take` makes of the answer; try again while the trouble may pass. Raises StorageError."""
         what: list[Any] = []
 
         def once() -> str:

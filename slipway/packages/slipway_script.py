@@ -96,7 +96,7 @@ def unpack(folder: Path) -> None:
 
 
 def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[str, str]:
-    """What the command finds: its folders, its modules, and first of all programs those beside this Python."""
+    """Variables of the command: its folders, its modules, and a PATH that begins beside this Python."""
     code, programs = str(place / "code"), os.path.dirname(sys.executable)  # noqa: PTH120
     found = {"PYTHONUNBUFFERED": "1", **environ, "SLIPWAY_OUTPUT": str(place / "output")}
     found["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])

@@ -1,4 +1,4 @@
-"""What a release before left in the cloud: as `record_earlier.py` wrote it down, restored to today's local cloud."""
+"""The cloud as an earlier release left it: as `record_earlier.py` wrote it down, restored to today's local cloud."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def read(file: Path) -> Earlier:
 
 
 def _only(body: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """What somebody may set of a resource as it is told."""
+    """Keys of a resource that somebody may set."""
     return {name: body[name] for name in names if name in body}
 
 

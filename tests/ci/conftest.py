@@ -53,7 +53,7 @@ def read(path: Path) -> Workflow:
 _UP = read(ROOT / ".github" / "workflows" / "up.yaml").tree
 LISTED: str = _UP["jobs"]["up"]["with"]["stacks"]
 STACKS: list[str] = json.loads(LISTED)
-"""Those that a merge deploys, in that order: dev, staging and prod, or what a team has put in their place."""
+"""Stacks that a merge deploys, in that order: dev, staging and prod, or a team's own instead."""
 EACH = {"stack": f"${{{{ fromJSON(inputs.stacks || '{LISTED}') }}}}"}
 """A matrix of a workflow that others call: of this repository's stacks where nobody does."""
 

@@ -69,7 +69,7 @@ def renamed(folder: Path) -> None:
 
 
 def replaced(folder: Path) -> None:
-    """One stack, one template and one owner, all the team's; of what ships, the laptop's stack alone is left."""
+    """Leave one stack, one template and one owner, all the team's; of what ships, the laptop's stack alone stays."""
     _copy(folder)
     for name in ("dev", "staging", "prod"):
         (folder / "stacks" / f"Pulumi.{name}.yaml").unlink()

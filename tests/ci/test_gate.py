@@ -245,7 +245,7 @@ class TestPullRequest:
         assert (runner.folder / "files").read_text() == "M\tml/x.py\n"
 
     def test_a_folder_that_became_a_link_is_not_reviewed(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
-        """What is behind it is not in the list of what is changed."""
+        """The list of changed files does not name the files behind a link."""
         step = named(workflows, "preview", "Review")
         (runner.folder / "head" / "other").mkdir(parents=True)
         (runner.folder / "head" / "ml").symlink_to("other")

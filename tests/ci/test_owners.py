@@ -50,7 +50,7 @@ def covers(pattern: str, path: str) -> bool:
 
 
 def owners(rules: Rules, path: str) -> frozenset[str]:
-    """Those of the last line that covers it."""
+    """Owners by the last line that covers the path."""
     return next((teams for pattern, teams in reversed(rules) if covers(pattern, path)), frozenset())
 
 

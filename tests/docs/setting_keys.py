@@ -1,4 +1,4 @@
-"""What each key of a study and of a model to upload takes and is for, as in `template_keys`. # D8"""
+"""Values and purpose of each key of a study and of a model to upload, as in `template_keys`. # D8"""
 
 from __future__ import annotations
 

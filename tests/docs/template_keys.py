@@ -1,4 +1,4 @@
-"""What each key of a template takes and is for, by its class: the words of docs/job-template.md.
+"""Values and purpose of each key of a template, by its class: the words of docs/job-template.md.
 
 Examples are applied and values `refused` are tried, so neither can be wrong. # D8
 """

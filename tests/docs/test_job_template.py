@@ -225,7 +225,7 @@ def _arguments(fragment: str) -> dict[str, Any]:
 
 
 def change(owner: str, name: str) -> str:
-    """What a change of a key does to what is submitted next."""
+    """Tell what a change of a key does to the next submission."""
     key = KEYS[owner][name]
     before, after = (applied(owner, key, fragment) for fragment in ("", key.example))
     old, new = posted(before), posted(after)
@@ -235,7 +235,7 @@ def change(owner: str, name: str) -> str:
 
 
 def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, str, str], Any]:
-    """What a submission without parameters of its own would post, by its kind, case and capacity type."""
+    """Requests that a submission without parameters of its own would post, by its kind, case and capacity type."""
     packages = {one: f"gs://catalog/{one.folder}" for one in template.packages}
     return {
         (kind, str(case), type): fill(

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.journey
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    """Those of an environment with the wheel and what deploys, and nothing of this checkout."""
+    """Packages of an environment with the wheel and what deploys, and nothing of this checkout."""
     made = tmp_path_factory.mktemp("deploying") / "environment"
     uv("venv", "--python", sys.executable, made)
     pinned = ("--constraint", ROOT / "requirements-dev.txt")
@@ -123,7 +123,7 @@ def moved(fork: Checkout, programs: Path) -> Checkout:
 
 
 def living(checkout: Checkout) -> Any:
-    """What runs, costs and holds data, and who may do what with it."""
+    """Resources that run, cost or hold data, and who may do what with them."""
     cloud = checkout.cloud
     accounts = cloud.rest("GET", f"/v1/projects/{PROJECT}/serviceAccounts")["accounts"]
     policy = cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})

@@ -1,4 +1,4 @@
-"""What the local cloud is told of a stack file. # N4"""
+"""A stack file's declaration for the local cloud. # N4"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from ..world import Service, World
 
 _GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599
 PREFIX = "/slipway/"
-"""Of the paths of these endpoints."""
+"""The beginning of these endpoints' paths."""
 _MOST_AHEAD_S = 366 * 24 * 3600.0
 
 

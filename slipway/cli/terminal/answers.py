@@ -1,4 +1,4 @@
-"""What a new repository is to have in it: from flags, from what is usual, or from a person who is asked."""
+"""Answers for a new repository: from flags, from what is usual, or from a person who is asked."""
 
 from __future__ import annotations
 

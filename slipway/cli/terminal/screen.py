@@ -109,7 +109,7 @@ def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def prepare_streams() -> None:
-    """Have streams take everything: what they can't write as its number, what is no text as its sign."""
+    """Let no letter fail: a letter that the terminal lacks is written as its number, bytes that are no text as �."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     for name in ("stdout", "stderr"):

@@ -1,4 +1,4 @@
-"""What a request is about, by its address alone. # N4"""
+"""The project, buckets or account of a request, by its address alone. # N4"""
 
 import pytest
 

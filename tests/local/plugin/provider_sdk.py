@@ -1,4 +1,4 @@
-"""What the installed pulumi-gcp says of a type: its properties, as the Python SDK has them.
+"""Types as the installed pulumi-gcp describes them: their properties, as the Python SDK has them.
 
 The SDK is written by the provider's own generator, so what it says holds for the provider of its version. It does not
 have all of the schema: neither what a change replaces, nor a default, nor what the cloud fills in below the top.

@@ -109,7 +109,7 @@ def test_a_job_tells_the_tree_it_ran_and_the_commit_of_its_template_apart(
 
 
 def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Path) -> None:  # N11
-    """It would run the reviewed example, and succeed."""
+    """Without the folder, the reviewed example would run and succeed."""
     template = open_to_code.catalog["templates"]["hello"]
     template["parameters"][0]["name"] = "command"
     for offer in template["offers"]:

@@ -1,4 +1,4 @@
-"""What stands between a replica and the local cloud: its metadata server, and a storage that may fail first."""
+"""Servers between a replica and the local cloud: its metadata server, and a storage that may fail first."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Between:
 
     @property
     def environ(self) -> dict[str, str]:
-        """What leads a replica to it."""
+        """Variables that lead a replica to it."""
         return {"GCE_METADATA_HOST": self.host, "STORAGE_EMULATOR_HOST": f"http://{self.host}"}
 
 

@@ -107,7 +107,7 @@ class Replica:
         return f"gs://{BUCKET}/{name}"
 
     def kept(self) -> dict[str, bytes]:
-        """What the output folder has, by its path there."""
+        """Files of the output folder, by their path there."""
         prefix = self.output.partition(f"{BUCKET}/")[2] + "/"
         page = self.cloud.rest("GET", f"/storage/v1/b/{BUCKET}/o?prefix={quote(prefix, safe='')}")
         names = [one["name"] for one in page.get("items", ())]
