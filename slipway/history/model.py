@@ -1,0 +1,125 @@
+"""The history of a stack: what the service lists of its jobs, what deployments published, and hourly samples. Pure.
+
+Nothing here is guessed. What nobody recorded is None, and whoever tells of it says *unknown*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Scalar
+from slipway.machines.spec import MachineSpec
+from slipway.prices import Price
+
+PREFIX = "history/"
+"""Of the objects in the catalog's bucket that a stack's history is kept in."""
+
+
+@dataclass(frozen=True)
+class PoolKey:
+    """A resource pool of one generation: the cluster's id, and the pool's."""
+
+    cluster_id: str
+    pool: str
+
+
+@dataclass(frozen=True)
+class MachinesUsed:
+    """Equal machines of a job, all of its trials that run at once. `pool` is that of its cluster, by id; empty beside
+    the pools, and where no pool of the cluster fits."""
+
+    machine: MachineSpec
+    count: int
+    pool: str = ""
+
+
+@dataclass(frozen=True)
+class PastJob:
+    """A job that was sent, whatever became of it. Times are UTC, None until they have come.
+
+    `cluster`: the name people say, the id where no deployment named it, empty beside the pools. `team` comes from its
+    labels, reviewed ones first; `user` is what the submitter said, as the service does not tell who created a job.
+    `per_hour`: of all its machines together. `cost`: of its machine time, None where it never ran; of a pool's machines
+    that is its share of what is paid anyway. `lost`: seconds of its run without machines, after preemptions; None where
+    nobody could tell, so that the cost is at most that. `state` without the service's prefix: `SUCCEEDED`.
+    """
+
+    name: str
+    display_name: str
+    state: str
+    kind: str
+    template: str
+    user: str
+    team: str
+    capacity_type: str
+    region: str
+    cluster: str
+    cluster_id: str
+    machines: tuple[MachinesUsed, ...]
+    created: datetime | None
+    started: datetime | None
+    ended: datetime | None
+    per_hour: Price
+    cost: Price | None
+    lost: float | None = 0.0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Scalar] | None = None
+    sweep: str = ""
+    run: str = ""
+    request_id: str = ""
+    commit: str = ""
+    output: str = ""
+    error: str = ""
+
+    @property
+    def accelerators(self) -> int:
+        """Count the accelerators of all its machines."""
+        return sum(one.machine.accelerator_count * one.count for one in self.machines)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A version of the catalog, which held from `at` until the next one: clusters by name, with bounds, machines and
+    prices of their pools, and the ids of those that retired then."""
+
+    at: datetime
+    commit: str
+    dirty: bool
+    clusters: Mapping[str, Cluster]
+    retiring: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PoolSample:
+    """Machines of a pool that were up, and those of them that were busy."""
+
+    live: int
+    used: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The pools of all clusters that were there at one moment, also those without machines."""
+
+    at: datetime
+    pools: Mapping[PoolKey, PoolSample]
+
+
+@dataclass(frozen=True)
+class History:
+    """What is known of a stack between two moments, each part in the order of its times: jobs by creation, those
+    created earlier that still ran among them. `deployments` begins with the one that held at `since`, where the bucket
+    still has it. `unread`: what could not be read, in words."""
+
+    stack: str
+    project: str
+    region: str
+    since: datetime
+    until: datetime
+    jobs: tuple[PastJob, ...]
+    deployments: tuple[Deployment, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    unread: tuple[str, ...] = ()
