@@ -1,0 +1,81 @@
+"""A stack's past jobs on the pools that it has, and on others: both outcomes, and how far they can be trusted. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.catalog.model import Catalog
+from slipway.cluster import ClusterSpec
+from slipway.history.model import History
+from slipway.whatif.calibration import Calibration, calibrate
+from slipway.whatif.delays import MeasuredDelays, measure
+from slipway.whatif.model import ReplayedPool
+from slipway.whatif.outcome import Outcome, outcome
+from slipway.whatif.pools import pools_of, pools_over_time
+from slipway.whatif.replay import replay
+from slipway.whatif.workload import Workload, workload
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`jobs` were replayed, `never_started` had no run time to replay. `assumed`: capacity types beside the pools of
+    which the history has no wait. `unread`: parts of the history that could not be read."""
+
+    since: datetime
+    until: datetime
+    jobs: int
+    before: Outcome
+    after: Outcome
+    calibration: Calibration
+    delays: MeasuredDelays
+    never_started: int = 0
+    assumed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Replayer:
+    """A history that is ready to be replayed on any pools."""
+
+    history: History
+    catalog: Catalog
+    work: Workload
+    delays: MeasuredDelays = field(default_factory=MeasuredDelays)
+
+    @classmethod
+    def of(cls, history: History, catalog: Catalog) -> Replayer:
+        return cls(history, catalog, workload(history, catalog), measure(history))
+
+    @property
+    def length(self) -> float:
+        return (self.history.until - self.history.since).total_seconds()
+
+    def pools(self, clusters: Iterable[ClusterSpec]) -> tuple[ReplayedPool, ...]:
+        return pools_of(clusters, self.catalog.region, self.delays, self.history.until)
+
+    def outcome(self, pools: tuple[ReplayedPool, ...]) -> Outcome:
+        return outcome(replay(self.work.jobs, pools, self.length), self.catalog.region)
+
+    def calibration(self) -> Calibration:
+        history = self.history
+        pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
+        return calibrate(replay(self.work.jobs, pools, self.length))
+
+    def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
+        """Compare two sets of clusters under the same jobs."""
+        there, then = self.pools(before), self.pools(after)
+        now = self.outcome(there)
+        return Comparison(
+            self.history.since,
+            self.history.until,
+            self.work.counted,
+            now,
+            now if then == there else self.outcome(then),
+            self.calibration(),
+            self.delays,
+            self.work.never_started,
+            self.work.assumed,
+            self.history.unread,
+        )

@@ -1,0 +1,162 @@
+"""The jobs of a history as a replay sends them again. Pure.
+
+Each is sent when it was sent, for the time that it ran, by the capacity types that its template has in the catalog. The
+attempts of one submission are one job. One that never started has no run time: it is left out, and counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from slipway.capacity import WAIT_BY_THEMSELVES
+from slipway.catalog.model import Catalog, Offer, Template
+from slipway.history.model import History, PastJob
+from slipway.labels import label_value
+from slipway.machines.spec import MachineGroup
+from slipway.submission.request import attempt_id
+from slipway.whatif.delays import ASSUMED
+from slipway.whatif.model import ReplayedJob, Route
+
+_MOST_ATTEMPTS = 8
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Jobs to replay, in the order of their creation. `never_started`: how many are left out. `assumed`: capacity types
+    beside the pools of which the history has no wait."""
+
+    jobs: tuple[ReplayedJob, ...]
+    never_started: int = 0
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> int:
+        return sum(job.counted for job in self.jobs)
+
+
+def workload(history: History, catalog: Catalog) -> Workload:
+    """Return the jobs of a history. Those that were created before it only hold machines."""
+    templates = {label_value(name): template for name, template in catalog.templates.items()}
+    submissions = tuple(_submissions(history.jobs))
+    started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
+    waits, assumed, jobs = _WaitsBeside(ran for _, ran in started), dict[str, None](), []
+    for number, (first, ran) in enumerate(started):
+        assert first.created and ran and ran.created and ran.started
+        routes = _routes(ran, templates.get(ran.template))
+        beside = [route.capacity_type for route in routes if not route.on_pool]
+        assumed |= dict.fromkeys(one for one in beside if not waits.known(one))
+        jobs.append(
+            ReplayedJob(
+                ran.name,
+                ran.template,
+                (first.created - history.since).total_seconds(),
+                max(0.0, ((ran.ended or history.until) - ran.started).total_seconds()),
+                tuple(MachineGroup(one.machine, one.count) for one in ran.machines),
+                routes,
+                {one: waits.of(ran, one, number) for one in beside},
+                (ran.started - first.created).total_seconds(),
+                ran,
+                counted=first.created >= history.since,
+            )
+        )
+    jobs.sort(key=lambda job: (job.created, job.name))
+    return Workload(tuple(jobs), len(submissions) - len(started), tuple(assumed))
+
+
+def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | None]]:
+    """Yield the first attempt of each submission, and the job that ran longest of all its attempts and their copies;
+    None where none has started."""
+    by_request: dict[str, list[PastJob]] = defaultdict(list)
+    for job in jobs:
+        if job.created is not None:
+            by_request[job.request_id or job.name].append(job)
+    later: set[str] = set()
+    chains: dict[str, list[PastJob]] = {}
+    for request, sent in by_request.items():
+        chains[request] = list(sent)
+        if all(one.started is None for one in sent):
+            for number in range(1, _MOST_ATTEMPTS):
+                following = attempt_id(request, number)
+                if following not in by_request:
+                    break
+                later.add(following)
+                chains[request] += by_request[following]
+    for request, chain in chains.items():
+        if request not in later:
+            first = min(chain, key=lambda one: (one.created, one.name))
+            yield first, max((one for one in chain if one.started), key=_ran, default=None)
+
+
+def _ran(job: PastJob) -> tuple[float, str]:
+    """Seconds, endless for a job that goes on."""
+    if job.started is None or job.ended is None:
+        return math.inf, job.name
+    return (job.ended - job.started).total_seconds(), job.name
+
+
+def _routes(job: PastJob, template: Template | None) -> tuple[Route, ...]:
+    """Return the capacity types of the job's case of its template, in order, each with its wait; the one that it ran by
+    where the template does not have that any more, or is gone."""
+    offers = _offers(job, template) if template else ()
+    if not any(offer.capacity_type == job.capacity_type for offer in offers):
+        return (Route(job.capacity_type, cluster=job.cluster),)
+    waits: dict[str, float | None] = {}
+    for offer in offers:
+        if offer.cluster or offer.dormant or offer.available or offer.capacity_type == job.capacity_type:
+            waits.setdefault(offer.capacity_type, offer.wait)
+    *_, last = waits
+    return tuple(
+        Route(name, wait if name != last or name in WAIT_BY_THEMSELVES else None) for name, wait in waits.items()
+    )
+
+
+def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
+    """Return the offers of the case that the job's parameters choose; by the defaults where it has recorded none."""
+    values = {one.name: one.default for one in template.parameters} | dict(job.parameters or {})
+    return tuple(
+        offer
+        for offer in template.offers
+        if offer.kind == job.kind and all(values.get(name) in wanted for name, wanted in offer.when.items())
+    )
+
+
+class _WaitsBeside:
+    """Waits for machines beside the pools, by capacity type and machines. A job that ran so before waits as it did;
+    others wait as earlier ones did, spread evenly over them, so that the same is drawn each time."""
+
+    def __init__(self, jobs: Iterable[PastJob]) -> None:
+        by_machines: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)
+        by_type: dict[str, list[float]] = defaultdict(list)
+        for job in jobs:
+            wait = waited(job)
+            if job.cluster_id or wait is None:
+                continue
+            by_machines[job.capacity_type, _types(job)].append(wait)
+            by_type[job.capacity_type].append(wait)
+        self._by_machines = {key: sorted(found) for key, found in by_machines.items()}
+        self._by_type = {key: sorted(found) for key, found in by_type.items()}
+
+    def known(self, capacity_type: str) -> bool:
+        return capacity_type in self._by_type
+
+    def of(self, job: PastJob, capacity_type: str, number: int) -> float:
+        wait = waited(job)
+        if job.capacity_type == capacity_type and wait is not None:
+            return wait
+        found = self._by_machines.get((capacity_type, _types(job))) or self._by_type.get(capacity_type)
+        return found[int(number * _GOLDEN % 1 * len(found))] if found else ASSUMED.scale_up
+
+
+def waited(job: PastJob) -> float | None:
+    """Seconds from a job's creation to its start; None where it has not started."""
+    if job.created is None or job.started is None:
+        return None
+    return max(0.0, (job.started - job.created).total_seconds())
+
+
+def _types(job: PastJob) -> frozenset[str]:
+    return frozenset(one.machine.type for one in job.machines)
