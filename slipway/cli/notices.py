@@ -8,15 +8,18 @@
 
 FILE is what `slipway doctor`, `schedule`, `drift` or this command printed with `--output json`, or what `pulumi up`
 wrote of the clusters that it could not make, where SLIPWAY_FINDINGS names a file. A notice keeps its
-shape until it becomes something else, so whoever passes it on knows what has been said. With --issues, the JSON also
-has the requests that make a repository's issues tell it (docs/ci.md).
+shape until it becomes something else, so whoever passes it on knows what has been said. With --tell,
+in CI, issues of the repository tell it, one for each; with --issues, the JSON has the requests to
+GitHub that would (docs/ci.md).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -43,9 +46,12 @@ Found = TypeVar("Found")
 @click.option(
     "--run", type=WORD, metavar="FILE", help="The jobs of a scheduled deployment, each a line of JSON as GitHub has it."
 )
+@click.option("--tell", is_flag=True, help="In CI: make the issues of the repository at GitHub or GitLab tell it.")
 @output_option
-def command(files: tuple[str, ...], issues: str | None, run: str | None, output: str) -> None:
-    from slipway.notices.issues import read, steps
+def command(files: tuple[str, ...], issues: str | None, run: str | None, tell: bool, output: str) -> None:
+    from slipway.forges.forge import words_of
+    from slipway.forges.github import issues_of, request
+    from slipway.notices.issues import steps
     from slipway.notices.notice import Notices, of_document, of_run
 
     told = Notices()
@@ -53,16 +59,32 @@ def command(files: tuple[str, ...], issues: str | None, run: str | None, output:
         body = _parsed(file, "JSON", json.loads, "slipway doctor --output json > FILE, for example")
         told += of_document(body, file)
     if run:
+        by_hand = words_of(os.environ).by_hand
         needed = "name, conclusion, steps and html_url, each"
-        told += _parsed(run, "jobs of a run", lambda text: of_run(_json_lines(text), told), needed)
-    if output == "json":
+        told += _parsed(run, "jobs of a run", lambda text: of_run(_json_lines(text), told, by_hand), needed)
+    if tell:
+        _tell(told)
+    elif output == "json":
         body = codec.document(told)
         if issues:
-            there = _parsed(issues, "issues", lambda text: read(_json_lines(text)), "number, state and body, each")
-            body["steps"] = list(steps(told, there))
+            there = _parsed(issues, "issues", lambda text: issues_of(_json_lines(text)), "number, state and body, each")
+            body["steps"] = [request(step) for step in steps(told, there)]
         screen.out_json("notices", body)
     else:
         _show(told, [*files, *filter(None, (run,))])
+
+
+def _tell(told: Notices) -> None:
+    from slipway.forges.forge import forge_of
+    from slipway.notices.issues import steps
+
+    forge = forge_of(os.environ, Path())
+    todo = steps(told, forge.issues())
+    for step in todo:
+        screen.out(step.says)
+        forge.write(step)
+    if not todo:
+        screen.note("all is told as it is")
 
 
 def _show(told: Notices, named: list[str]) -> None:

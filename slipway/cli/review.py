@@ -7,7 +7,7 @@ Each SOURCE is what a preview of one stack wrote on stdout, or what this command
   slipway review prod.events
 
 Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
-is 5 while something needs an approval, and with --github while it has none; with --scheduled, while there is anything
+is 5 while something needs an approval, and with --forge while it has none; with --scheduled, while there is anything
 that was not announced.
 """
 
@@ -73,9 +73,11 @@ class Dollars(click.ParamType[Decimal]):
     "--scheduled", is_flag=True, help="Exit code 5 for all that was not announced, which nobody asked to deploy."
 )
 @click.option(
+    "--forge",
     "--github",
+    "forge",
     type=click.Choice(["ask", "comment"]),
-    help="In a workflow: have --gate ask GitHub who approved this tree, or write the pull request's comment as well.",
+    help="In CI: have --gate ask GitHub or GitLab who approved this tree, or write the change's comment as well.",
 )
 @click.option(
     "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
@@ -95,7 +97,7 @@ def command(
     mains: tuple[str, ...],
     gate: bool,
     scheduled: bool,
-    github: str | None,
+    forge: str | None,
     tolerance: Decimal,
     tree: str,
     base: str,
@@ -105,9 +107,9 @@ def command(
     from slipway.cli.terminal.changed_files import files_of
     from slipway.context import Clock
     from slipway.findings.kinds import FAILED
+    from slipway.forges.forge import forge_of, words_of
     from slipway.review.change import NO_FILES
     from slipway.review.gate import obstacles, unannounced, unapproved
-    from slipway.review.github import GitHub
     from slipway.review.rendering.comment import Place, comment
     from slipway.review.rendering.headline import plain_text
     from slipway.review.rendering.places import located
@@ -123,15 +125,16 @@ def command(
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(one.addresses for one in reviews))
-    result = _commented(shown, base) if github == "comment" else None
+    result = _commented(shown, base) if forge == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
     elif output == "markdown":
-        screen.out(comment(shown, Place(result.tree if result else tree, base)).rstrip("\n"))
+        place = Place(result.tree if result else tree, base, words_of(os.environ).change)
+        screen.out(comment(shown, place).rstrip("\n"))
     else:
         screen.out("\n\n".join(plain_text(one) for one in shown))
-    if github and not scheduled:  # Asked when the review is told: who can't be asked hides nothing of it.
-        result = result or GitHub(os.environ).merge_result()
+    if forge and not scheduled:  # Asked when the review is told: who can't be asked hides nothing of it.
+        result = result or forge_of(os.environ, Path()).merge_result()
         shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
     if (gate or scheduled) and (listed := list(shut)):
         if any(one.kind == FAILED for one in listed):
@@ -148,14 +151,14 @@ def command(
 
 def _commented(shown: list[Review], base: str) -> MergeResult:
     """Write the comment, but none where nothing changes."""
-    from slipway.review.github import GitHub
+    from slipway.forges.forge import forge_of
     from slipway.review.rendering.comment import Place, comment
 
-    github = GitHub(os.environ)
-    result = github.merge_result()
+    forge = forge_of(os.environ, Path())
+    result = forge.merge_result()
     there = result.pull_request and result.pull_request.comment
     if there or not all(one.silent for one in shown):
-        return github.tell(result, comment(shown, Place(result.tree, base)))
+        return forge.tell(result, comment(shown, Place(result.tree, base, result.words.change)))
     return result
 
 

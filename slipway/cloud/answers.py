@@ -71,6 +71,17 @@ def json_object(response: Response, call: Call) -> Json:
     raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a JSON object")
 
 
+def json_list(response: Response, call: Call) -> list[Json]:
+    """The body as a list of JSON objects. Raises Garbled for anything else."""
+    try:
+        value = _parsed(response)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return value
+    raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a list of objects")
+
+
 def _parsed(response: Response) -> Any:
     """Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises ValueError and
     RecursionError."""

@@ -118,6 +118,10 @@ class Session:
         """PATCH JSON, once."""
         return json_object(self._send("PATCH", url, call, params=params, body=body, again=False), call)
 
+    def write(self, method: str, url: str, call: Call, body: Json) -> Json:
+        """Send JSON by this method, once."""
+        return json_object(self._send(method, url, call, body=body, again=False), call)
+
     def delete(self, url: str, call: Call, params: Params | None = None) -> None:
         """DELETE, tried again while the service is busy. Raises NotFound for what is gone already."""
         self._send("DELETE", url, call, params=params, again=True)

@@ -1,4 +1,4 @@
-"""Notices as issues of a repository: which to open, change, close or leave alone. Pure.
+"""Notices as issues of a repository: which to open, change, close or leave alone. Pure; `slipway.forges` does it.
 
 An issue knows its notice by a marker that nobody sees: kind, stack, subject and shape. The marker of one that is over
 has no shape, so that the issue is taken up again, and no second one made, when it comes back.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from slipway.findings.finding import Finding
 from slipway.findings.markdown import code, text
@@ -39,12 +38,16 @@ class Issue:
 
 @dataclass(frozen=True)
 class Step:
-    """A request to GitHub: `path` within the repository, `says` what it does."""
+    """One thing to do to an issue, `says` what. `number`: of the issue, 0 for one that is to be opened. A `comment` is
+    written below it, and nothing else; without one, `body`, and `title` where it has one, take the place of what is
+    there. `open`: whether it is so afterwards, None where that stays as it is."""
 
-    method: str
-    path: str
-    body: Mapping[str, str]
+    number: int
     says: str
+    title: str = ""
+    body: str = ""
+    comment: str = ""
+    open: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class _Known:
 
 
 def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
-    """Requests that make the issues tell of the notices, in this order. What was not looked at stays as it is."""
+    """Steps that make the issues tell of the notices, in this order. What was not looked at stays as it is."""
     known: dict[tuple[str, str, str], _Known] = {}
     # Of several for the same thing, the open one counts, else the newest.
     for one in sorted(filter(None, map(_known, issues)), key=lambda one: (one.issue.open, one.issue.number)):
@@ -80,26 +83,25 @@ def steps(told: Notices, issues: Iterable[Issue]) -> tuple[Step, ...]:
 def _told(notice: Notice, there: _Known | None) -> Iterator[Step]:
     # A title is plain text but for backticks.
     title = " ".join(notice.title.replace("`", "'").split())[:_LONGEST_TITLE]
-    body = {"title": title, "body": f"{_marker(notice.key, notice.shape)}{_lines(notice)}\n\n{_FOOT}\n"}
+    body = f"{_marker(notice.key, notice.shape)}{_lines(notice)}\n\n{_FOOT}\n"
     if there is None:
-        yield Step("POST", "issues", body, f"opens an issue: {notice.title}")
+        yield Step(0, f"opens an issue: {notice.title}", title, body)
         return
     number, changes = there.issue.number, there.issue.open
     says = f"{'changes' if changes else 'takes up again'} issue {number}: {notice.title}"
-    yield Step("PATCH", f"issues/{number}", body if changes else body | {"state": "open"}, says)
+    yield Step(number, says, title, body, open=None if changes else True)
     words = "It has changed." if there.shape else "It is so again."
-    yield Step("POST", f"issues/{number}/comments", {"body": f"{words}\n\n{_lines(notice)}"}, f"says so in {number}")
+    yield Step(number, f"says so in {number}", comment=f"{words}\n\n{_lines(notice)}")
 
 
 def _over(there: _Known) -> Iterator[Step]:
     """Say so, and close it; nobody is told twice, and one that a person has closed is closed already."""
     number, body = there.issue.number, _marker(there.key, "") + _MARKER.sub("", there.issue.body)
     if there.issue.open:
-        yield Step("POST", f"issues/{number}/comments", {"body": "It is over."}, f"says so in {number}")
-        closing = {"body": body, "state": "closed", "state_reason": "completed"}
-        yield Step("PATCH", f"issues/{number}", closing, f"closes issue {number}: it is over")
+        yield Step(number, f"says so in {number}", comment="It is over.")
+        yield Step(number, f"closes issue {number}: it is over", body=body, open=False)
     elif there.shape:
-        yield Step("PATCH", f"issues/{number}", {"body": body}, f"marks issue {number} as over; it is closed already")
+        yield Step(number, f"marks issue {number} as over; it is closed already", body=body)
 
 
 def _known(issue: Issue) -> _Known | None:
@@ -133,8 +135,3 @@ def _mend(line: Finding) -> str:
     """The command is to be copied alone; a deletion without its condition is not to be copied at all."""
     means = f" ({text(line.means)})" if line.means else ""
     return f": {code(line.fix)}{means}" if line.fix else ""
-
-
-def read(issues: Iterable[Mapping[str, Any]]) -> tuple[Issue, ...]:
-    """From `number`, `state` and `body` of each, as GitHub has them. Raises ValueError, TypeError or KeyError."""
-    return tuple(Issue(int(one["number"]), one["state"] == "open", one["body"] or "") for one in issues)

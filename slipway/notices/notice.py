@@ -110,10 +110,10 @@ def of_document(body: Any, source: str) -> Notices:
         raise ConfigError(f"{source} can't be read", why=why, fix="write it with this version again") from error
 
 
-def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices) -> Notices:
+def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices, by_hand: str) -> Notices:
     """Tell which stacks' scheduled deployments stopped, from a run's jobs as GitHub lists them, and that those that
     went well are over. `told`: what is told already; machines that are not to be had have a notice of their own.
-    Raises KeyError, TypeError or AttributeError."""
+    `by_hand`: how main is deployed by hand. Raises KeyError, TypeError or AttributeError."""
     short = {one.stack for one in told.notices if one.kind == STOCK_OUT}
     notices: list[Notice] = []
     looked: set[tuple[str, str]] = set()
@@ -129,7 +129,7 @@ def of_run(jobs: Iterable[Mapping[str, Any]], told: Notices) -> Notices:
             mend = "mend what its run names (docs/runbook.md); the next one, within the hour, goes on from there"
             if _ANNOUNCED in steps:
                 sentence = f"the scheduled deployment of {stack} would have done more than what was announced"
-                mend = "deploy main by hand: Actions → up → Run workflow"
+                mend = f"deploy main by hand: {by_hand}"
             lines = (line(sentence, mend), line(f"the run: {job.get('html_url') or ''}"))
             notices.append(_notice((STOPPED, stack, "schedule"), [steps], "the scheduled deployment stopped", *lines))
     return Notices(tuple(notices), frozenset(looked))

@@ -1,5 +1,5 @@
-"""The gate: what of a review needs an approval, who gave one, and whether what was approved still holds. Pure; `github`
-asks.
+"""The gate: what of a review needs an approval, who gave one, and whether what was approved still holds. Pure;
+`slipway.forges` asks.
 
 An approval is of a git tree, by somebody who has read the comment. Whoever may write to a repository can edit the
 comment and set a check of any name, so neither is an approval.
@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade
 from slipway.findings.grades import is_announced
 from slipway.formatting import join
 from slipway.prices import Price, dollars
+from slipway.review.rendering.comment import contents
 from slipway.review.rendering.redaction import hidden
 from slipway.review.review import Review
 
@@ -113,9 +115,21 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[Obsta
 
 
 @dataclass(frozen=True)
+class Words:
+    """A forge's words: for a change, for its number, for deploying although nobody approved, and for deploying by hand.
+    `approved_late`: whether somebody may still approve what is merged."""
+
+    change: str = "pull request"
+    sign: str = "#"
+    insist: str = "insist (docs/review.md, 'Insisting')"
+    by_hand: str = "Actions → up → Run workflow"
+    approved_late: bool = True
+
+
+@dataclass(frozen=True)
 class Approval:
     """The newest word of a person who may write, where it approves. `tree`: of the commit that it is of, empty where
-    that is gone. `at` is RFC 3339 in UTC, as GitHub writes it, and orders as text does."""
+    that is gone. `at` is RFC 3339 in UTC, and orders as text does."""
 
     login: str
     tree: str
@@ -132,6 +146,14 @@ class Comment:
     changed: str
     tree: str = ""
     reviews: tuple[Review, ...] = ()
+
+    @classmethod
+    def read(cls, id_: str, body: str, changed: str) -> Comment:
+        try:
+            reviews, tree = contents(body, "the comment")
+        except ConfigError:
+            reviews, tree = (), ""
+        return cls(id_, body, changed, tree, reviews)
 
 
 @dataclass(frozen=True)
@@ -151,6 +173,7 @@ class MergeResult:
     tree: str
     pull_request: PullRequest | None
     merged: bool
+    words: Words = Words()
 
     @property
     def approvers(self) -> tuple[str, ...]:
@@ -162,13 +185,14 @@ class MergeResult:
     @property
     def objection(self) -> tuple[str, str]:
         """The reason why no approval is enough, and the way out."""
-        pull, insist = self.pull_request, "insist (docs/review.md, 'Insisting')"
+        pull, insist = self.pull_request, self.words.insist
         if pull is None:
-            return "no pull request was merged as this commit", f"revert it and open one, or {insist}"
-        asked, others = f"#{pull.number}", join(one.login for one in self._others)
+            return f"no {self.words.change} was merged as this commit", f"revert it and open one, or {insist}"
+        asked, others = f"{self.words.sign}{pull.number}", join(one.login for one in self._others)
         approve = f"have {asked} approved by somebody else who may write, having read its comment"
         if self.merged:
-            approve += f", and run this again; or {insist}"
+            late = f"{approve}, and run this again" if self.words.approved_late else "revert it and open one"
+            approve = f"{late}; or {insist}"
         if self.approvers:
             told = "tells less" if pull.comment else "is gone, so nobody can tell what was approved"
             return f"{join(self.approvers)} approved {asked}, and its comment {told}", insist

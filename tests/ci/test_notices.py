@@ -1,4 +1,4 @@
-"""The workflows' scripts that tell people, and a stand-in for GitHub's command that keeps issues. # N10"""
+"""The workflows' scripts that tell people, with stand-ins for GitHub's command and API, which keeps issues. # N10"""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from slipway.findings.kinds import KINDS
 from slipway.findings.kinds import to_document as findings
 from slipway.notices.notice import DRIFT, STOCK_OUT, Notice, Notices, line
 from tests.ci.conftest import ROOT, Workflow
+from tests.ci.github import GitHub, served
 
 BOT = "github-actions[bot]"
 OUT_OF_STOCK = KINDS[STOCK_OUT].of(
@@ -32,7 +33,7 @@ LOOKED = frozenset({(STOCK_OUT, "prod"), (DRIFT, "dev")})
 GH = """
 import json, os, shutil, sys
 import jq
-words, query, method, sends = sys.argv[1:], ".", "GET", False
+words, query = sys.argv[1:], "."
 if words[:2] == ["run", "download"]:
     run, *options = words[2:]
     assert options[0::2] == ["--repo", "--name", "--dir"] and options[1] == "acme/ml"
@@ -42,25 +43,9 @@ assert words.pop(0) == "api"
 while words:
     word = words.pop(0)
     if word == "--jq": query = words.pop(0)
-    elif word == "--method": method = words.pop(0)
-    elif word == "--input": sends = words.pop(0) == "-"
     elif word.startswith("repos/acme/ml/"): path = word.removeprefix("repos/acme/ml/").partition("?")[0]
-file = os.environ["ISSUES"]
-issues = json.load(open(file))
-with open(os.environ["ASKED"], "a") as asked:
-    asked.write(f"{method} {path}\\n")
-if method == "GET":
-    answer = issues if path == "issues" else json.load(open(os.environ["ANSWERS"]))[path]
-    for found in jq.compile(query).input_text(json.dumps(answer)):
-        print(found if isinstance(found, str) else json.dumps(found))
-elif method == "POST" and path == "issues":
-    user = {"login": "github-actions[bot]"}
-    issues.append({"number": 1 + len(issues), "state": "open", "user": user, **json.load(sys.stdin)})
-elif method == "PATCH":
-    next(one for one in issues if one["number"] == int(path.rpartition("/")[2])).update(json.load(sys.stdin))
-else:
-    assert sends and json.load(sys.stdin)["body"]
-json.dump(issues, open(file, "w"))
+for found in jq.compile(query).input_text(json.dumps(json.load(open(os.environ["ANSWERS"]))[path])):
+    print(found if isinstance(found, str) else json.dumps(found))
 """
 JQ = """
 import json, sys
@@ -73,48 +58,41 @@ for found in jq.compile(words[0]).input_text(open(words[1]).read(), slurp="-cs" 
 
 @dataclass
 class Runner:
-    """A runner with `gh` and `jq`, and the repository's issues."""
+    """A runner with `gh` and `jq`, and the repository's issues at GitHub. `wrote`: what the last step did to them."""
 
     folder: Path
+    github: GitHub
+    wrote: list[str] = field(default_factory=list)
 
     def run(self, step: dict[str, Any], **variables: str) -> subprocess.CompletedProcess[str]:
         for name, code in (("gh", GH), ("jq", JQ)):
             (self.folder / name).write_text(f"#!{sys.executable}{code}")
             (self.folder / name).chmod(0o755)
-        if not (self.folder / "issues").exists():
-            self.set_issues([])
         environ = {
             "PATH": os.pathsep.join([str(self.folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
             "PYTHONPATH": str(ROOT),
-            "GITHUB_REPOSITORY": "acme/ml",
             "GITHUB_OUTPUT": str(self.folder / "output"),
             "RUNNER_TEMP": str(self.folder),
-            "ISSUES": str(self.folder / "issues"),
             "ANSWERS": str(self.folder / "answers"),
-            "ASKED": str(self.folder / "asked"),
+            **self.github.variables(merged=True),
             **variables,
         }
-        (self.folder / "asked").write_text("")
-        return subprocess.run(
+        self.github.written.clear()
+        done = subprocess.run(
             ["bash", "-eo", "pipefail", "-c", step["run"]], cwd=self.folder, env=environ, capture_output=True, text=True
         )
-
-    def set_issues(self, issues: list[dict[str, Any]]) -> None:
-        (self.folder / "issues").write_text(json.dumps(issues))
+        self.wrote = list(self.github.written)
+        return done
 
     @property
     def issues(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads((self.folder / "issues").read_text())
-        return found
-
-    @property
-    def wrote(self) -> list[str]:
-        return [line for line in (self.folder / "asked").read_text().splitlines() if not line.startswith("GET")]
+        return self.github.issues
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Runner:
-    return Runner(tmp_path)
+def runner(tmp_path: Path) -> Iterator[Runner]:
+    with served() as github:
+        yield Runner(tmp_path, github)
 
 
 def told(runner: Runner, workflows: dict[str, Workflow], *notices: Notice) -> subprocess.CompletedProcess[str]:
@@ -133,11 +111,11 @@ def test_each_thing_has_one_issue_from_its_beginning_to_its_end(runner: Runner, 
     # Somebody's issue that looks like one of ours is left alone, and so is a pull request.
     mallory = {"number": 1, "state": "open", "user": {"login": "mallory"}, "body": "<!-- slipway-notice {} -->"}
     pull = {"number": 2, "state": "open", "user": {"login": BOT}, "body": "deps", "pull_request": {"url": "…"}}
-    runner.set_issues([mallory, pull])
+    runner.github.issues = [mallory, pull]
     done = told(runner, workflows, OUT, BY_HAND)
     assert runner.wrote == ["POST issues"] * 2
     assert "opens an issue: prod: cluster h100" in done.stdout
-    assert "all is told as it is" in told(runner, workflows, OUT, BY_HAND).stdout and runner.wrote == []
+    assert "all is told as it is" in told(runner, workflows, OUT, BY_HAND).stderr and runner.wrote == []
     told(runner, workflows, BY_HAND)
     assert runner.wrote == ["POST issues/3/comments", "PATCH issues/3"]
     assert [one["state"] for one in runner.issues] == ["open", "open", "closed", "open"]

@@ -1,4 +1,4 @@
-"""The comment of a pull request: Markdown within GitHub's limit, one screen before it folds. Pure."""
+"""The comment of a change: Markdown within GitHub's limit, one screen before it folds. Pure."""
 
 from __future__ import annotations
 
@@ -50,10 +50,12 @@ _OF_CLUSTERS = {
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a comment. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it."""
+    """The place of a comment. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it;
+    `change`: a forge's word for what is merged."""
 
     tree: str = ""
     base: str = ""
+    change: str = "pull request"
 
 
 _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
@@ -222,7 +224,7 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
     words = [_SINCE] if comes else []
     words += [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
     if place.tree and not any(refused):
-        words.append(f"an approval of this pull request holds for the tree {code(place.tree[:12])}")
+        words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
     return f"<sub>{'; '.join(words)}</sub>\n" if words else ""

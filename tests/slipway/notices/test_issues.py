@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from slipway.notices.issues import MOST, Issue, Step, read, steps
+from slipway.forges.github import Request, issues_of, request
+from slipway.notices.issues import MOST, Issue, steps
 from slipway.notices.notice import Notice, Notices, line
 
 LOOKED = frozenset({("drift", "prod"), ("stock-out", "prod")})
@@ -29,18 +30,19 @@ def after(told: Notices, *issues: Issue) -> tuple[Issue, ...]:
     """The issues when the steps were taken."""
     there = {one.number: one for one in issues}
     for step in steps(told, issues):
-        if (step.method, step.path) == ("POST", "issues"):
-            number = 1 + len(there)
-            there[number] = Issue(number, True, step.body["body"])
-        elif step.method == "PATCH":
-            number = int(step.path.rpartition("/")[2])
-            is_open = step.body.get("state", "open" if there[number].open else "closed") == "open"
-            there[number] = Issue(number, is_open, step.body["body"])
+        if not step.comment:
+            number = step.number or 1 + len(there)
+            is_open = there[number].open if step.number and step.open is None else step.open is not False
+            there[number] = Issue(number, is_open, step.body)
     return tuple(there.values())
 
 
+def requests(told: Notices, *issues: Issue) -> list[Request]:
+    return [request(one) for one in steps(told, issues)]
+
+
 def does(told: Notices, *issues: Issue) -> list[str]:
-    return [f"{one.method} {one.path}" for one in steps(told, issues)]
+    return [f"{one.method} {one.path}" for one in requests(told, *issues)]
 
 
 (OPEN,) = after(now(ONE))
@@ -103,7 +105,7 @@ def test_no_more_than_some_are_opened_at_once_and_the_most_urgent_first() -> Non
     many = [replace(ONE, kind="drift", subject=str(number)) for number in range(40)]
     asked = steps(now(*many, ONE), ())
     assert len(asked) == MOST
-    assert asked[0].body["title"] == ONE.title
+    assert asked[0].title == ONE.title
     # The others are told at the next times.
     assert len(after(now(*many, ONE), *after(now(*many, ONE)))) == 2 * MOST
 
@@ -114,26 +116,30 @@ EVIL = "h100` @acme/leads #7 [x](http://evil.example) <img src=x> --> \n# Title\
 def test_nothing_that_a_name_says_is_more_than_text() -> None:
     evil = replace(ONE, subject=EVIL, title=EVIL, lines=(line(f"job {EVIL} runs", f"slipway jobs show {EVIL}"),))
     (step,) = steps(now(evil), ())
-    marker, _, shown = step.body["body"].partition("\n")
+    marker, _, shown = step.body.partition("\n")
     assert marker.count("-->") == 1 and marker.endswith("-->")
     words, _, command = shown.splitlines()[0].rpartition("`slipway jobs show")
     for live in ("@acme", "#7", "](", "<img", "http:", "-->"):
         assert live not in words, live
     assert "`" not in command.removesuffix("`"), "nothing in a name ends the code that it stands in"
-    assert "\n" not in step.body["title"] and "`" not in step.body["title"]
-    assert does(now(evil), Issue(1, True, step.body["body"])) == [], "and it is known again"
+    assert "\n" not in step.title and "`" not in step.title
+    assert does(now(evil), Issue(1, True, step.body)) == [], "and it is known again"
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:
     (step,) = steps(now(replace(ONE, lines=tuple(line(f"thing {n}") for n in range(30)))), ())
-    assert "thing 19\n- and 10 more\n" in step.body["body"]
+    assert "thing 19\n- and 10 more\n" in step.body
 
 
 def test_issues_are_read_as_github_has_them() -> None:
     listed = [{"number": 3, "state": "open", "body": None}, {"number": 4, "state": "closed", "body": "b"}]
-    assert read(listed) == (Issue(3, True, ""), Issue(4, False, "b"))
+    assert issues_of(listed) == (Issue(3, True, ""), Issue(4, False, "b"))
 
 
-def test_a_step_says_what_it_does() -> None:
-    assert steps(now(ONE), ())[0] == Step("POST", "issues", steps(now(ONE), ())[0].body, f"opens an issue: {ONE.title}")
-    assert [one.method for one in steps(now(), (OPEN,))] == ["POST", "PATCH"]
+def test_a_request_says_what_it_does() -> None:
+    (opening,) = requests(now(ONE))
+    assert (opening.method, opening.path) == ("POST", "issues") and opening.body["title"] == ONE.title
+    assert opening.says == f"opens an issue: {ONE.title}"
+    assert [one.method for one in requests(now(), OPEN)] == ["POST", "PATCH"]
+    assert requests(now(), OPEN)[1].body["state_reason"] == "completed"
+    assert [one.body.get("state") for one in requests(now(OTHER), OPEN)] == [None, None], "it is open, and stays so"

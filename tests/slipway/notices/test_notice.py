@@ -91,7 +91,7 @@ def test_what_mends_is_told_with_its_condition() -> None:  # N10
     assert written["lines"] == [{"sentence": "in no stack", "mend": "gcloud delete team-a", "means": condition}]
     (step,) = steps(one, ())
     shown = "- in no stack: `gcloud delete team-a` (if nobody needs it; to keep it, adopt it by `id: team-a`)"
-    assert shown in step.body["body"]
+    assert shown in step.body
 
 
 @pytest.mark.parametrize("kind", ["role-missing", "unread-part", "catalog-older", "deployment-unfinished"])
@@ -208,15 +208,15 @@ class TestScheduledRun:
         return {"name": f"up ({stack}) / up", "conclusion": conclusion, "html_url": url, "steps": steps}
 
     def test_where_it_stopped_is_told_once_however_often_it_is_tried(self) -> None:
-        one = of_run([self.job("failure", "Up")], Notices())
+        one = of_run([self.job("failure", "Up")], Notices(), "a run by hand")
         assert one.notices[0].lines[0].sentence.endswith(" prod stopped at Up")
-        again = of_run([self.job("failure", "Up", url="https://run/2")], Notices())
+        again = of_run([self.job("failure", "Up", url="https://run/2")], Notices(), "a run by hand")
         assert one.notices[0].shape == again.notices[0].shape and told(one) == [("deployment-stopped", "schedule")]
-        more = of_run([self.job("failure", "Announced")], Notices())
+        more = of_run([self.job("failure", "Announced")], Notices(), "a run by hand")
         assert more.notices[0].lines[0].sentence.endswith("what was announced")
         assert more.notices[0].shape != one.notices[0].shape
 
     def test_one_that_went_well_is_over_and_of_one_that_was_cancelled_nothing_is_known(self) -> None:
         jobs = [self.job("success"), self.job("cancelled", stack="dev"), {"name": "else", "conclusion": "failure"}]
         jobs.append({"name": "up (staging)", "conclusion": "cancelled"})  # Before it had its turn: a later one took it.
-        assert of_run(jobs, Notices()) == Notices(looked=frozenset({("deployment-stopped", "prod")}))
+        assert of_run(jobs, Notices(), "a run by hand") == Notices(looked=frozenset({("deployment-stopped", "prod")}))

@@ -1,28 +1,34 @@
-"""GitHub, asked from a workflow: which pull request this is, who approved it, and its one comment.
+"""GitHub, asked from a workflow: which pull request this is, who approved it, its one comment, and issues.
 
-It is asked by GraphQL, which says whose reviews are a writer's; REST's `author_association` knows public members alone.
-https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
+Pull requests are asked for by GraphQL, which says whose reviews are a writer's; REST's `author_association` knows
+public members alone. https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from slipway.cloud.answers import Found, Json, shaped
 from slipway.cloud.failures import Call, CloudError
 from slipway.cloud.session import Session
 from slipway.cloud.transport import Transport
 from slipway.errors import ConfigError, ResourceError
+from slipway.forges.rest import Rest
 from slipway.formatting import join
+from slipway.notices.issues import Issue, Step
 from slipway.review.gate import Approval, Comment, MergeResult, PullRequest
-from slipway.review.rendering.comment import MARKER, contents
+from slipway.review.rendering.comment import MARKER
 
-_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
+_VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
+_BOT_OF_REST = "github-actions[bot]"
 _MOST = 200
+_MOST_ISSUES = 10_000
+_TOO_MANY = "have the notices of another repository tell it"
 _ASK = """
 query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
   repository(owner: $owner, name: $name) {
@@ -66,14 +72,16 @@ class GitHub:
     def __init__(self, environ: Mapping[str, str]) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
-                "GitHub can't be asked who approved this",
+                "GitHub can't be asked",
                 why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
                 fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
             )
-        self._url, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
         found = _OPEN.fullmatch(ref)
         self._open = int(found[1]) if found else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
+        fix = "give the job `issues: write`, then run it again"
+        self._rest = Rest(self._session, f"{api}/repos/{self._repository}", fix)
 
     def merge_result(self) -> MergeResult:
         """Read the merge result of the commit that the workflow runs for. Raises ResourceError where GitHub does not
@@ -92,6 +100,15 @@ class GitHub:
         query, to = (_REPLACE, pull.comment.id) if pull.comment else (_ADD, pull.id)
         written = self._asked(query, {"to": to, "body": body}, call, _written)
         return replace(result, pull_request=replace(pull, comment=written))
+
+    def issues(self) -> tuple[Issue, ...]:
+        asked = {"state": "all", "creator": _BOT_OF_REST}
+        found = self._rest.listed("issues", "read the issues", _issue, most=_MOST_ISSUES, fix=_TOO_MANY, params=asked)
+        return tuple(one for one in found if one)
+
+    def write(self, step: Step) -> None:
+        sent = request(step)
+        self._rest.write(sent.method, sent.path, "write an issue", sent.body, lambda body: None)
 
     def _asked(
         self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
@@ -143,11 +160,7 @@ def _pull_request(body: Json) -> PullRequest:
 
 
 def _comment(body: Json) -> Comment:
-    try:
-        reviews, tree = contents(body["body"], "the comment")
-    except ConfigError:
-        reviews, tree = (), ""
-    return Comment(body["id"], body["body"], body["updatedAt"], tree, reviews)
+    return Comment.read(body["id"], body["body"], body["updatedAt"])
 
 
 def _written(body: Json) -> Comment:
@@ -162,3 +175,37 @@ def _message(error: object) -> str:
 def _login(body: Json) -> str:
     """Empty for an account that is gone."""
     return str((body["author"] or {}).get("login", ""))
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to GitHub: `path` within the repository, `says` what it does."""
+
+    method: str
+    path: str
+    body: Mapping[str, str]
+    says: str
+
+
+def request(step: Step) -> Request:
+    """Return what does a step: https://docs.github.com/en/rest/issues"""
+    if step.comment:
+        return Request("POST", f"issues/{step.number}/comments", {"body": step.comment}, step.says)
+    body = {"title": step.title, "body": step.body} if step.title else {"body": step.body}
+    if not step.number:
+        return Request("POST", "issues", body, step.says)
+    if step.open is not None:
+        body |= {"state": "open"} if step.open else {"state": "closed", "state_reason": "completed"}
+    return Request("PATCH", f"issues/{step.number}", body, step.says)
+
+
+def issues_of(listed: Iterable[Mapping[str, Any]]) -> tuple[Issue, ...]:
+    """From `number`, `state` and `body` of each. Raises ValueError, TypeError or KeyError."""
+    return tuple(Issue(int(one["number"]), one["state"] == "open", one["body"] or "") for one in listed)
+
+
+def _issue(body: Json) -> Issue | None:
+    """Read an item of the list; None for a pull request, which is among them, and for somebody else's."""
+    if body["user"]["login"] != _BOT_OF_REST or body.get("pull_request") is not None:
+        return None
+    return issues_of([body])[0]

@@ -1,0 +1,55 @@
+"""The port for a forge: the merge result and its approvals, the comment on a change, and issues that tell notices.
+
+`github` and `gitlab` are its adapters. They tell the same values; what an approval is worth `slipway.review.gate` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from slipway.notices.issues import Issue, Step
+from slipway.review.gate import MergeResult, Words
+
+
+class Forge(Protocol):
+    """Each method raises ResourceError where the forge does not tell, or refuses."""
+
+    def merge_result(self) -> MergeResult:
+        """Read the merge result of the commit that the job runs for."""
+
+    def tell(self, result: MergeResult, body: str) -> MergeResult:
+        """Make this the change's one comment; what it says already is left alone, as approvals are older."""
+
+    def issues(self) -> tuple[Issue, ...]:
+        """Read the issues that were opened by whoever asks here: anybody can write one that looks like ours."""
+
+    def write(self, step: Step) -> None:
+        """Change an issue, or open one."""
+
+
+def on_gitlab(environ: Mapping[str, str]) -> bool:
+    return environ.get("GITLAB_CI") == "true"
+
+
+def forge_of(environ: Mapping[str, str], checkout: Path) -> Forge:
+    """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for. Raises
+    ConfigError where it lacks what the forge is asked with."""
+    if on_gitlab(environ):
+        from slipway.forges.gitlab import GitLab
+        from slipway.forges.trees import Trees
+
+        return GitLab(environ, Trees(checkout))
+    from slipway.forges.github import GitHub
+
+    return GitHub(environ)
+
+
+def words_of(environ: Mapping[str, str]) -> Words:
+    """Return the words of the forge whose CI runs this, without asking it."""
+    if on_gitlab(environ):
+        from slipway.forges.gitlab import WORDS
+
+        return WORDS
+    return Words()

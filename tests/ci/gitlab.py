@@ -1,0 +1,214 @@
+"""A stand-in for GitLab's API on loopback: answers composed after its documentation (https://docs.gitlab.com/api/rest/),
+none recorded from a server. What it does not document it does not answer: 404. What is written is there then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+PROJECT, NUMBER, TOKEN = 20, 3, "glpat-t"
+WRITTEN, APPROVED, LATER = (f"2026-11-21T09:{minute}:00.123Z" for minute in ("05", "20", "40"))
+BOT, ADA, GRACE, ALAN, MALLORY = 1, 2, 3, 4, 5
+NAMES = {BOT: "project_20_bot_slipway", ADA: "ada", GRACE: "grace", ALAN: "alan", MALLORY: "mallory"}
+
+
+@dataclass
+class Note:
+    body: str
+    by: int = BOT
+    at: str = WRITTEN
+
+
+@dataclass
+class Version:
+    """A push: its newest commit, and when it came."""
+
+    commit: str
+    at: str = "2026-11-21T09:00:00.000Z"
+
+
+@dataclass
+class GitLab:
+    """A project with one merge request, of ada's, into main. `approved`: when, by whom. `levels`: of the members, by
+    user. `merged_as`: fields of a merge. `failing`: statuses that the next calls are answered with. `written`: methods
+    and paths of what changed something."""
+
+    approved: dict[int, str] = field(default_factory=dict)
+    levels: dict[int, int] = field(default_factory=lambda: {BOT: 20, ADA: 30, GRACE: 30, ALAN: 40, MALLORY: 20})
+    bots: set[int] = field(default_factory=lambda: {BOT})
+    blocked: set[int] = field(default_factory=set)
+    notes: list[Note] = field(default_factory=list)
+    versions: list[Version] = field(default_factory=list)
+    merged_as: dict[str, str] = field(default_factory=dict)
+    target: str = "main"
+    issues: list[dict[str, Any]] = field(default_factory=list)
+    failing: list[int] = field(default_factory=list)
+    knows_when: bool = True
+    written: list[str] = field(default_factory=list)
+    url: str = ""
+
+    def variables(self, commit: str, *, merged: bool) -> dict[str, str]:
+        """What GitLab sets in a job, and the token."""
+        of_change = {"CI_COMMIT_BRANCH": "main", "CI_PIPELINE_SOURCE": "push"}
+        if not merged:
+            of_change = {
+                "CI_MERGE_REQUEST_IID": str(NUMBER),
+                "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": self.target,
+                "CI_PIPELINE_SOURCE": "merge_request_event",
+            }
+        return of_change | {
+            "GITLAB_CI": "true",
+            "CI_API_V4_URL": f"{self.url}/api/v4",
+            "CI_PROJECT_ID": str(PROJECT),
+            "CI_COMMIT_SHA": commit,
+            "CI_DEFAULT_BRANCH": "main",
+            "CI_JOB_URL": "https://gitlab.example.com/acme/ml/-/jobs/4711",
+            "GITLAB_USER_LOGIN": "ada",
+            "GITLAB_TOKEN": TOKEN,
+        }
+
+    def answer(self, method: str, path: str, asked: dict[str, str], sent: dict[str, Any]) -> tuple[int, Any]:
+        for pattern, does in self._routes.items():
+            if found := re.fullmatch(pattern, f"{method} {path}"):
+                if method != "GET":
+                    self.written.append(f"{method} {path}")
+                answered = does(found, sent)
+                if isinstance(answered, list):
+                    page, most = int(asked.get("page", 1)), int(asked.get("per_page", 20))
+                    answered = answered[(page - 1) * most : page * most]
+                return (404, {"message": "404 Not found"}) if answered is None else (200, answered)
+        return 404, {"error": "404 Not Found"}
+
+    @property
+    def _routes(self) -> dict[str, Callable[[re.Match[str], dict[str, Any]], Any]]:
+        change = f"/projects/{PROJECT}/merge_requests/{NUMBER}"
+        issues = f"/projects/{PROJECT}/issues"
+        return {
+            "GET /user": lambda *_: _user(BOT),
+            r"GET /users/(\d+)": lambda found, _: _user(int(found[1])) | {"bot": int(found[1]) in self.bots},
+            rf"GET /projects/{PROJECT}/members/all/(\d+)": lambda found, _: self._member(int(found[1])),
+            f"GET {change}": lambda *_: self._request,
+            f"GET {change}/approvals": lambda *_: self._approvals,
+            f"GET {change}/versions": lambda *_: [_version(one) for one in reversed(self.versions)],
+            f"GET {change}/notes": lambda *_: [self._note(at) for at in range(len(self.notes))],
+            f"POST {change}/notes": lambda _, sent: self._add(sent["body"]),
+            rf"PUT {change}/notes/(\d+)": lambda found, sent: self._replace(int(found[1]), sent["body"]),
+            rf"GET /projects/{PROJECT}/repository/commits/(\w+)/merge_requests": lambda *_: [self._request],
+            f"GET {issues}": lambda *_: [one for one in self.issues if one["author"]["id"] == BOT],
+            f"POST {issues}": lambda _, sent: self._open(sent),
+            rf"PUT {issues}/(\d+)": lambda found, sent: self._change(int(found[1]), sent),
+            rf"POST {issues}/(\d+)/notes": lambda _, sent: {"id": 9, "body": sent["body"]},
+        }
+
+    @property
+    def _request(self) -> dict[str, Any]:
+        head = self.versions[-1].commit if self.versions else None
+        merge = {"merge_commit_sha": None, "squash_commit_sha": None, **self.merged_as}
+        return {
+            "id": 4003,
+            "iid": NUMBER,
+            "project_id": PROJECT,
+            "state": "merged" if self.merged_as else "opened",
+            "target_branch": self.target,
+            "source_branch": "bigger",
+            "author": _user(ADA),
+            "sha": head,
+            **merge,
+        }
+
+    @property
+    def _approvals(self) -> dict[str, Any]:
+        who = [
+            {"user": _user(user), **({"approved_at": at} if self.knows_when else {})}
+            for user, at in self.approved.items()
+        ]
+        return {"user_has_approved": False, "user_can_approve": False, "approved": bool(who), "approved_by": who}
+
+    def _member(self, user: int) -> dict[str, Any] | None:
+        if user not in self.levels:
+            return None
+        state = "blocked" if user in self.blocked else "active"
+        return _user(user) | {"state": state, "access_level": self.levels[user], "expires_at": None}
+
+    def _note(self, at: int) -> dict[str, Any]:
+        one = self.notes[at]
+        times = {"created_at": WRITTEN, "updated_at": one.at}
+        return {"id": 300 + at, "body": one.body, "author": _user(one.by), "system": False, **times}
+
+    def _add(self, body: str) -> dict[str, Any]:
+        self.notes.append(Note(body, at=LATER))
+        return self._note(len(self.notes) - 1)
+
+    def _replace(self, number: int, body: str) -> dict[str, Any]:
+        self.notes[number - 300] = Note(body, at=LATER)
+        return self._note(number - 300)
+
+    def _open(self, sent: dict[str, Any]) -> dict[str, Any]:
+        fields = {"iid": 1 + len(self.issues), "state": "opened", "author": _user(BOT)}
+        self.issues.append({**fields, "title": sent["title"], "description": sent["description"]})
+        return self.issues[-1]
+
+    def _change(self, number: int, sent: dict[str, Any]) -> dict[str, Any]:
+        one = self.issues[number - 1]
+        one |= {key: sent[key] for key in ("title", "description") if key in sent}
+        event = sent.get("state_event")
+        one |= {"state": {"close": "closed", "reopen": "opened"}[event]} if event else {}
+        return one
+
+
+def _user(user: int) -> dict[str, Any]:
+    return {"id": user, "username": NAMES[user], "name": NAMES[user].title(), "state": "active"}
+
+
+def _version(one: Version) -> dict[str, Any]:
+    return {"id": 110, "head_commit_sha": one.commit, "created_at": one.at, "state": "collected"}
+
+
+def _handler(gitlab: GitLab) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            length = int(self.headers["Content-Length"] or 0)
+            sent = json.loads(self.rfile.read(length)) if length else {}
+            parts = urlsplit(self.path)
+            asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            if self.headers["PRIVATE-TOKEN"] != TOKEN:
+                status, body = 401, {"message": "401 Unauthorized"}
+            elif gitlab.failing:
+                status, body = gitlab.failing.pop(0), {"message": "Server Error"}
+            else:
+                status, body = gitlab.answer(self.command, parts.path.removeprefix("/api/v4"), asked, sent)
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PUT = _answer  # noqa: N815 - the base class's names
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+@contextlib.contextmanager
+def served() -> Iterator[GitLab]:
+    gitlab = GitLab()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(gitlab))
+    gitlab.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield gitlab
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
