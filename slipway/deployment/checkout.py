@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from slipway.errors import ConfigError
+from slipway.formatting import quoted
 from slipway.labels import SHORT, Revision
 from slipway.packages.source_package import is_packed
 
@@ -53,6 +54,18 @@ def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[st
         return ()
     told, _ = _git(checkout, "log", "--format=%h %s", f"{commit}..HEAD", "--", *paths)
     return tuple(told.splitlines())
+
+
+def file_at(path: Path, ref: str) -> str:
+    """Return a file's text at a commit, branch or tag of its checkout. Raises ConfigError where git has none."""
+    text, refusal = _git(path.resolve().parent, "show", "--end-of-options", f"{ref}:./{path.name}")
+    if not text:
+        raise ConfigError(
+            f"there is no {path} at {quoted(ref)}",
+            why=f"git says: {refusal}" if refusal else "this is no checkout of git, or the file is empty there",
+            fix="a commit, branch or tag that has the file",
+        )
+    return text
 
 
 def _given(environ: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from slipway.jobs.verdict import Outcome, Verdict
 from slipway.labels import STACK_LABEL, TEMPLATE_LABEL, capacity_type_label, label_filter, label_value
 
 EARLIER = 100
-"""So many of a template's newest jobs are looked at."""
+"""So many of the newest jobs of a template, or of a stack, are looked at."""
 
 SINCE = timedelta(days=30)
 FEWEST = 3
@@ -55,6 +55,11 @@ def earlier_filter(stack: str, template: str) -> str:
     return label_filter({STACK_LABEL: stack, TEMPLATE_LABEL: label_value(template)})
 
 
+def succeeded_filter(stack: str) -> str:
+    """Jobs of any template, for how long those run that are on a full pool; EARLIER of them are looked at."""
+    return f'{label_filter({STACK_LABEL: stack})} AND state="JOB_STATE_SUCCEEDED"'
+
+
 @dataclass(frozen=True)
 class Expected:
     """A job that is to be sent by a capacity type, and the verdict on it; `cluster` is None beside the pools."""
@@ -88,24 +93,27 @@ def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> 
 
 
 def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> Times | None:
-    """From start to end, of the jobs of 30 days that succeeded on as many of the same machines, by the same capacity
-    type. Of several jobs of one submission, wherever they went, the one that goes on or was the longest counts: the
-    others were its copies."""
+    """From start to end, of the jobs that `runs` finds."""
+    return Times.of(runs(jobs, capacity_type, demand, now))
+
+
+def runs(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> list[float]:
+    """Seconds from start to end, of the jobs of 30 days that succeeded on as many of the same machines, by the same
+    capacity type. Of several jobs of one submission, wherever they went, the one that goes on or was the longest
+    counts: the others were its copies."""
     wanted, ran = _machines(demand), dict[str, VertexJob]()
     for job in jobs:
         key = job.request_id or job.name
         ran[key] = max(job, ran.get(key, job), key=_seconds)
-    return Times.of(
-        [
-            _seconds(job)
-            for job in ran.values()
-            if job.state == "JOB_STATE_SUCCEEDED"
-            and job.start_time is not None
-            and now - job.start_time <= SINCE
-            and capacity_type_label(job.labels) == capacity_type
-            and _machines(Demand.of(job)) == wanted
-        ]
-    )
+    return [
+        _seconds(job)
+        for job in ran.values()
+        if job.state == "JOB_STATE_SUCCEEDED"
+        and job.start_time is not None
+        and now - job.start_time <= SINCE
+        and capacity_type_label(job.labels) == capacity_type
+        and _machines(Demand.of(job)) == wanted
+    ]
 
 
 def _seconds(job: VertexJob) -> float:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from slipway.cloud.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, NotFound, Unavailable, Unreachable
+from slipway.cloud.failures import Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.quotas import Quotas
@@ -16,20 +15,12 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Clock, Context
 from slipway.errors import Timeout
 from slipway.jobs.contact import Contact
-from slipway.jobs.log import LogPolling, Tail, kind_of_line, last_word
-from slipway.jobs.waiting import wait_reason, waits
-from slipway.kinds import CUSTOM_JOB
+from slipway.jobs.log import LogPolling, Tail, last_word
+from slipway.jobs.wait_reader import Why, no_wait, read_why
+from slipway.jobs.waiting import waits
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 """Trouble with the service after which it is asked again."""
-
-
-Why = Callable[[datetime], str]
-"""A reason to wait, said at a time: some reasons tell the time that is left."""
-
-
-def no_wait(now: datetime) -> str:
-    return ""
 
 
 @dataclass(frozen=True)
@@ -175,53 +166,6 @@ class Follower:
             why=f"it is {self.job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
             fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",
         )
-
-
-def read_why(
-    vertex: Vertex,
-    job: VertexJob,
-    cluster_name: str,
-    now: datetime,
-    word: Callable[[VertexJob], str] | None,
-    quotas: Quotas | None = None,
-) -> Why:
-    """Tell what a job waits for, or that it is not known. `word` gives the service's own last word about a job; beside
-    the pools `quotas` tell whether there is room for it."""
-    cluster = job.persistent_resource_id
-    if not cluster:
-        said = word(job) if word else ""
-        own = f"; the service says: {said}" if said else ""
-        if job.state == "JOB_STATE_PENDING" and job.start_time is None and kind_of_line(said) == "stock-out":
-            return lambda at: f"waits for machines{own}"
-        queued = job.state == "JOB_STATE_QUEUED"
-        if quotas and queued and (short := _read_quota_reason(vertex.at(job.region), quotas, job, now)):
-            return lambda at: short + own
-        return lambda at: wait_reason(job, None, "", (), at, said) + own
-    try:
-        here = vertex.at(job.region)
-        jobs = tuple(here.active_jobs(CUSTOM_JOB))
-        text = wait_reason(job, here.persistent_resource(cluster), cluster_name or cluster, jobs, now)
-    except CloudError as problem:
-        text = f"why is not known: {problem.message}"
-    return lambda at: text
-
-
-def _read_quota_reason(vertex: Vertex, quotas: Quotas, job: VertexJob, now: datetime) -> str:
-    """`vertex` is that of the job's region. Empty where nothing can be told."""
-    from slipway.jobs.waiting import draws, quota_reason
-    from slipway.quota.metrics import quota_id
-
-    limits = {}
-    try:
-        for metric, id_ in ((need.metric, quota_id(need.metric, quotas.ids)) for need in draws(job)):
-            with suppress(NotFound):
-                if id_ and (limit := quotas.info(id_).limit(vertex.region)) is not None:
-                    limits[metric] = limit
-        if not limits:
-            return ""
-        return quota_reason(job, limits, vertex.persistent_resources(), vertex.active_jobs(CUSTOM_JOB), now)
-    except CloudError as problem:
-        return f"{wait_reason(job, None, '', (), now)}; quota not checked: {problem.message}"
 
 
 def follower_of(

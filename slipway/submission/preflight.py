@@ -16,7 +16,15 @@ from slipway.cloud.vertex import Vertex
 from slipway.cluster import Reservation
 from slipway.context import Context
 from slipway.errors import ResourceError
-from slipway.jobs.earlier_jobs import EARLIER, Expected, earlier_filter, run_times, wait_times, with_wait_times
+from slipway.jobs.earlier_jobs import (
+    EARLIER,
+    Expected,
+    earlier_filter,
+    run_times,
+    succeeded_filter,
+    wait_times,
+    with_wait_times,
+)
 from slipway.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.kinds import CUSTOM_JOB
 from slipway.submission.candidates import Candidate, PreparedSubmission
@@ -72,6 +80,12 @@ class Preflight:
             wanted = earlier_filter(self._catalog.stack, template)
             listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
             self._earlier = threads.submit(lambda: tuple(islice(listed, EARLIER)))
+        self._succeeded: dict[str, Future[tuple[VertexJob, ...]]] = {}
+        if template:  # Read before anybody knows that a pool is full: a submission has three round trips.
+            wanted = succeeded_filter(self._catalog.stack)
+            self._succeeded = {
+                region: threads.submit(_newest, self._vertex.at(region), wanted, EARLIER) for region in self._jobs
+            }
         self._limits: LimitsReader | None = None
         self._others: Future[tuple[PersistentResource, ...]] | None = None
         if candidates and not candidates[0].offer.cluster:
@@ -120,9 +134,18 @@ class Preflight:
         expected = Expected(offer.capacity_type, candidate.demand, verdict.outcome, cluster)
         verdict = with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
         if offer.cluster:
+            if verdict.outcome is Outcome.FULL and cluster is not None:
+                verdict = self._with_usual_room(candidate, verdict, cluster)
             return JudgedCandidate(candidate, verdict)
         times = run_times(earlier, offer.capacity_type, candidate.demand, self._now)
         return JudgedCandidate(candidate, verdict, times=times)
+
+    def _with_usual_room(self, candidate: Candidate, verdict: Verdict, cluster: PersistentResource) -> Verdict:
+        from slipway.jobs.usual_end import usual_room, with_usual_room
+
+        active, succeeded = _or_none(self._jobs[candidate.region]), _or_none(self._succeeded[candidate.region])
+        room = usual_room(candidate.demand, cluster, active or (), succeeded or (), self._now)
+        return with_usual_room(verdict, room)
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog
@@ -206,6 +229,10 @@ def offline(
 
 def _active(vertex: Vertex, filter: str, most: int | None) -> tuple[VertexJob, ...]:
     return tuple(islice(vertex.active_jobs(CUSTOM_JOB, filter), most))
+
+
+def _newest(vertex: Vertex, filter: str, most: int) -> tuple[VertexJob, ...]:
+    return tuple(islice(vertex.jobs(CUSTOM_JOB, filter, page_size=most), most))
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -36,6 +36,16 @@ def pools_of(
         if not cluster.season.over(now)
         for pool in cluster.pools
     )
+
+
+def with_bounds(cluster: ClusterSpec, bounds: Mapping[tuple[str, str], tuple[int, int]]) -> ClusterSpec:
+    """Return the cluster with other bounds of those pools that are named, by cluster and pool."""
+
+    def changed(pool: PoolSpec) -> PoolSpec:
+        least, most = bounds.get((cluster.name, pool.name), (pool.min, pool.max))
+        return replace(pool, min=least, max=most)
+
+    return replace(cluster, pools=tuple(map(changed, cluster.pools)))
 
 
 def pools_over_time(

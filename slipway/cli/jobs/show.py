@@ -25,10 +25,10 @@ from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.description import describe
 from slipway.jobs.failure import Failure, read_failure
-from slipway.jobs.follower import read_why
 from slipway.jobs.log import JobEvents, last_word, read_events
 from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
+from slipway.jobs.wait_reader import read_why
 from slipway.jobs.waiting import state_word, waits
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
@@ -102,7 +102,7 @@ def _why(context: Context, job: VertexJob) -> str:
         return ""
     name, now, project = context.cluster_name(job.persistent_resource_id), context.now, context.catalog.project
     word, quotas = partial(last_word, context.brief.logging(project)), context.brief.quotas(project)
-    return read_why(context.vertex, job, name, now, word, quotas)(now)
+    return read_why(context.vertex, job, name, now, word, quotas, context.catalog.stack)(now)
 
 
 def _document(context: Context, picture: JobDetails) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.jobs import VertexJob, WorkerPool
-from slipway.jobs.follower import read_why
+from slipway.jobs.wait_reader import read_why
 from slipway.jobs.waiting import wait_reason
 from slipway.machines.spec import MachineSpec
 

@@ -1,0 +1,61 @@
+"""The cheapest bounds that hold a target of waits: against all there are, where those are few. # N16"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from slipway.generations.published_clusters import declared
+from slipway.history.model import MachinesUsed
+from slipway.machines.spec import MachineSpec
+from slipway.whatif.comparison import Replayer
+from slipway.whatif.model import PoolDelays
+from slipway.whatif.replay import replay
+from slipway.whatif.suggestion import suggest
+from tests.slipway.whatif.month import DAY, month
+from tests.slipway.whatif.past import CPU, catalog, cluster, history, job, offer, pool, replayed, told
+
+NOW = cluster("cpu", pool("workers", 3, 8))
+DELAYS = PoolDelays(start=20.0, scale_up=240.0, idle=900.0)
+
+
+def replayer(jobs: int = 150, seed: int = 1) -> Replayer:
+    happened = replay(month(jobs, CPU, seed=seed, most=4, days=5), replayed(NOW, DELAYS), 5 * DAY)
+    offers = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
+    return Replayer.of(history(told(happened, NOW), [NOW], days=5), catalog([NOW], offers))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("target", [60.0, 600.0, 7200.0])
+def test_no_bounds_are_cheaper_that_hold_the_target(seed: int, target: float) -> None:
+    here = replayer(seed=seed)
+    found = suggest(here, here.pools([declared(NOW)]), target)
+    assert found.outcome is not None and found.outcome.waits.p95 is not None and found.outcome.waits.p95 <= target
+    costs = []
+    for least, most in product(range(1, 9), range(1, 17)):
+        if least <= most:
+            other = here.outcome(here.pools([declared(cluster("cpu", pool("workers", least, most)))]))
+            if other.never_ran == 0 and other.waits.p95 is not None and other.waits.p95 <= target:
+                costs.append(other.cost.known)
+    assert not costs or float(found.outcome.cost.known) <= 1.02 * float(min(costs))
+
+
+def test_a_shorter_wait_costs_more() -> None:
+    here = replayer()
+    pools = here.pools([declared(NOW)])
+    costs = [one.cost.known for target in (60, 600, 7200) if (one := suggest(here, pools, target).outcome)]
+    assert costs == sorted(costs, reverse=True) and len(costs) == 3
+
+
+def test_what_no_machines_can_shorten_is_told() -> None:
+    found = suggest(replayer(), replayer().pools([declared(NOW)]), 5.0)
+    assert found.outcome is None and found.hinders == "cpu/workers" and found.shortest == DELAYS.start
+
+
+def test_pools_that_nobody_used_stay_as_they_are() -> None:
+    unused = cluster("gpu", pool("workers", 2, 4, MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)))
+    jobs = [job(f"j{n}", n * 5000, 10, 600, on=NOW, machines=(MachinesUsed(CPU, 1, "workers"),)) for n in range(20)]
+    here = Replayer.of(history(jobs, [NOW, unused], days=2), catalog([NOW, unused], {"t": [offer("pool", "cpu")]}))
+    found = suggest(here, here.pools([declared(NOW), declared(unused)]), 600.0)
+    assert dict(found.bounds) == {("cpu", "workers"): (1, 1)}
