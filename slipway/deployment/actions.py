@@ -1,20 +1,22 @@
-"""`decide`: what a deployment does about each cluster, given which ones are wanted and what lives. Pure."""
+"""`decide`: what a deployment does about each cluster, given which ones are wanted and what lives, and why. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from slipway.catalog import clusters
 from slipway.catalog.document import PublishedCatalog, as_published
+from slipway.catalog.forms import Removed
 from slipway.catalog.model import Catalog
-from slipway.cloud.clusters import PersistentResource
-from slipway.cluster import CurrentCluster
+from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.cluster import IN_PLACE, CurrentCluster
 from slipway.fingerprint import cluster_id, fingerprint_of, is_id_of
 from slipway.generations.action import Action, What, Why
 from slipway.generations.dormant import DormantCluster
-from slipway.generations.generations import goes_ahead, goes_first, is_ours, overdue, removed, why_keep
+from slipway.generations.generations import DELETABLE_STATES, is_ours
 from slipway.generations.published_clusters import declared
 from slipway.labels import NAME_LABEL
 from slipway.live import Live, Unknown
@@ -54,7 +56,7 @@ def decide(
         name = cluster.labels[NAME_LABEL]
         follows = next((one for one in current if one.spec.name == name), None)
         jobs = tuple(job for job in unended if job.persistent_resource_id == cluster.id)
-        why, first = why_keep(cluster, jobs, follows, catalog), goes_first(cluster, follows)
+        why, first = _why_keep(cluster, jobs, follows, catalog), _goes_first(cluster, follows)
         instead = (follows.id,) if follows is not None and not follows.import_ else ()
         rests = rest.get(name)
         goes = Action(name, cluster.id, What.DELETE_LAST, Why.IDLE, jobs, instead, living=cluster, dormant=rests)
@@ -65,13 +67,13 @@ def decide(
         elif first and why in (None, Why.UNPUBLISHED, Why.DAMAGED):
             yield replace(goes, what=What.DELETE_FIRST, why=Why.IN_PLACE)
         elif why:
-            gone = removed(cluster, named, catalog, now)
-            late = overdue(follows, rests, living, now, gone)
+            gone = _removed(cluster, named, catalog, now)
+            late = _overdue(follows, rests, living, now, gone)
             yield replace(goes, what=What.RETIRE, why=why, overdue=late, removed=gone)
             # One that was another's predecessor already has not the machines that are to be replaced.
             if first and cluster.id not in published.retiring:
                 yield replace(goes, what=What.REFUSE, why=why)
-        elif creates and goes_ahead(cluster, follows, catalog, ours, rests=rests is not None):
+        elif creates and _goes_ahead(cluster, follows, catalog, ours, rests=rests is not None):
             yield replace(goes, what=What.DELETE_FIRST)
         else:
             yield goes
@@ -146,3 +148,92 @@ def _why_asked(one: CurrentCluster, whole: Catalog | None) -> Why:
 def _why_resting(one: DormantCluster, whole: Catalog | None) -> Why:
     was = whole.clusters.get(one.spec.name) if whole else None
     return Why.SEASON if was and was.season == one.spec.season else Why.ASKED
+
+
+def _why_keep(
+    cluster: PersistentResource,
+    jobs: tuple[VertexJob, ...],
+    follows: CurrentCluster | None,
+    catalog: PublishedCatalog | Unknown | None,
+) -> Why | Unknown | None:
+    """The reason why it stays declared; None when it goes. `follows` is its successor, `jobs` have not ended."""
+    if jobs:
+        return Why.JOBS
+    if cluster.state == "STOPPING":
+        return None  # It is going already: importing it would race with its end.
+    if cluster.in_use:
+        return Why.IN_USE
+    if cluster.state not in DELETABLE_STATES:
+        return Why.BUSY_STATE
+    # One that is made by this `up` needs no rule: what it follows is deleted last (or see `_goes_ahead`), and not when a
+    # create failed.
+    if follows is not None and follows.import_ and follows.state not in RUNNING_STATES:
+        return Why.SUCCESSOR
+    if isinstance(catalog, Unknown):
+        return catalog
+    if catalog is not None and catalog.damage:
+        return Why.DAMAGED  # It may be offered to submitters: the catalog of this deployment ends that.
+    return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
+
+
+def _goes_first(cluster: PersistentResource, follows: CurrentCluster | None) -> bool:
+    """Tell whether its successor needs its machines, as there may be none for both. A failed one has none."""
+    replaces = follows is not None and not follows.import_ and follows.spec.replacement == IN_PLACE
+    return replaces and not cluster.failed
+
+
+def _goes_ahead(
+    cluster: PersistentResource,
+    follows: CurrentCluster | None,
+    catalog: PublishedCatalog | Unknown | None,
+    ours: Mapping[str, PersistentResource],
+    *,
+    rests: bool,
+) -> bool:
+    """Tell whether one that goes need not wait for what this deployment makes, which may take days: nobody is sent to
+    it any more, or it `rests` from now on. One that may still be needed, as its successor is not there or not offered
+    yet, waits. `ours` are the living ones by id. A failed one holds nothing."""
+    if cluster.failed or not isinstance(catalog, PublishedCatalog) or catalog.damage:
+        return False
+    name = cluster.labels[NAME_LABEL]
+    if catalog.offers(cluster.id):
+        return catalog.whole is not None and rests
+    offered = ours.get(catalog.clusters.get(name, ""))
+    return follows is None or follows.import_ or (offered is not None and offered.state in RUNNING_STATES)
+
+
+def _overdue(
+    follows: CurrentCluster | None,
+    rests: DormantCluster | None,
+    clusters: Mapping[str, PersistentResource],
+    now: datetime | None,
+    gone: Removed | None = None,
+) -> bool:
+    """Count from its successor's creation, or from when it was not asked for any more; `gone` is of an entry that the
+    stack file does not have."""
+    if follows is not None:
+        within, since = follows.spec.retire_within, clusters[follows.id].create_time if follows.id in clusters else None
+    elif rests is not None:
+        within, since = rests.spec.retire_within, rests.since
+    else:
+        within, since = (timedelta(seconds=gone.retire_within), gone.since) if gone else (None, None)
+    return now is not None and since is not None and within is not None and now - since > within
+
+
+def _removed(
+    cluster: PersistentResource,
+    named: Collection[str],
+    catalog: PublishedCatalog | Unknown | None,
+    now: datetime | None,
+) -> Removed | None:
+    """The time by which it should be gone where no entry says so any more: as the catalog remembers it, or from now on
+    by the limit of the entry that was deployed last. None for one that is `named` by an entry, and where there is no
+    limit."""
+    name = cluster.labels[NAME_LABEL]
+    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+    if whole is None or name in named:
+        return None
+    if known := (whole.removed or {}).get(cluster.id):
+        return known
+    last = whole.clusters.get(name) or whole.dormant.get(name)
+    return Removed(last.retire_within, now) if last and last.retire_within and now else None

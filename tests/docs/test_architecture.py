@@ -137,3 +137,8 @@ def test_every_word_is_used() -> None:
 
 def test_the_readme_points_to_the_map() -> None:
     assert "](architecture.md)" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
+
+
+def test_a_decision_is_followed_through_eight_files_at_most() -> None:
+    steps = re.findall(r"^\d+\. `([^`:]+)", section("A decision, from the stack file to the comment"), re.MULTILINE)
+    assert 0 < len(steps) == len(set(steps)) <= 8
