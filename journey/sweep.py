@@ -50,7 +50,7 @@ class Sweep:
     def empty_buckets(self) -> None:
         """Delete every object, noncurrent versions too, so that the buckets themselves can go."""
         for bucket in self._ours.buckets:
-            base = f"{self._connection.endpoints.storage}b/{quote(bucket, safe='')}/o"
+            base = f"{self._connection.endpoints.of('storage')}b/{quote(bucket, safe='')}/o"
             call = Call(f"empty gs://{bucket}", "storage.objects.delete", f"gs://{bucket}")
             try:
                 items = list(self._connection.session.pages(base, call, "items", {"versions": "true"}))
@@ -78,12 +78,12 @@ class Sweep:
         for bucket in self._ours.buckets:
             at = Location(bucket)
             self._gone(
-                f"{self._connection.endpoints.storage}b/{quote(bucket, safe='')}",
+                f"{self._connection.endpoints.of('storage')}b/{quote(bucket, safe='')}",
                 Call(f"delete {at}", "storage.buckets.delete", str(at)),
             )
         account = f"projects/{self._ours.project}/serviceAccounts/{self._ours.trainer}"
         call = Call(f"delete {self._ours.trainer}", "iam.serviceAccounts.delete", self._ours.trainer)
-        self._gone(f"{self._connection.endpoints.iam}{account}", call)
+        self._gone(f"{self._connection.endpoints.of('iam')}{account}", call)
 
     def _jobs(self) -> list[VertexJob]:
         return list(self._vertex.jobs_of_every_kind(f'labels.{STACK_LABEL}="{self._ours.stack}"'))

@@ -38,7 +38,7 @@ def _waits(service: Service, first: Said, second: Said) -> Finding:
 def job_account(service: Service) -> Finding:
     """A job with a service account is sent to the shared cluster, which has no custom ones."""
     email = f"{ACCOUNT}@{service.project}.iam.gserviceaccount.com"
-    url = f"{service.connection.endpoints.iam}projects/{service.project}/serviceAccounts"
+    url = f"{service.connection.endpoints.of('iam')}projects/{service.project}/serviceAccounts"
     made = service.post("make a service account", url, {"accountId": ACCOUNT})
     if not made.ok and made.status != 409:
         return unknown("no service account could be made for it", str(made))
@@ -65,7 +65,7 @@ def job_account(service: Service) -> Finding:
 def delete_account(service: Service) -> None:
     """The account that a probe made, if it is there."""
     email = f"{ACCOUNT}@{service.project}.iam.gserviceaccount.com"
-    url = f"{service.connection.endpoints.iam}projects/{service.project}/serviceAccounts/{email}"
+    url = f"{service.connection.endpoints.of('iam')}projects/{service.project}/serviceAccounts/{email}"
     try:
         service.connection.session.delete(url, Call(f"delete {email}", "iam.serviceAccounts.delete", email))
     except NotFound:

@@ -108,7 +108,7 @@ def _count(service: Service, kind: str) -> int:
 
 def _infos(service: Service) -> list[QuotaInfo]:
     call = Call(f"read the quotas of {service.project}", "cloudquotas.quotas.get", f"project {service.project}")
-    everywhere = f"{service.connection.endpoints.quotas}projects/{service.project}/locations/global"
+    everywhere = f"{service.connection.endpoints.of('quotas')}projects/{service.project}/locations/global"
     url = f"{everywhere}/services/{SERVICE}/quotaInfos"
     found = service.connection.session.pages(url, call, "quotaInfos", {"pageSize": 500})
     return [QuotaInfo.read(body) for body in found]

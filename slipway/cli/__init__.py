@@ -62,6 +62,8 @@ class Verbs(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
+        if self.invoke_without_command:  # Flags before the verb are the verb's, unless it has some.
+            ctx.default_map = dict.fromkeys(self._files(), ctx.params)
         try:
             return super().invoke(ctx)
         except click.UsageError as error:

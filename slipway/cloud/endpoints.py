@@ -65,47 +65,28 @@ class Endpoints:
             overrides=overrides,
         )
 
-    def _base(self, service: str, host: str = "") -> str:
+    def of(self, service: str, host: str = "") -> str:
+        """Return the base URL of an API by its name in `OVERRIDES`; of Vertex AI and of Monitoring others do."""
         domain = f"{'mtls.' if self.mtls else ''}{self.universe}"
         return self.overrides.get(service) or f"https://{(host or _HOSTS[service]).format(domain)}"
 
     def vertex(self, region: str) -> str:
         """Vertex AI of `region`; the API is regional, so is its host."""
-        return self._base("vertex", f"{region}-aiplatform.{{}}/v1/")
-
-    @property
-    def storage(self) -> str:
-        return self._base("storage")
+        return self.of("vertex", f"{region}-aiplatform.{{}}/v1/")
 
     @property
     def storage_upload(self) -> str:
         """Uploads go to the same host under `/upload`."""
-        scheme, _, rest = self.storage.partition("://")
+        scheme, _, rest = self.of("storage").partition("://")
         host, _, path = rest.partition("/")
         prefix, found, version = path.rpartition("storage/")
         return f"{scheme}://{host}/{prefix}upload/storage/{version}" if found else f"{scheme}://{host}/upload/{path}"
 
     @property
-    def quotas(self) -> str:
-        return self._base("quotas")
-
-    @property
-    def logging(self) -> str:
-        return self._base("logging")
-
-    @property
     def monitoring(self) -> str:
         """The provider's own override is written without the version."""
-        base = self._base("monitoring")
+        base = self.of("monitoring")
         return base if base.endswith("v3/") else base + "v3/"
-
-    @property
-    def iam(self) -> str:
-        return self._base("iam")
-
-    @property
-    def projects(self) -> str:
-        return self._base("projects")
 
 
 def _is_base_url(text: str) -> bool:

@@ -45,7 +45,7 @@ class LogEntry:
 class Logging:
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session, self._project = session, project
-        self._url = f"{endpoints.logging}entries:list"
+        self._url = f"{endpoints.of('logging')}entries:list"
 
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
         """Oldest first unless asked otherwise; read page by page while iterated: each costs one of the project's 60 log

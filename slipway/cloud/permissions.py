@@ -39,9 +39,9 @@ class Permissions:
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session = session
         self._bases = {
-            "project": f"{endpoints.projects}projects/",
-            "account": f"{endpoints.iam}projects/{project}/serviceAccounts/",
-            "bucket": f"{endpoints.storage}b/",
+            "project": f"{endpoints.of('projects')}projects/",
+            "account": f"{endpoints.of('iam')}projects/{project}/serviceAccounts/",
+            "bucket": f"{endpoints.of('storage')}b/",
         }
 
     def held(self, what: Holder, name: str, wanted: Iterable[str]) -> frozenset[str]:

@@ -91,7 +91,7 @@ class Quotas:
         self, session: Session, endpoints: Endpoints, project: str, ids: Mapping[str, str] | None = None
     ) -> None:
         self._session, self._project, self.ids = session, project, ids
-        everywhere = f"{endpoints.quotas}projects/{project}/locations/global"
+        everywhere = f"{endpoints.of('quotas')}projects/{project}/locations/global"
         self._parent = f"{everywhere}/services/{SERVICE}/quotaInfos"
         self._preferences = f"{everywhere}/quotaPreferences"
 

@@ -69,7 +69,7 @@ class StoredObject:
 class Storage:
     def __init__(self, session: Session, endpoints: Endpoints) -> None:
         self._session = session
-        self._base = f"{endpoints.storage}b"
+        self._base = f"{endpoints.of('storage')}b"
         self._upload = f"{endpoints.storage_upload}b"
 
     def _object(self, at: Location) -> str:

@@ -165,8 +165,8 @@ def _why_keep(
         return Why.IN_USE
     if cluster.state not in DELETABLE_STATES:
         return Why.BUSY_STATE
-    # One that is made by this `up` needs no rule: what it follows is deleted last (or see `_goes_ahead`), and not when a
-    # create failed.
+    # One that is made by this `up` needs no rule: what it follows is deleted last (or see `_goes_ahead`), and not when
+    # a create failed.
     if follows is not None and follows.import_ and follows.state not in RUNNING_STATES:
         return Why.SUCCESSOR
     if isinstance(catalog, Unknown):

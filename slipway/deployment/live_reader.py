@@ -187,7 +187,7 @@ class Reader:
         """The display name by the address; empty when it is not there."""
         project = self.wanted.project
         call = Call(f"look at service account {address}", "iam.serviceAccounts.get", f"project {project}")
-        url = f"{self.connection.endpoints.iam}projects/{project}/serviceAccounts/{address}"
+        url = f"{self.connection.endpoints.of('iam')}projects/{project}/serviceAccounts/{address}"
 
         def existing() -> Mapping[str, str]:
             return {address: str(self.connection.session.get(url, call).get("displayName", ""))}

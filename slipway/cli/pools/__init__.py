@@ -45,8 +45,6 @@ def _lists(
 @click.pass_context
 def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if ctx.invoked_subcommand is not None:
-        # Flags before the verb are the verb's, unless it has some.
-        ctx.default_map = {ctx.invoked_subcommand: ctx.params}
         return
     context = Context(catalog)
     clusters, active, recent = context.looked_up(_lists, screen.note)

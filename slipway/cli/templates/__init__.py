@@ -18,8 +18,6 @@ from slipway.context import Context
 @click.pass_context
 def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if ctx.invoked_subcommand is not None:
-        # Flags before the verb are the verb's, unless it has some.
-        ctx.default_map = {ctx.invoked_subcommand: ctx.params}
         return
     context = Context(catalog, in_season=True)
     found = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from slipway.errors import ConfigError
 from slipway.formatting import quoted, seconds, short
 from slipway.submission.candidates import SubmissionRequest
 from slipway.submission.parameters import assignments, invalid_wait, waits
 from slipway.submission.request import RequestOverrides
-
-if TYPE_CHECKING:
-    pass
-
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
@@ -118,6 +112,3 @@ def _run_name(flag: str, value: str | None) -> str:
             fix=f"{flag} baseline-2, for example",
         )
     return value
-
-
-Command = Callable[..., Any]

@@ -12,7 +12,8 @@ from slipway.review.touched import said
 _DAY = 86400
 _COLD: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """Days for which an object is paid at least, by the storage class that it has."""
-_USUAL = "STANDARD"
+_USUAL, _ENFORCED = "STANDARD", "enforced"
+_VERSIONS = "versioning-changed"
 Telling = tuple[str, str, Grade | None]
 """Kind, what the bucket does from now on, and the grade where it is not the usual one."""
 Rule = Callable[[Any, Any], Iterator[Telling]]
@@ -107,30 +108,6 @@ def _if(is_so: object, words: str) -> Iterator[Telling]:
         yield "retention-changed", words, None
 
 
-def _versioning(before: Any, after: Any) -> Iterator[Telling]:
-    old, new = (bool(_mapping(one).get("enabled")) for one in (before, after))
-    if new and not old:
-        words = "keeps and bills earlier versions of what jobs overwrite or delete"
-        yield "versioning-changed", words, Grade.WARNING
-    elif old and not new:
-        yield "versioning-changed", "keeps no earlier versions of what is overwritten or deleted", None
-
-
-def _prevention(before: Any, after: Any) -> Iterator[Telling]:
-    if after == "enforced":
-        yield "bucket-changed", "can't be opened to the public any more", Grade.NOTE
-    elif before == "enforced":
-        yield "public-prevention-off", "may be opened to the public: one wrong grant shows it to the internet", None
-
-
-def _uniform(before: Any, after: Any) -> Iterator[Telling]:
-    if after and not before:
-        yield "bucket-changed", "shuts out whoever may read single objects alone: their own lists count no more", None
-    elif before and not after:
-        words = "lets single objects be opened to anybody, past who may read the bucket"
-        yield "bucket-changed", words, Grade.BLOCKING
-
-
 def _encryption(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_mapping(one).get("defaultKmsKeyName") for one in (before, after))
     if new and old != new:
@@ -157,11 +134,6 @@ def _costs(storage_class: Any) -> str:
     return f": each read costs extra, and {days} days are paid at least" if days else ""
 
 
-def _forced(before: Any, after: Any) -> Iterator[Telling]:
-    if not after:  # The other way is what `fates.unguarded` tells.
-        yield "bucket-changed", "can't be deleted any more while anything is in it", Grade.NOTE
-
-
 def _policy(before: Any, after: Any) -> Iterator[Telling]:
     if before == "PREVENT" or after == "PREVENT":
         return  # `fates.unguarded` tells of it.
@@ -171,25 +143,28 @@ def _policy(before: Any, after: Any) -> Iterator[Telling]:
     yield "bucket-changed", words, Grade.NOTE
 
 
-def _switch(on: str, off: str, grade: Grade = Grade.NOTE, off_grade: Grade = Grade.NOTE) -> Rule:
+def _switch(on: Telling | None, off: Telling) -> Rule:
+    """Tell of what is switched on or off; of None somebody else does."""
+
     def told(before: Any, after: Any) -> Iterator[Telling]:
-        if _on(before) != _on(after):
-            yield "bucket-changed", on if _on(after) else off, grade if _on(after) else off_grade
+        if _on(before) != _on(after) and (telling := on if _on(after) else off):
+            yield telling
 
     return told
+
+
+def _changed(words: str, grade: Grade | None = Grade.NOTE) -> Telling:
+    return "bucket-changed", words, grade
 
 
 def _on(value: Any) -> bool:
     if isinstance(value, Mapping) and {"enabled", "mode"} & value.keys():
         return value.get("enabled") is True or value.get("mode") == "Enabled"
-    return bool(value)
+    return value == _ENFORCED if isinstance(value, str) else bool(value)
 
 
 def _plain(words: str, grade: Grade = Grade.NOTE) -> Rule:
-    def told(before: Any, after: Any) -> Iterator[Telling]:
-        yield "bucket-changed", words.format(said(before), said(after)), grade
-
-    return told
+    return lambda before, after: iter([_changed(words.format(said(before), said(after)), grade)])
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -208,47 +183,58 @@ FIELDS: Mapping[str, Rule] = {
     "lifecycleRules": _lifecycle,
     "retentionPolicy": _retention,
     "softDeletePolicy": _soft_delete,
-    "versioning": _versioning,
-    "publicAccessPrevention": _prevention,
-    "uniformBucketLevelAccess": _uniform,
+    "versioning": _switch(
+        (_VERSIONS, "keeps and bills earlier versions of what jobs overwrite or delete", Grade.WARNING),
+        (_VERSIONS, "keeps no earlier versions of what is overwritten or deleted", None),
+    ),
+    "publicAccessPrevention": _switch(
+        _changed("can't be opened to the public any more"),
+        ("public-prevention-off", "may be opened to the public: one wrong grant shows it to the internet", None),
+    ),
+    "uniformBucketLevelAccess": _switch(
+        _changed("shuts out whoever may read single objects alone: their own lists count no more", None),
+        _changed("lets single objects be opened to anybody, past who may read the bucket", Grade.BLOCKING),
+    ),
     "encryption": _encryption,
 }
 """Those that keep or open what is in it: doctor compares them even where the program leaves them to the cloud."""
 RULES: Mapping[str, Rule] = {
     **FIELDS,
     "autoclass": _switch(
-        "moves objects that nobody reads to cheaper classes by itself, for a fee",
-        "moves objects to cheaper classes by itself no more",
+        _changed("moves objects that nobody reads to cheaper classes by itself, for a fee"),
+        _changed("moves objects to cheaper classes by itself no more"),
     ),
     "cors": _plain("lets pages of other sites read it, as its list of them says"),
     "customPlacementConfig": _plain("lies in other regions", Grade.WARNING),
     "defaultEventBasedHold": _switch(
-        "lets nobody overwrite or delete a new object until its hold is released: jobs that do fail",
-        "puts no hold on new objects, which may be deleted at once",
-        Grade.BLOCKING,
-        Grade.BLOCKING,
+        _changed(
+            "lets nobody overwrite or delete a new object until its hold is released: jobs that do fail", Grade.BLOCKING
+        ),
+        _changed("puts no hold on new objects, which may be deleted at once", Grade.BLOCKING),
     ),
     "deletionPolicy": _policy,
-    "enableObjectRetention": _switch("lets single objects be kept from deletion", "keeps none from deletion"),
-    "forceDestroy": _forced,
+    "enableObjectRetention": _switch(
+        _changed("lets single objects be kept from deletion"), _changed("keeps none from deletion")
+    ),
+    # The other way is what `fates.unguarded` tells.
+    "forceDestroy": _switch(None, _changed("can't be deleted any more while anything is in it")),
     "hierarchicalNamespace": _plain("has folders of another kind", Grade.WARNING),
     "ipFilter": _switch(
-        "answers listed addresses alone: jobs and people elsewhere are refused",
-        "answers requests from any address",
-        Grade.BLOCKING,
-        Grade.BLOCKING,
+        _changed("answers listed addresses alone: jobs and people elsewhere are refused", Grade.BLOCKING),
+        _changed("answers requests from any address", Grade.BLOCKING),
     ),
     "labels": _plain("has other labels, which bills and searches go by"),
     "location": _plain(
         "lies in {1}, until now in {0}: jobs elsewhere read more slowly, and pay for it", Grade.BLOCKING
     ),
-    "logging": _switch("has its reads logged in another bucket", "has no log of who reads it", off_grade=Grade.WARNING),
+    "logging": _switch(
+        _changed("has its reads logged in another bucket"), _changed("has no log of who reads it", Grade.WARNING)
+    ),
     "name": _plain("is called {1}, until now {0}", Grade.BLOCKING),
     "project": _plain("belongs to project {1}, until now {0}: that one pays", Grade.BLOCKING),
     "requesterPays": _switch(
-        "bills whoever reads it: jobs and people that name no project are refused",
-        "bills its owner for reads",
-        Grade.BLOCKING,
+        _changed("bills whoever reads it: jobs and people that name no project are refused", Grade.BLOCKING),
+        _changed("bills its owner for reads"),
     ),
     "rpo": _plain("copies objects to its second region by {1}, until now {0}"),
     "storageClass": _storage_class,

@@ -10,17 +10,17 @@ from slipway.errors import ConfigError
 def test_googles_hosts_are_the_default() -> None:
     hosts = Endpoints.from_environment({})
     assert hosts.vertex("us-central1") == "https://us-central1-aiplatform.googleapis.com/v1/"
-    assert hosts.storage == "https://storage.googleapis.com/storage/v1/"
+    assert hosts.of("storage") == "https://storage.googleapis.com/storage/v1/"
     assert hosts.storage_upload == "https://storage.googleapis.com/upload/storage/v1/"
-    assert hosts.quotas == "https://cloudquotas.googleapis.com/v1/"
-    assert hosts.logging == "https://logging.googleapis.com/v2/"
+    assert hosts.of("quotas") == "https://cloudquotas.googleapis.com/v1/"
+    assert hosts.of("logging") == "https://logging.googleapis.com/v2/"
 
 
 def test_a_universe_and_a_certificate_change_the_hosts() -> None:
     hosts = Endpoints.from_environment({"GOOGLE_CLOUD_UNIVERSE_DOMAIN": "acme.cloud"})
     assert hosts.vertex("u-1") == "https://u-1-aiplatform.acme.cloud/v1/"
     hosts = Endpoints.from_environment({"GOOGLE_API_USE_CLIENT_CERTIFICATE": "true"})
-    assert hosts.storage == "https://storage.mtls.googleapis.com/storage/v1/"
+    assert hosts.of("storage") == "https://storage.mtls.googleapis.com/storage/v1/"
 
 
 def test_the_providers_overrides_win_whatever_the_region() -> None:
@@ -30,16 +30,16 @@ def test_the_providers_overrides_win_whatever_the_region() -> None:
     }
     hosts = Endpoints.from_environment(environ)
     assert hosts.vertex("anywhere") == "http://127.0.0.1:8470/v1beta1/"
-    assert hosts.storage == "http://127.0.0.1:8470/storage/v1/"
+    assert hosts.of("storage") == "http://127.0.0.1:8470/storage/v1/"
     assert hosts.storage_upload == "http://127.0.0.1:8470/upload/storage/v1/"
 
 
 def test_the_provider_reads_another_name_for_iam_than_before_and_so_do_we() -> None:
     old, new = "http://127.0.0.1:1/v1/", "http://127.0.0.1:2/v1/"
     earlier = {"GOOGLE_IAM_CUSTOM_ENDPOINT": old}
-    assert Endpoints.from_environment(earlier).iam == old
-    assert Endpoints.from_environment({"GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": new}).iam == new
-    assert Endpoints.from_environment({**earlier, "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": new}).iam == new
+    assert Endpoints.from_environment(earlier).of("iam") == old
+    assert Endpoints.from_environment({"GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": new}).of("iam") == new
+    assert Endpoints.from_environment({**earlier, "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": new}).of("iam") == new
 
 
 def test_an_override_that_is_no_url_is_refused_by_name() -> None:
@@ -78,4 +78,4 @@ def test_a_url_that_leads_nowhere_is_refused_by_name(url: str) -> None:
     "url", ["http://127.0.0.1:8470/v1/", "https://[::1]:8443/v1/", "https://private.acme.cloud./v1"]
 )
 def test_a_url_that_leads_somewhere_is_taken(url: str) -> None:
-    assert Endpoints.from_environment({"GOOGLE_STORAGE_CUSTOM_ENDPOINT": url}).storage.startswith(url)
+    assert Endpoints.from_environment({"GOOGLE_STORAGE_CUSTOM_ENDPOINT": url}).of("storage").startswith(url)
