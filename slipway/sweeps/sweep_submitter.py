@@ -18,6 +18,7 @@ from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
 from slipway.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.live import Unknown
+from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
 from slipway.submission.preflight import Preflight, offline
@@ -110,6 +111,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
 
         gone = GoneRuns(context, anywhere, threads, show.missing)
         started = gone.ask_first(plan.count)
+        budget = BudgetCheck.begin(context, threads)
         preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
         listed, file = listing.result(), journal_of_sweep(context, plan.id)
         if not listed and not was_begun(file) and (other := found_as()):
@@ -137,6 +139,8 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 return next(one for one in prepared(run).candidates if one.offer is offer)
 
             _check(plan, {run: candidate(run) for run in runs}, catalog)
+            if budget and left.send:
+                budget.check(candidate(left.send[0]).body.get("labels", {}), show.note)
             forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
             show.chosen(plan, choices, left, journal.commit, forecast)
             progress = SendingProgress(total=left.done + len(runs), before=left.done)
