@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from .stack import Stack
+from .test_sweep import points
 
 
 @pytest.fixture
@@ -37,5 +38,5 @@ def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) 
     sent = len(limited.jobs())
     refused = limited.run("submit", "hello")
     assert refused.code == 5 and "nothing was sent" in refused.err and len(limited.jobs()) == sent
-    sweep = limited.run("submit", "hello", "--sweep", "message=a,b")
+    sweep = limited.run("submit", "hello", "--sweep", points(limited, 2))
     assert sweep.code == 5 and len(limited.jobs()) == sent
