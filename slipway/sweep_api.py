@@ -78,7 +78,7 @@ def sweep(
     asked = SubmissionRequest(template, shared, capacity, kind)
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
-    plan = plan_sweep(context.catalog, asked, given, context.user, name, shared="an argument")
+    plan = plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team)
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:

@@ -96,7 +96,7 @@ def _planned(
     asked = typed.request()
     if typed.code is not None:
         asked = with_code(context, asked, Path(typed.code), tell=screen.note, upload=upload)
-    return plan_sweep(context.catalog, asked, points, context.user, name)
+    return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team)
 
 
 class SweepTerminal:
