@@ -110,7 +110,7 @@ class PolicyEntry(Entry):
     advisory: PolicyRulesEntry = PolicyRulesEntry()
     grades: Annotated[dict[Annotated[str, bounds.KIND], Annotated[str, bounds.GRADE]], bounds.GRADES] = Field(
         default={},
-        description="Grades of a review's consequences in place of the usual ones (docs/review.md), by kind.",
+        description="Grades of a review's consequences in place of the usual ones (docs/findings.md), by kind.",
         examples=["{submitter-gone: warning}"],
     )
 
