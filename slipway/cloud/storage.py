@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -17,6 +18,9 @@ from slipway.cloud.session import Session
 from slipway.errors import ConfigError
 from slipway.formatting import quoted
 from slipway.labels import unfit
+
+_UNPACKED = {"Accept-Encoding": "identity"}
+"""The service unpacks what is stored compressed."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,18 @@ class Storage:
         call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
         params = {"alt": "media", **({"generation": generation} if generation else {})}
         return self._session.download(self._object(at), call, params).data
+
+    def beginning(self, at: Location, most: int) -> bytes:
+        """The first `most` bytes of an object, or all of a shorter one. Raises NotFound, and NoAnswer when they break
+        off."""
+        call = Call(f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
+        found = bytearray()
+        with closing(self._session.stream(self._object(at), call, {"alt": "media"}, _UNPACKED)) as parts:
+            for part in parts:
+                found += part
+                if len(found) >= most:
+                    break
+        return bytes(found[:most])
 
     def objects(self, under: Location, *, versions: bool = False) -> Iterator[StoredObject]:
         """List those whose names begin with that of `under`, in the order of their names; read page by page. With
