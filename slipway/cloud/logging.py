@@ -14,8 +14,7 @@ from slipway.cloud.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A line of a log. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart, `job` is the number of
-    the job that it is of."""
+    """A line of a log. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart."""
 
     timestamp: datetime | None
     stamp: str
@@ -25,11 +24,10 @@ class LogEntry:
     text: str
     insert_id: str
     labels: Mapping[str, str]
-    job: str = ""
 
     @classmethod
     def read(cls, body: Json) -> LogEntry:
-        payload, of = body.get("jsonPayload", {}), body.get("resource", {}).get("labels", {})
+        payload = body.get("jsonPayload", {})
         log = body.get("logName", "").rsplit("/", 1)[-1]
         text = body.get("textPayload") or payload.get("message") or payload.get("msg") or ""
         return cls(
@@ -37,11 +35,10 @@ class LogEntry:
             stamp=body.get("timestamp", ""),
             severity=body.get("severity", "DEFAULT"),
             log=log,
-            task=of.get("task_name") or log,
+            task=body.get("resource", {}).get("labels", {}).get("task_name") or log,
             text=str(text),
             insert_id=body.get("insertId", ""),
             labels=dict(body.get("labels", {})),
-            job=str(of.get("job_id", "")),
         )
 
 

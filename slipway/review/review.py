@@ -16,7 +16,6 @@ from slipway.findings.grades import GRADES, regraded
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import join, short
 from slipway.labels import Revision
-from slipway.review.budget import budgets
 from slipway.review.change import Change, added
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters
@@ -56,7 +55,6 @@ COMPARISONS: tuple[Comparison, ...] = (
     unsaid_clusters,
     unfinished,
     costs,
-    budgets,
     templates,
     people,
     trainers,

@@ -25,7 +25,6 @@ from slipway.labels import (
     MARK,
     ROLES_LABEL,
     SWEEP_LABEL,
-    TEAM_LABEL,
     USER_LABEL,
     VARIABLE,
     escaped,
@@ -190,7 +189,6 @@ def fill(
     *,
     request_id: str,
     user: str,
-    team: str = "",
     overrides: RequestOverrides | None = None,
 ) -> dict[str, Any]:
     """Make the job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
@@ -220,7 +218,6 @@ def fill(
     labels = {
         **body.get("labels", {}),
         USER_LABEL: label_value(user),
-        TEAM_LABEL: team,
         ROLES_LABEL: roles_value(offer.roles or template.roles),
         SWEEP_LABEL: overrides.sweep,
         **overrides.labels,

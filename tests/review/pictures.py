@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,13 +14,13 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from slipway.review.rendering.comment import comment
+from tests import chromium
 from tests.docs import goldens
 from tests.review.case import Case
 from tests.review.outside.cases import CASES
 from tests.review.play import play
 
 DOCS = Path(__file__).parents[2] / "docs"
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _STYLE = """
 body { margin: 16px; font: 14px/1.5 -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; color: #1f2328; width: 860px }
 h3 { font-size: 17px; margin: 0 0 12px } ul { padding-left: 20px; margin: 12px 0 } li { margin: 4px 0 }
@@ -39,21 +39,18 @@ def html_of(markdown: str) -> str:
     return f"<!doctype html><html><head>{head}<style>{_STYLE}</style></head><body>{body}</body></html>"
 
 
-def browser() -> str | None:
-    return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
-
-
 def draw(page: str, picture: Path, height: int = 420) -> None:
     """Raises FileNotFoundError where there is no browser, CalledProcessError where it fails."""
-    found = browser()
-    if found is None:
-        raise FileNotFoundError(f"no browser is installed: one of {', '.join(_BROWSERS)}")
+    found = chromium.find()
+    if isinstance(found, str):
+        raise FileNotFoundError(found)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.html"
         file.write_text(page, encoding="utf-8")
-        command = [found, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        command = [str(found.program), *chromium.FLAGS, "--hide-scrollbars"]
         command += [f"--user-data-dir={folder}/profile", f"--window-size=900,{height}", f"--screenshot={picture}"]
-        subprocess.run([*command, file.as_uri()], check=True, capture_output=True, timeout=120)
+        environ = {**os.environ, **found.environ}
+        subprocess.run([*command, file.as_uri()], env=environ, check=True, capture_output=True, timeout=120)
 
 
 def main(folder: Path) -> None:

@@ -9,8 +9,9 @@ from slipway.findings.finding import Subject
 from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import comment
 from slipway.review.review import Review
+from tests import chromium
 from tests.docs import goldens
-from tests.review.pictures import browser, draw, html_of
+from tests.review.pictures import draw, html_of
 
 ALLOWED = {
     *("html", "head", "meta", "style", "body", "h3", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "p"),
@@ -41,8 +42,9 @@ def test_hostile_names_are_shown_and_do_nothing() -> None:
     assert found.attributes <= {"charset", "http-equiv", "content", "class"}
 
 
-@pytest.mark.skipif(browser() is None, reason="no browser is installed to draw the page with")
 def test_a_comment_is_drawn(tmp_path: Path) -> None:
+    if isinstance(found := chromium.find(), str):
+        pytest.skip(found)
     picture = tmp_path / "comment.png"
     draw(html_of(goldens.rolls()), picture)
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -17,7 +17,6 @@ from slipway.cli import Verbs
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dates_document
 from slipway.cli.terminal.options import catalog_and_output
-from slipway.cli.terminal.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.clock import right_time
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
@@ -25,6 +24,7 @@ from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.formatting import join
 from slipway.generations.published_clusters import declared
+from slipway.jobs.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.kinds import CUSTOM_JOB
 from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text
 

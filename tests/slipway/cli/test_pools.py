@@ -9,8 +9,8 @@ from decimal import Decimal
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.model import Catalog
-from slipway.cli.terminal.pool_rows import RECENT, rows, upcoming
 from slipway.cloud.jobs import VertexJob
+from slipway.jobs.pool_rows import RECENT, rows, upcoming
 from slipway.season import Season
 from tests.slipway.quota.region import cluster, cpu, h100, job
 

@@ -32,7 +32,6 @@ from slipway.cli.terminal.documents import (
     dates_document,
     template_document,
 )
-from slipway.cli.terminal.pool_rows import rows
 from slipway.cli.terminal.submission import document as submission
 from slipway.cli.terminal.sweep_outcome import document as sweep
 from slipway.cli.terminal.sweep_outcome import forecast_document
@@ -55,6 +54,7 @@ from slipway.jobs.earlier_jobs import Times
 from slipway.jobs.failure import Failure
 from slipway.jobs.log import JobEvent, JobEvents
 from slipway.jobs.outputs import LeftOut, OutputFile
+from slipway.jobs.pool_rows import rows
 from slipway.jobs.utilization import Row, Utilization
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB

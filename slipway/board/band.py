@@ -1,0 +1,131 @@
+"""Bands: the machines of each pool over time, all of its generations together, and of jobs beside the pools. Pure.
+
+A band is what the page draws a job on. Its name is `h100/workers`, or the capacity type of jobs beside the pools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+
+from slipway.history.model import History, PastJob
+from slipway.history.timeline import PoolSpan, PoolTimeline
+from slipway.machines.spec import MachineSpec
+from slipway.prices import UNKNOWN, Price
+
+from .lanes import Lanes, Stay, arrange
+
+
+@dataclass(frozen=True)
+class Span:
+    """Machines that were live, None where nobody recorded it, and the most that there could be."""
+
+    begin: datetime
+    end: datetime
+    live: int | None
+    max: int | None
+
+
+@dataclass(frozen=True)
+class Band:
+    """`clusters`: ids of its generations, each with when it came. `machine` and `per_hour` (of one machine) are the
+    newest generation's; None and unknown beside the pools, where machines differ."""
+
+    name: str
+    region: str = ""
+    machine: MachineSpec | None = None
+    per_hour: Price = UNKNOWN
+    spans: tuple[Span, ...] = ()
+    clusters: Mapping[str, datetime] = field(default_factory=dict)
+
+    @property
+    def pooled(self) -> bool:
+        return bool(self.clusters)
+
+    @property
+    def max(self) -> int:
+        return max((span.max or span.live or 0 for span in self.spans), default=0)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job is drawn: the band, by its place in their order, and the lanes there; none before it started."""
+
+    band: int
+    count: int
+    lanes: Lanes = ()
+
+
+def bands(timelines: Iterable[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
+    """Return those of pools in the order of their clusters, then those beside them."""
+    found: dict[str, list[PoolTimeline]] = {}
+    for one in timelines:
+        found.setdefault(f"{one.cluster}/{one.key.pool}", []).append(one)
+    pools = [_of_pool(name, generations) for name, generations in found.items()]
+    beside = dict.fromkeys(job.capacity_type for job in jobs if not job.cluster_id)
+    return (*pools, *(Band(name) for name in sorted(beside)))
+
+
+def places(history: History, bands: Sequence[Band]) -> Mapping[str, tuple[Place, ...]]:
+    """Return where each job is drawn, by its name."""
+    stays: list[list[tuple[Stay, str]]] = [[] for _ in bands]
+    index = {name: place for place, name in enumerate(one.name for one in bands)}
+    found: dict[str, list[Place]] = {job.name: [] for job in history.jobs}
+    for job in history.jobs:
+        for name, count in machines_on(job).items():
+            if name not in index:
+                continue
+            if job.started is None:
+                found[job.name].append(Place(index[name], count))
+            else:
+                stays[index[name]].append((Stay(job.started, job.ended or history.until, count), job.name))
+    for band, listed in enumerate(stays):
+        listed.sort(key=lambda one: one[0].begin)
+        for (stay, name), lanes in zip(listed, arrange((one for one, _ in listed), bands[band].max), strict=True):
+            found[name].append(Place(band, stay.count, lanes))
+    return {name: tuple(some) for name, some in found.items()}
+
+
+def machines_on(job: PastJob) -> Mapping[str, int]:
+    """Return how many machines it has, or waits for, on each band."""
+    found: dict[str, int] = {}
+    for one in job.machines:
+        name = f"{job.cluster}/{one.pool}" if job.cluster_id else job.capacity_type
+        found[name] = found.get(name, 0) + one.count
+    return found
+
+
+def _of_pool(name: str, generations: Sequence[PoolTimeline]) -> Band:
+    newest = max(generations, key=lambda one: one.spans[0].begin)
+    came = {one.key.cluster_id: one.spans[0].begin for one in generations if one.spans}
+    spans = tuple(_together([span for one in generations for span in one.spans]))
+    return Band(name, newest.region, newest.machine, newest.per_hour, spans, came)
+
+
+def _together(spans: Sequence[PoolSpan]) -> Iterator[Span]:
+    """Add up generations that are there at once; neighbours that are alike become one."""
+    moments = sorted({moment for span in spans for moment in (span.begin, span.end)})
+    waiting, there = sorted(spans, key=lambda one: one.begin, reverse=True), list[PoolSpan]()
+    last: Span | None = None
+    for begin, end in pairwise(moments):
+        there = [one for one in there if one.end > begin]
+        while waiting and waiting[-1].begin <= begin:
+            there.append(waiting.pop())
+        if not there:
+            continue
+        now = Span(begin, end, _sum(one.live for one in there), _sum(one.max for one in there))
+        if last and (last.end, last.live, last.max) == (begin, now.live, now.max):
+            last = Span(last.begin, end, last.live, last.max)
+        else:
+            if last:
+                yield last
+            last = now
+    if last:
+        yield last
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    found = list(numbers)
+    return None if None in found else sum(filter(None, found))

@@ -1,0 +1,189 @@
+"""Charts of now and of money, as specifications of Vega-Lite: data that the page's scripts draw.
+
+The page gives rows by name, a theme, and the parameters that a reader chooses. Colours are styles of the theme; people
+have ranks among those who use most, so that each has one colour everywhere. Words stand above a bar, never beside it:
+so a phone has room for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Spec = Mapping[str, Any]
+PAGE = "page"
+"""A width that the page replaces by its own."""
+OTHER = 8
+"""The rank of whoever has no colour."""
+RANK = [
+    {"calculate": "indexof(most[by] || [], datum[by] || '')", "as": "found"},
+    {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
+]
+BY_RANK = {"field": "rank", "type": "nominal", "scale": {"domain": [*range(OTHER + 1)]}, "legend": None}
+_STEP, _BAR = 46, 14
+
+
+def chosen(*more: Spec) -> list[Spec]:
+    """Return the parameters that a reader chooses, and those that the page sets. `now`: milliseconds."""
+    return [
+        {"name": "days", "value": 7},
+        {"name": "by", "value": "user"},
+        {"name": "now", "value": 0},
+        {"name": "most", "value": {}},
+        *more,
+    ]
+
+
+def pools_now() -> Spec:
+    """A bar for each pool: who has its machines, which are free, and how many may come."""
+    ends = {
+        "stack": "machines",
+        "groupby": ["name"],
+        "offset": "normalize",
+        "sort": [{"field": "order"}],
+        "as": ["begin", "end"],
+    }
+    shares = [
+        {"window": [{"op": "row_number", "as": "at"}]},
+        {"flatten": ["shares"], "as": ["share"]},
+        {"window": [{"op": "row_number", "as": "order"}]},
+        *({"calculate": f"datum.share.{key}", "as": key} for key in ("what", "machines", "user")),
+        {"calculate": "join(datum.share.jobs, ', ')", "as": "jobs"},
+        ends,
+        # Colours of now are people's, whatever is chosen below.
+        {"calculate": "indexof(most.user || [], datum.user || '')", "as": "found"},
+        {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
+    ]
+    told = [
+        {"field": "name", "title": "pool"},
+        {"field": "user", "title": "user"},
+        {"field": "jobs", "title": "jobs"},
+        {"field": "machines", "title": "machines"},
+    ]
+
+    def part(what: str, **more: Any) -> Spec:
+        mark = {"type": "bar", "height": _BAR, "yOffset": 8, **({} if what == "busy" else {"style": _STYLE[what]})}
+        return {
+            "transform": [{"filter": f"datum.what === '{what}'"}],
+            "mark": mark,
+            "encoding": {"x": _share("begin"), "x2": {"field": "end"}, "tooltip": told, **more},
+        }
+
+    numbers = "datum.busy + ' of ' + datum.live + ' busy' + (datum.max > datum.live ? ', up to ' + datum.max : '')"
+    return {
+        **_rows("pools"),
+        "params": chosen(),
+        "layer": [
+            {
+                "transform": shares,
+                "layer": [part("busy", color=BY_RANK), part("free"), part("room")],
+            },
+            *_words("datum.name", numbers),
+        ],
+    }
+
+
+_STYLE = {"free": "idle", "room": "room"}
+
+
+def gauges() -> Spec:
+    """A bar for each quota with a limit: what is drawn of it, and a tick at what pools draw at their maximum."""
+    known = [{"filter": "datum.limit > 0"}]
+    parts = [
+        *known,
+        {"calculate": "datum.now / datum.limit", "as": "own"},
+        {"calculate": "min(1, datum.own + (datum.others || 0) / datum.limit)", "as": "all"},
+        {"calculate": "min(1, datum.ceiling / datum.limit)", "as": "most"},
+        {"calculate": "datum.most - 0.004", "as": "tick"},
+        {"calculate": "1", "as": "whole"},
+    ]
+    bar = {"type": "bar", "height": _BAR, "yOffset": 8}
+    numbers = "format(datum.now + (datum.others || 0), ',') + ' of ' + format(datum.limit, ',')"
+    return {
+        **_rows("gauges", "label"),
+        "layer": [
+            {
+                "transform": parts,
+                "layer": [
+                    {"mark": {**bar, "style": "idle"}, "encoding": {"x": _share("whole")}},
+                    {"mark": {**bar, "style": "other"}, "encoding": {"x": _share("own"), "x2": {"field": "all"}}},
+                    {"mark": {**bar, "style": "accent"}, "encoding": {"x": _share("own")}},
+                    {
+                        "mark": {**bar, "style": "limit", "height": 22},
+                        "encoding": {"x": _share("most"), "x2": {"field": "tick"}},
+                    },
+                ],
+            },
+            *_words("datum.label", numbers, known),
+        ],
+    }
+
+
+def money_by_day() -> Spec:
+    """A bar for each day: dollars for pools' machines that jobs had, for those that idled, and beside the pools."""
+    day = [
+        {"calculate": "toDate(datum.day)", "as": "begin"},
+        {"calculate": "datum.begin + 864e5 * 0.86", "as": "end"},
+        {"fold": ["used", "beside", "idle"], "as": ["what", "dollars"]},
+        {"calculate": "indexof(['used', 'beside', 'idle'], datum.what)", "as": "order"},
+        {"stack": "dollars", "groupby": ["begin"], "sort": [{"field": "order"}], "as": ["low", "high"]},
+    ]
+    axis = {"title": None, "format": "%-d %b", "tickCount": {"expr": "width / 80"}, "labelFlush": True}
+    x = {"field": "begin", "type": "temporal", "scale": {"type": "utc"}, "axis": axis}
+    y = {
+        "field": "low",
+        "type": "quantitative",
+        "axis": {"title": None, "format": "$,.3~s", "tickCount": 4},
+    }
+    told = [
+        {"field": "begin", "title": "day", "type": "temporal", "timeUnit": "utcyearmonthdate", "format": "%a %-d %b"},
+        {"field": "what"},
+        {"field": "dollars", "format": "$,.2f"},
+    ]
+    return {
+        "width": PAGE,
+        "height": 200,
+        "data": {"name": "days"},
+        "transform": day,
+        "layer": [
+            {
+                "transform": [{"filter": f"datum.what === '{what}'"}],
+                "mark": {"type": "rect", "style": style},
+                "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "tooltip": told},
+            }
+            for what, style in (("used", "accent"), ("beside", "beside"), ("idle", "idle"))
+        ],
+    }
+
+
+def _rows(name: str, key: str = "name") -> dict[str, Any]:
+    """Begin a chart of bars, each below its words."""
+    y = {"field": key, "type": "nominal", "sort": None, "axis": None}
+    return {
+        "width": PAGE,
+        "height": {"step": _STEP},
+        "data": {"name": name},
+        "encoding": {"y": y},
+        "resolve": {"scale": {"x": "shared"}},
+    }
+
+
+def _share(field: str) -> Spec:
+    return {"field": field, "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
+
+
+def _words(left: str, right: str, before: Sequence[Spec] = ()) -> list[Spec]:
+    """Write a name at the left and numbers at the right, above each bar."""
+    place = {"type": "text", "baseline": "bottom", "yOffset": -3, "clip": False}
+    return [
+        {
+            "transform": [*before, {"calculate": left, "as": "words"}],
+            "mark": {**place, "style": "words", "align": "left", "limit": {"expr": "width * 0.6"}},
+            "encoding": {"x": {"value": 0}, "text": {"field": "words"}},
+        },
+        {
+            "transform": [*before, {"calculate": right, "as": "numbers"}],
+            "mark": {**place, "style": "faint", "align": "right"},
+            "encoding": {"x": {"value": "width"}, "text": {"field": "numbers"}},
+        },
+    ]

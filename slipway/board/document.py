@@ -1,0 +1,219 @@
+"""The data of the page, as one versioned JSON: what `slipway jobs list` prints of a job, under the same keys.
+
+Jobs are rows under one head, as a month has thousands of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from slipway import codec
+from slipway.errors import visible
+from slipway.formatting import short
+from slipway.history.model import History, PastJob
+from slipway.history.timeline import timelines
+from slipway.prices import exact_text
+
+from .band import Band, Place, bands, places
+from .days import BandDay, Days, days
+from .now import Now
+
+MOST_JOBS = 4000
+"""The newest ones: of 3,000 the page has under 2 MB."""
+BY = ("user", "team", "template")
+"""What a job may be coloured by, and money counted by."""
+_LONGEST, _LONGEST_ERROR = 500, 160
+_COLOURED = 8
+
+
+@dataclass(frozen=True)
+class BoardJob:
+    """A job as `slipway jobs list` has it, to the second; `on` is where it is drawn: the band's place, how many
+    machines, and from and to which lane for each range of them."""
+
+    id: str
+    region: str
+    display_name: str
+    state: str
+    template: str
+    user: str
+    team: str
+    capacity_type: str
+    create_time: datetime | None
+    start_time: datetime | None
+    end_time: datetime | None
+    cost: str | None
+    cost_at_most: bool
+    error: str | None
+    sweep: str | None
+    on: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class DayOfBand:
+    """Machine hours. `unknown`: hours of which nobody recorded the machines; `waited`: the most waited for at once."""
+
+    day: datetime
+    used: float
+    idle: float
+    unknown: float
+    waited: int
+
+
+@dataclass(frozen=True)
+class DayOfMoney:
+    """USD: of pools that jobs used, of jobs beside them, of pools that idled."""
+
+    day: datetime
+    used: float
+    beside: float
+    idle: float
+
+
+@dataclass(frozen=True)
+class BoardBand:
+    """Machines over time. `top`: of the highest lane; `queue`: the most that were waited for at once. `spans`: begin,
+    end, live (null: unknown) and the most. `generations`: each id, and when it came."""
+
+    name: str
+    machine: str
+    region: str
+    price_per_machine_hour: str | None
+    top: int
+    queue: int
+    spans: tuple[tuple[datetime, datetime, int | None, int | None], ...]
+    generations: tuple[tuple[str, datetime], ...]
+    days: tuple[DayOfBand, ...]
+
+
+@dataclass(frozen=True)
+class BoardDeployment:
+    time: datetime
+    commit: str
+    dirty: bool
+
+
+@dataclass(frozen=True)
+class Board:
+    """All that the page shows. `most`: the users, teams and templates with the most machine time, the first of each
+    first. `left_out`: jobs that are older. `now` is None where nobody looked."""
+
+    stack: str
+    project: str
+    region: str
+    since: datetime
+    time: datetime
+    now: Now | None
+    most: Mapping[str, tuple[str, ...]]
+    jobs: tuple[BoardJob, ...]
+    left_out: int
+    bands: tuple[BoardBand, ...]
+    days: tuple[DayOfMoney, ...]
+    deployments: tuple[BoardDeployment, ...]
+    unread: tuple[str, ...]
+
+
+def board_of(history: History, now: Now | None = None) -> Board:
+    drawn = bands(timelines(history), history.jobs)
+    where = places(history, drawn)
+    daily = days(history, drawn)
+    newest = history.jobs[-MOST_JOBS:]
+    tops = _tops(where, drawn)
+    return Board(
+        stack=history.stack,
+        project=history.project,
+        region=history.region,
+        since=history.since,
+        time=history.until,
+        now=now,
+        most={key: _most(history, key) for key in BY},
+        jobs=tuple(_job(job, where[job.name]) for job in newest),
+        left_out=len(history.jobs) - len(newest),
+        bands=tuple(_band(*one) for one in zip(drawn, tops, daily.bands, strict=True)),
+        days=tuple(_money(daily)),
+        deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),
+        unread=history.unread,
+    )
+
+
+def as_json(board: Board, schema: int) -> dict[str, Any]:
+    """Return the versioned document. Text from anywhere is shown with its number where it would turn what is read."""
+    body = _harmless(codec.document(board))
+    heads = list(body["jobs"][0]) if body["jobs"] else []
+    rows = [list(job.values()) for job in body["jobs"]]
+    return {"schema": schema, "kind": "board", **body, "jobs": {"columns": heads, "rows": rows}}
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value[:_LONGEST])
+    if isinstance(value, Mapping):
+        return {_harmless(key): _harmless(one) for key, one in value.items()}
+    return [_harmless(one) for one in value] if isinstance(value, list) else value
+
+
+def _most(history: History, key: str) -> tuple[str, ...]:
+    found: dict[str, float] = {}
+    for job in history.jobs:
+        if job.started and (name := getattr(job, key)):
+            seconds = ((job.ended or history.until) - job.started).total_seconds()
+            found[name] = found.get(name, 0.0) + seconds * sum(one.count for one in job.machines)
+    return tuple(sorted(found, key=lambda name: (-found[name], name))[:_COLOURED])
+
+
+def _tops(where: Mapping[str, Iterable[Place]], bands: Iterable[Band]) -> list[int]:
+    tops = [band.max for band in bands]
+    for some in where.values():
+        for place in some:
+            tops[place.band] = max(tops[place.band], *(high for _, high in place.lanes), 1)
+    return tops
+
+
+def _job(job: PastJob, where: Iterable[Place]) -> BoardJob:
+    return BoardJob(
+        id=job.name.rsplit("/", 1)[-1],
+        region=job.region,
+        display_name=job.display_name,
+        state=f"JOB_STATE_{job.state}",
+        template=job.template,
+        user=job.user,
+        team=job.team,
+        capacity_type=job.capacity_type,
+        create_time=_second(job.created),
+        start_time=_second(job.started),
+        end_time=_second(job.ended),
+        cost=exact_text(job.cost),
+        cost_at_most=bool(job.cost and job.cost.at_most) or job.lost is None,
+        error=short(job.error, _LONGEST_ERROR) or None,
+        sweep=job.sweep or None,
+        on=tuple((one.band, one.count, *(end for lane in one.lanes for end in lane)) for one in where),
+    )
+
+
+def _second(moment: datetime | None) -> datetime | None:
+    return moment and moment.replace(microsecond=0)
+
+
+def _band(band: Band, top: int, daily: Mapping[datetime, BandDay]) -> BoardBand:
+    return BoardBand(
+        name=band.name,
+        machine=str(band.machine or ""),
+        region=band.region,
+        price_per_machine_hour=exact_text(band.per_hour),
+        top=top,
+        queue=max((one.waited for one in daily.values()), default=0),
+        spans=tuple((one.begin, one.end, one.live, one.max) for one in band.spans),
+        generations=tuple(band.clusters.items()),
+        days=tuple(
+            DayOfBand(day, round(one.used, 3), round(one.idle, 3), round(one.unknown, 3), one.waited)
+            for day, one in daily.items()
+        ),
+    )
+
+
+def _money(daily: Days) -> Iterable[DayOfMoney]:
+    for day, one in daily.money.items():
+        yield DayOfMoney(day, round(one.used, 2), round(one.beside, 2), round(one.idle, 2))

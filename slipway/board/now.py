@@ -1,0 +1,185 @@
+"""A stack at one moment: its pools and who is on them, the queue with reasons, what is due, quota, findings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.jobs import VertexJob
+from slipway.deployment.schedule import Due
+from slipway.findings.finding import Finding
+from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.pool_rows import Row
+from slipway.jobs.waiting import wait_reason, waits
+from slipway.prices import exact_text
+from slipway.quota.metrics import label, namespace
+from slipway.quota.report import Line
+
+
+@dataclass(frozen=True)
+class Share:
+    """Machines of a pool: busy with jobs of `user`, free, or to come as jobs need them (`room`)."""
+
+    what: str
+    machines: int
+    user: str = ""
+    jobs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PoolNow:
+    """The keys of `slipway pools`, and its machines by whose they are."""
+
+    name: str
+    state: str
+    machine: str
+    region: str
+    busy: int
+    live: int
+    max: int
+    shares: tuple[Share, ...]
+    idle_since: datetime | None
+    price_per_hour_now: str | None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A job without machines, and why."""
+
+    id: str
+    display_name: str
+    user: str
+    template: str
+    on: str
+    machines: int
+    create_time: datetime | None
+    why: str
+
+
+@dataclass(frozen=True)
+class DueNow:
+    """The keys of `slipway schedule`; `does` for people."""
+
+    cluster: str
+    does: str
+    next_deployment: bool
+    time: datetime | None
+    why: str
+    price_per_hour: str | None
+    price_until_then: str | None
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A quota that the stack draws: `now` by it, at most `ceiling`, by `others` what is not its own."""
+
+    label: str
+    region: str
+    now: int
+    ceiling: int
+    others: int | None
+    limit: int | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class FoundNow:
+    """The keys of `slipway doctor`."""
+
+    grade: str
+    sentence: str
+    mend: str
+    means: str
+
+
+@dataclass(frozen=True)
+class Now:
+    """`unseen`: what could not be looked at, and why."""
+
+    pools: tuple[PoolNow, ...]
+    waiting: tuple[Waiting, ...]
+    due: tuple[DueNow, ...]
+    gauges: tuple[Gauge, ...]
+    findings: tuple[FoundNow, ...]
+    unseen: tuple[str, ...] = ()
+
+
+def pools_now(rows: Iterable[Row], jobs: Iterable[VertexJob]) -> Iterator[PoolNow]:
+    """Yield each pool. Machines that are busy with what no list has are nobody's."""
+    running = [job for job in jobs if not waits(job) and not job.ended]
+    for row in rows:
+        shares = list(_held(row, running))
+        known = sum(one.machines for one in shares)
+        if row.pool.used > known:
+            shares.append(Share("busy", row.pool.used - known))
+        busy = max(row.pool.used, known)
+        shares += [Share("free", max(0, row.pool.replicas - busy)), Share("room", max(0, row.max - row.pool.replicas))]
+        yield PoolNow(
+            name=f"{row.name}/{row.pool.id}",
+            state=row.state,
+            machine=str(row.pool.machine),
+            region=row.region,
+            busy=row.pool.used,
+            live=row.pool.replicas,
+            max=row.max,
+            shares=tuple(one for one in shares if one.machines),
+            idle_since=row.idle_since,
+            price_per_hour_now=exact_text(row.price(row.pool.replicas)),
+        )
+
+
+def queue(
+    jobs: tuple[VertexJob, ...], clusters: Iterable[PersistentResource], names: Mapping[str, str], now: datetime
+) -> Iterator[Waiting]:
+    """Yield the jobs that wait, the oldest first. `names`: what people call each cluster, by its id."""
+    there = {one.id: one for one in clusters}
+    for job in sorted((one for one in jobs if waits(one)), key=lambda one: (one.create_time or now, one.id)):
+        id_ = job.persistent_resource_id
+        name = names.get(id_, id_)
+        yield Waiting(
+            id=job.id,
+            display_name=job.display_name or job.id,
+            user=job.user,
+            template=job.template,
+            on=name or job.capacity_type,
+            machines=Demand.of(job).machines,
+            create_time=job.create_time,
+            why=wait_reason(job, there.get(id_), name, jobs, now),
+        )
+
+
+def due_now(due: Iterable[Due], now: datetime) -> Iterator[DueNow]:
+    for one in due:
+        until, price = exact_text(one.until(now)), exact_text(one.per_hour)
+        yield DueNow(one.name, one.does, one.now, one.at, one.why, price, until)
+
+
+def gauges(lines: Iterable[Line]) -> Iterator[Gauge]:
+    """Yield the quota that pools draw; what offers beside them may draw is a verdict, and no use."""
+    for line in lines:
+        if line.now is not None:
+            name, others = f"{label(line.metric)}, {namespace(line.metric)}", line.others
+            if others is not None:
+                others += line.retiring or 0
+            yield Gauge(name, line.region, line.now, line.ceiling, others, line.limit, line.verdict)
+
+
+def found_now(findings: Iterable[Finding]) -> Iterator[FoundNow]:
+    for one in findings:
+        yield FoundNow(one.grade.doctor_word, one.sentence, one.fix, one.means)
+
+
+def _held(row: Row, running: list[VertexJob]) -> Iterator[Share]:
+    """Yield a share for each user, the largest first."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for job in running:
+        if job.persistent_resource_id == row.cluster.id:
+            count = by_pool(Demand.of(job), row.cluster).get(row.pool.id, 0)
+            if count:
+                found.setdefault(job.user, []).append((count, job.display_name or job.id))
+    shares = [
+        Share("busy", sum(n for n, _ in held), user, tuple(job for _, job in held)) for user, held in found.items()
+    ]
+    return iter(sorted(shares, key=lambda one: (-one.machines, one.user)))

@@ -1,0 +1,140 @@
+"use strict";
+// Draws the charts that the page's JSON describes, at the page's width and in its theme. Text is only ever set as text.
+(() => {
+  const { data: told, charts, themes, params: chosen } = JSON.parse(document.getElementById("board").textContent);
+  const now = Date.parse(told.time), dark = matchMedia("(prefers-color-scheme: dark)");
+  chosen.now = now;
+  chosen.most = told.most;
+  const jobs = told.jobs.rows.map((row) => {
+    const job = Object.fromEntries(told.jobs.columns.map((key, at) => [key, row[at]]));
+    const at = (key) => (job[key] ? Date.parse(job[key]) : now);
+    job.waited = (job.startTime ? at("startTime") : at("endTime")) - at("createTime");
+    job.ran = job.startTime ? at("endTime") - at("startTime") : null;
+    job.place = job.on.length ? told.bands[job.on[0][0]].name : job.capacityType;
+    return job;
+  });
+  const data = {
+    jobs, deployments: told.deployments, days: told.days, phases: [],
+    bands: told.bands.map((band, index) => ({ ...band, index })),
+    pools: told.now?.pools, gauges: told.now?.gauges,
+  };
+
+  // ---- words
+  const spanOf = (ms) => {
+    const minutes = Math.round(ms / 6e4), hours = Math.floor(minutes / 60);
+    if (ms < 6e4) return `${Math.max(0, Math.round(ms / 1e3))} s`;
+    if (minutes < 60) return `${minutes} min`;
+    return hours < 48 ? `${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ""}` : `${Math.round(hours / 24)} days`;
+  };
+  const words = {
+    moment: (text) => new Date(text).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).replace(",", ""),
+    span: spanOf,
+    money: (text) => Number(text).toLocaleString("en-US", { style: "currency", currency: "USD" }),
+    state: (text) => text.replace("JOB_STATE_", "").toLowerCase().replace("_", " "),
+  };
+  const fill = (root, job) => {
+    for (const element of root.querySelectorAll("[data-key]")) {
+      const value = job[element.dataset.key], as = words[element.dataset.as];
+      const missing = value === null || value === undefined || value === "";
+      element.textContent = missing ? (element.tagName === "P" ? "" : "–") : as ? as(value) : value;
+    }
+  };
+
+  // ---- charts
+  const views = new Map(); // of each figure that was drawn; null while it is being drawn
+  const spec = (figure) => {
+    const { spec, uses } = charts[figure.dataset.chart], own = JSON.parse(figure.dataset.params || "{}");
+    const width = Math.max(120, figure.clientWidth - (figure.dataset.axis ? 52 : 2));
+    const whole = JSON.parse(JSON.stringify(spec), (key, value) => (key === "width" && value === "page" ? width : value));
+    for (const param of whole.params || []) param.value = own[param.name] ?? chosen[param.name] ?? param.value;
+    // A view writes into its rows, so each has its own.
+    whole.datasets = JSON.parse(JSON.stringify(Object.fromEntries(uses.map((name) => [name, data[name] || []]))));
+    return whole;
+  };
+  const draw = async (figure, theme = dark.matches ? "dark" : "light") => {
+    views.get(figure)?.finalize();
+    views.set(figure, null);
+    const options = { ast: true, actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true }, renderer: "svg" };
+    const { view } = await vegaEmbed(figure, spec(figure), { ...options, config: themes[theme], logLevel: vega.Error });
+    view.addEventListener("click", (_, item) => { if (item?.datum?.displayName) location.hash = `job=${item.datum.id}`; });
+    views.set(figure, view);
+    figure.dataset.drawn = "1";
+  };
+  const drawAll = (theme) => Promise.all([...views.keys()].map((figure) => draw(figure, theme)));
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting && !views.has(target)) draw(target);
+  }, { rootMargin: "600px" });
+  const figures = [...document.querySelectorAll("[data-chart]:not([data-late])")];
+  figures.forEach((figure) => seen.observe(figure));
+  // The first ones also where nobody has scrolled to them, so that they can be printed.
+  const next = () => {
+    const figure = figures.slice(0, 24).find((one) => !views.has(one));
+    if (figure) draw(figure).then(() => setTimeout(next, 30));
+  };
+  addEventListener("load", () => setTimeout(next, 300));
+  addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
+
+  let width = innerWidth, pending;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(pending);
+    pending = setTimeout(drawAll, 150);
+  });
+  dark.addEventListener("change", () => drawAll());
+
+  document.addEventListener("change", async ({ target }) => {
+    const name = target.dataset.param;
+    if (!name) return;
+    chosen[name] = target.dataset.number ? Number(target.value) : target.value;
+    for (const other of document.querySelectorAll(`[data-param="${name}"]`)) other.checked = other.value === target.value;
+    const takes = (figure) => charts[figure.dataset.chart].spec.params?.some((param) => param.name === name);
+    const asked = [...views].filter(([figure, view]) => view && takes(figure));
+    await Promise.all(asked.map(([, view]) => view.signal(name, chosen[name]).runAsync()));
+    document.documentElement.dataset[name] = target.value;
+  });
+
+  // ---- jobs: a page of rows of those that are looked for
+  const newest = jobs.slice().reverse(), rows = document.getElementById("rows"), find = document.getElementById("find");
+  const template = document.getElementById("row"), PAGE = 25;
+  let first = 0;
+  const list = () => {
+    const text = find.value.trim().toLowerCase();
+    const keys = ["displayName", "user", "team", "template", "state", "place", "sweep", "id"];
+    const found = text ? newest.filter((job) => keys.some((key) => String(job[key] ?? "").toLowerCase().includes(text))) : newest;
+    first = Math.max(0, Math.min(first, found.length - 1));
+    rows.replaceChildren(...found.slice(first, first + PAGE).map((job) => {
+      const row = template.content.cloneNode(true);
+      fill(row, job);
+      row.querySelector("a").href = `#job=${job.id}`;
+      return row;
+    }));
+    const last = Math.min(first + PAGE, found.length);
+    document.getElementById("found").textContent = found.length ? `${first + 1}–${last} of ${found.length.toLocaleString("en-US")}` : "no job matches";
+    document.getElementById("newer").disabled = first === 0;
+    document.getElementById("older").disabled = last >= found.length;
+  };
+  find.addEventListener("input", () => { first = 0; list(); });
+  document.getElementById("newer").addEventListener("click", () => { first -= PAGE; list(); });
+  document.getElementById("older").addEventListener("click", () => { first += PAGE; list(); });
+  list();
+
+  // ---- one job
+  const one = document.getElementById("one");
+  const show = () => {
+    const id = /^#job=(\w+)$/.exec(location.hash)?.[1], job = id && jobs.find((some) => some.id === id);
+    one.hidden = !job;
+    document.getElementById("choose").hidden = Boolean(job);
+    if (!job) return;
+    fill(one, job);
+    const end = job.endTime || told.time;
+    data.phases = [{ what: "waiting", begin: job.createTime, end: job.startTime || end }];
+    if (job.startTime) data.phases.push({ what: "running", begin: job.startTime, end });
+    const figure = one.querySelector("[data-chart]");
+    figure.dataset.params = JSON.stringify({ begin: Date.parse(job.createTime), end: Math.max(Date.parse(end), Date.parse(job.createTime) + 1e3) });
+    draw(figure);
+    document.getElementById("job").scrollIntoView();
+  };
+  addEventListener("hashchange", show);
+  show();
+})();

@@ -1,0 +1,159 @@
+"""The page: one HTML file with its data, its charts and the scripts that draw them. Pure, but for its own files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from slipway.formatting import counted, span
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import MORE
+
+from . import charts, time_charts
+from .theme import DARK, FONT, LIGHT, PALETTE, Theme
+
+SCRIPTS = ("vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-embed.min.js", "page.js")
+_UNKNOWN = "–"
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Return the HTML of a board's JSON (`slipway.board.document.as_json`)."""
+    here = files(__package__)
+    scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
+    style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
+    board = {
+        "data": data,
+        "charts": CHARTS,
+        "themes": {"light": LIGHT.config(), "dark": DARK.config()},
+        "params": _CHOSEN,
+    }
+    policy = {
+        "default-src": ["'none'"],
+        "script-src": [_digest(one) for one in scripts],
+        "style-src": [_digest(style)],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= _FILTERS
+    template = environment.from_string(here.joinpath("page.html").read_text(encoding="utf-8"))
+    return template.render(
+        data=data,
+        chosen=_CHOSEN,
+        tiles=list(tiles(data["now"])) if data["now"] else [],
+        policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
+        style=Markup(style),
+        scripts=[Markup(one) for one in scripts],
+        board=_in_script(board),
+    )
+
+
+CHARTS: Mapping[str, Any] = {
+    "pools": {"spec": charts.pools_now(), "uses": ["pools"]},
+    "gauges": {"spec": charts.gauges(), "uses": ["gauges"]},
+    "band": {"spec": time_charts.band(), "uses": ["jobs", "bands", "deployments"]},
+    "days": {"spec": charts.money_by_day(), "uses": ["days"]},
+    "job": {"spec": time_charts.job(), "uses": ["phases"]},
+}
+"""`uses`: the rows that it is given, by name."""
+_CHOSEN = {"days": 7, "by": "user"}
+"""What a reader may choose, as the page begins."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One figure of now, and what belongs to it."""
+
+    what: str
+    figure: str
+    more: str
+
+
+def tiles(now: Mapping[str, Any]) -> Iterator[Tile]:
+    pools, waiting, found = now["pools"], now["waiting"], Counter(one["grade"] for one in now["findings"])
+    busy, live = sum(one["busy"] for one in pools), sum(one["live"] for one in pools)
+    more = sum(_machines(one["shares"], "room") for one in pools)
+    yield Tile("Machines", f"{busy:,} of {live:,}", f"busy; {more:,} more may come" if more else "busy")
+    oldest = next((one["why"] for one in waiting), "")
+    yield Tile("Queue", counted(len(waiting), "job"), f"the oldest: {oldest}" if waiting else "nothing waits")
+    prices = [one["pricePerHourNow"] for one in pools]
+    whole = sum(Decimal(one) for one in prices if one)
+    yield Tile(
+        "Pools",
+        f"${whole:,.2f}/h",
+        f"${whole * HOURS_OF_A_MONTH:,.0f} a month" + (f" {MORE}" if None in prices else ""),
+    )
+    worst = f"{found['broken']} broken" if found["broken"] else counted(found["warning"], "warning")
+    rest = counted(found["warning"], "warning") if found["broken"] else counted(found["note"], "note")
+    yield Tile("Found", worst if found["broken"] or found["warning"] else "nothing", rest)
+
+
+def _colours() -> str:
+    """Return the theme as properties of CSS, and a class for each colour of charts."""
+
+    def properties(theme: Theme) -> str:
+        return "".join(f"--{key}:{value};" for key, value in asdict(theme).items())
+
+    ranks = "".join(f".c{rank}{{background:{colour}}}" for rank, colour in enumerate((*PALETTE, "var(--other)")))
+    named = "".join(
+        f".legend .{name}{{background:var(--{name})}}" for name in ("idle", "unknown", "waiting", "accent", "beside")
+    )
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{properties(DARK)}}}}}"
+    return f":root{{--font:{FONT};{properties(LIGHT)}}}{dark}{ranks}{named}\n"
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _in_script(value: Any) -> Markup:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
+
+def _moment(text: str | None) -> str:
+    return _UNKNOWN if text is None else datetime.fromisoformat(text).strftime("%-d %b %H:%M")
+
+
+def _date(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%a %-d %b")
+
+
+def _money(amount: str | float | None) -> str:
+    return _UNKNOWN if amount is None else f"${float(amount):,.2f}"
+
+
+def _since(text: str | None, now: str) -> str:
+    if text is None:
+        return _UNKNOWN
+    return span((datetime.fromisoformat(now) - datetime.fromisoformat(text)).total_seconds())
+
+
+def _machines(shares: list[Mapping[str, Any]], what: str) -> int:
+    return sum(one["machines"] for one in shares if one["what"] == what)
+
+
+_FILTERS = {
+    "moment": _moment,
+    "date": _date,
+    "money": _money,
+    "since": _since,
+    "machines": _machines,
+    "hours": lambda value: f"{value:,.1f}" if value else _UNKNOWN,
+    "params": json.dumps,
+    "count": lambda value: "?" if value is None else f"{value:,}",
+    "limit": lambda value: "?" if value is None else "∞" if value < 0 else f"{value:,}",
+}

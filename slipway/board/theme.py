@@ -1,0 +1,101 @@
+"""Colours and letters of the page, light and dark, and what charts take of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+PALETTE = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#d4a72c", "#9c755f", "#e88b9a")
+"""For those who use most, in this order: told apart on both grounds. Red is kept for what is wrong."""
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
+
+
+@dataclass(frozen=True)
+class Theme:
+    """`idle`: what is paid for and not used, `unknown`: what nobody recorded, `other`: whoever has no colour."""
+
+    page: str
+    card: str
+    ink: str
+    muted: str
+    line: str
+    accent: str
+    idle: str
+    unknown: str
+    other: str
+    waiting: str
+    bad: str
+    warn: str
+    beside: str
+
+    @property
+    def _filled(self) -> Mapping[str, str]:
+        keys = ("idle", "unknown", "other", "waiting", "bad", "accent", "beside")
+        return {key: getattr(self, key) for key in keys}
+
+    def config(self) -> Mapping[str, Any]:
+        """Return the `config` of Vega-Lite. Styles are named by what they show; charts say nothing of colours."""
+        plain = {"labelColor": self.muted, "titleColor": self.muted, "labelFontSize": 11, "titleFontSize": 11}
+        return {
+            "mark": {"aria": False},  # The figure has a name, and its table says the rest.
+            "background": None,
+            "font": FONT,
+            "padding": 0,
+            "view": {"stroke": None},
+            "axis": {
+                **plain,
+                "aria": False,
+                "domain": False,
+                "ticks": False,
+                "gridColor": self.line,
+                "labelPadding": 6,
+                "titleFontWeight": "normal",
+            },
+            "axisX": {"grid": False, "domain": True, "domainColor": self.line, "ticks": True, "tickColor": self.line},
+            "axisY": {"minExtent": 44, "maxExtent": 44},
+            "legend": {**plain, "orient": "top", "titleFontWeight": "normal"},
+            "range": {"category": [*PALETTE, self.other]},
+            "style": {
+                **{name: {"fill": colour, "color": colour} for name, colour in self._filled.items()},
+                "room": {"color": "transparent", "stroke": self.idle, "strokeWidth": 1, "strokeDash": [3, 2]},
+                "job": {"stroke": self.card, "strokeWidth": 0.4, "strokeOpacity": 0.6},
+                "limit": {"color": self.muted, "stroke": self.muted, "strokeWidth": 1},
+                "deployment": {"color": self.muted, "strokeWidth": 1, "strokeDash": [2, 3]},
+                "generation": {"color": self.ink, "strokeWidth": 2},
+                "words": {"color": self.ink, "font": FONT, "fontSize": 12},
+                "faint": {"color": self.muted, "font": FONT, "fontSize": 12},
+            },
+        }
+
+
+LIGHT = Theme(
+    page="#f5f6f8",
+    card="#ffffff",
+    ink="#1c2127",
+    muted="#57606a",
+    line="#e2e5e9",
+    accent="#2f66c8",
+    idle="#d5dae0",
+    unknown="#f0f2f4",
+    other="#8c959f",
+    waiting="#c27803",
+    bad="#c2374b",
+    warn="#9a6700",
+    beside="#a1639c",
+)
+DARK = Theme(
+    page="#0f1317",
+    card="#171c22",
+    ink="#e6eaef",
+    muted="#9ba6b2",
+    line="#2b323a",
+    accent="#7ea6f4",
+    idle="#3a434d",
+    unknown="#1f262d",
+    other="#75808c",
+    waiting="#dd9f3c",
+    bad="#f0707f",
+    warn="#e0b341",
+    beside="#c58fc0",
+)

@@ -1,0 +1,196 @@
+"""Charts over time, as specifications of Vega-Lite: a band of machines with its queue, and the life of one job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .charts import BY_RANK, PAGE, RANK, Spec, chosen
+
+_FROM = "now - days * 864e5"
+_HOURS = "utchours(datum.value) || utcminutes(datum.value)"
+_AXIS = {
+    "title": None,
+    "tickCount": {"expr": "width / 90"},
+    "labelOverlap": True,
+    "labelFlush": True,
+    "labelExpr": f"{_HOURS} ? utcFormat(datum.value, '%H:%M') : utcFormat(datum.value, '%a %-d %b')",
+}
+_RANGE = {"type": "utc", "domain": [{"expr": _FROM}, {"expr": "now"}], "nice": False}
+
+
+def band() -> Spec:
+    """The machines of a band: who had them, what idled, what nobody recorded; who waited above; marks between.
+
+    `band`: its place; `top` and `queue`: the ends of the two scales, in machines.
+    """
+    own = ({"name": "band", "value": 0}, {"name": "top", "value": 1}, {"name": "queue", "value": 0})
+    return {"params": chosen(*own), "spacing": 4, "vconcat": [_queue(), _machines()]}
+
+
+def job() -> Spec:
+    """The life of a job: its phases, when it waited and when it ran."""
+    scale = {"type": "utc", "domain": [{"expr": "begin"}, {"expr": "end"}], "nice": False}
+    x = {"field": "begin", "type": "temporal", "scale": scale, "axis": _AXIS}
+    phases = [{"calculate": "toDate(datum.begin)", "as": "begin"}, {"calculate": "toDate(datum.end)", "as": "end"}]
+    styles = {"waiting": "waiting", "running": "accent", "image": "beside", "preempted": "bad"}
+    bars = [
+        {
+            "data": {"name": "phases"},
+            "transform": [{"filter": f"datum.what === '{what}'"}, *phases],
+            "mark": {"type": "rect", "style": style},
+            "encoding": {
+                "x": x,
+                "x2": {"field": "end"},
+                "tooltip": [{"field": "what"}, {"field": "why"}, when("begin", "from"), when("end", "to")],
+            },
+        }
+        for what, style in styles.items()
+    ]
+    return {
+        "params": [{"name": "begin", "value": 0}, {"name": "end", "value": 1}],
+        "width": PAGE,
+        "height": 28,
+        "layer": bars,
+    }
+
+
+def when(field: str, title: str) -> Spec:
+    unit = "utcyearmonthdatehoursminutes"
+    return {"field": field, "title": title, "type": "temporal", "timeUnit": unit, "format": "%-d %b %H:%M UTC"}
+
+
+def _time(field: str, axis: Spec | None = None) -> Spec:
+    return {"field": field, "type": "temporal", "scale": _RANGE, "axis": axis}
+
+
+def _queue() -> Spec:
+    """Machines that jobs waited for: each adds them when it is created, and takes them away when it starts."""
+    left = "datum.startTime ? toDate(datum.startTime) : datum.endTime ? toDate(datum.endTime) : now"
+    axis = {"title": "wait", "values": {"expr": "queue ? [0, queue] : []"}, "format": "d", "grid": False}
+    return {
+        "width": PAGE,
+        "height": 30,
+        "data": {"name": "jobs"},
+        "transform": [
+            *_on_band(),
+            {"calculate": "toDate(datum.createTime)", "as": "created"},
+            {"calculate": left, "as": "left"},
+            {"fold": ["created", "left"], "as": ["what", "at"]},
+            {"calculate": "(datum.what === 'created' ? 1 : -1) * datum.place[1]", "as": "change"},
+            {"window": [{"op": "sum", "field": "change", "as": "waiting"}], "sort": [{"field": "at"}]},
+        ],
+        "mark": {"type": "area", "interpolate": "step-after", "style": "waiting", "clip": True},
+        "encoding": {
+            "x": _time("at"),
+            "y": {
+                "field": "waiting",
+                "type": "quantitative",
+                "axis": axis,
+                "scale": {"domain": [0, {"expr": "max(queue, 1)"}], "nice": False},
+            },
+        },
+    }
+
+
+def _machines() -> Spec:
+    span = [
+        {"filter": "datum.index === band"},
+        {"flatten": ["spans"], "as": ["span"]},
+        {"filter": "datum.span"},
+        {"calculate": "toDate(datum.span[0])", "as": "begin"},
+        {"calculate": "toDate(datum.span[1])", "as": "end"},
+        {"calculate": "datum.span[3]", "as": "max"},
+        {"calculate": "datum.span[2] === null ? datum.span[3] : datum.span[2]", "as": "live"},
+        {"calculate": "0", "as": "ground"},
+    ]
+    generations: list[Spec] = [
+        {"filter": "datum.index === band"},
+        {"flatten": ["generations"], "as": ["generation"]},
+        {"filter": "datum.generation"},
+        {"calculate": "datum.generation[0]", "as": "cluster"},
+        {"calculate": "datum.generation[1]", "as": "time"},
+    ]
+    x = {"x": _time("begin", _AXIS), "x2": {"field": "end"}}
+
+    def y(field: str) -> Spec:
+        axis = {"title": "machines", "format": "d", "tickMinStep": 1, "tickCount": 4}
+        scale = {"domain": [0, {"expr": "top"}], "nice": False}
+        return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
+
+    def live(style: str, condition: str) -> Spec:
+        return {
+            "data": {"name": "bands"},
+            "transform": [*span, {"filter": condition}],
+            "mark": {"type": "rect", "style": style, "clip": True},
+            "encoding": {**x, "y": y("ground"), "y2": {"field": "live"}},
+        }
+
+    return {
+        "width": PAGE,
+        "height": 116,
+        "layer": [
+            live("unknown", "datum.span[2] === null"),
+            live("idle", "datum.span[2] !== null"),
+            _jobs(y),
+            {
+                "data": {"name": "bands"},
+                "transform": span,
+                "mark": {"type": "rule", "style": "limit", "clip": True},
+                "encoding": {**x, "y": y("max")},
+            },
+            _marks("deployment", "deployments", [], "commit"),
+            _marks("generation", "bands", generations, "cluster"),
+        ],
+    }
+
+
+def _marks(style: str, data: str, before: list[Spec], field: str) -> Spec:
+    return {
+        "data": {"name": data},
+        "transform": [*before, {"calculate": "toDate(datum.time)", "as": "at"}],
+        "mark": {"type": "rule", "style": style, "clip": True},
+        "encoding": {"x": _time("at", _AXIS), "tooltip": [{"field": field, "title": style}, when("at", "at")]},
+    }
+
+
+def _jobs(y: Any) -> Spec:
+    """A rectangle for each job and each range of lanes that it has."""
+    lanes = "sequence(2, length(datum.place), 2)"
+    return {
+        "data": {"name": "jobs"},
+        "transform": [
+            {"filter": "datum.startTime"},
+            *_on_band(),
+            {"calculate": "toDate(datum.startTime)", "as": "begin"},
+            {"calculate": "datum.endTime ? toDate(datum.endTime) : now", "as": "end"},
+            {"filter": f"datum.end >= {_FROM}"},
+            {"calculate": lanes, "as": "lanes"},
+            {"flatten": ["lanes"], "as": ["lane"]},
+            {"calculate": "datum.place[datum.lane]", "as": "low"},
+            {"calculate": "datum.place[datum.lane + 1]", "as": "high"},
+            {"calculate": "datum.place[1]", "as": "machines"},
+            {"calculate": "lower(replace(datum.state, 'JOB_STATE_', ''))", "as": "became"},
+            *RANK,
+        ],
+        "mark": {"type": "rect", "clip": True, "cursor": "pointer", "style": "job"},
+        "encoding": {
+            "x": _time("begin", _AXIS),
+            "x2": {"field": "end"},
+            "y": y("low"),
+            "y2": {"field": "high"},
+            "color": BY_RANK,
+            "tooltip": [
+                {"field": "displayName", "title": "job"},
+                *({"field": key} for key in ("user", "team", "template")),
+                {"field": "became", "title": "state"},
+                {"field": "machines"},
+                when("begin", "started"),
+                when("end", "ended"),
+                {"field": "cost", "title": "cost", "type": "quantitative", "format": "$,.2f"},
+            ],
+        },
+    }
+
+
+def _on_band() -> list[Spec]:
+    return [{"flatten": ["on"], "as": ["place"]}, {"filter": "datum.place && datum.place[0] === band"}]

@@ -1,0 +1,208 @@
+"""The board in a real browser: every panel is drawn, nothing is loaded or run but the page's own, and tables say what
+charts show. # Z5"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from bench import month
+from slipway.board.document import as_json, board_of
+from tests.slipway.board.conftest import JOBS, Looked, Looking
+from tests.slipway.board.moment import now_of
+
+HISTORY = month.history(JOBS)
+BOARD = as_json(board_of(HISTORY, now_of(HISTORY)), 2)
+CHARTS = ("pools", "gauges", "band", "days")
+
+
+def seconds(begin: Any, end: Any) -> float:
+    return float(end - begin) / 1000
+
+
+def money(text: str) -> float:
+    return float(text.strip("$").replace(",", ""))
+
+
+def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
+    looked = look()
+    for name in CHARTS:
+        assert looked.rows(f"[data-chart={name}]", "rect"), name
+    assert looked.said == []
+    assert [one for one in looked.asked if not one.startswith("file:")] == []
+    assert len(looked.asked) == 1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_those_who_use_no_mouse_or_screen_find_their_way(look: Looking, dark: bool) -> None:
+    looked = look(dark=dark)
+    looked.page.evaluate("() => { for (const one of document.querySelectorAll('details')) one.open = true; }")
+    found = Axe().run(looked.page).response["violations"]
+    assert [
+        (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
+    ] == []
+
+
+def test_names_that_would_do_harm_do_nothing(look: Looking) -> None:
+    looked = look()
+    page = looked.page
+    before = page.evaluate("() => document.scripts.length")
+    looked.choose("days", "30")
+    hostile = [job for job in BOARD["jobs"]["rows"] if any(name[:20] in job for name in month.HOSTILE)]
+    assert hostile
+    for id_ in [row[0] for row in hostile][:10]:
+        page.evaluate("(id) => { location.hash = `job=${id}`; }", id_)
+        page.wait_for_function("() => !document.getElementById('one').hidden")
+    for by in ("team", "template", "user"):
+        looked.choose("by", by)
+    hovered = hover_hostile(looked)
+    assert any("<" in text for text in hovered)
+    assert page.locator("img, iframe, object, embed, link").count() == 0
+    assert page.evaluate("() => document.scripts.length") == before
+    assert looked.said == []
+
+
+def hover_hostile(looked: Looked) -> list[str]:
+    """Show the tooltip of each hostile job, by the events that a mouse brings; return what stands there."""
+    script = """() => {
+        const found = [];
+        for (const path of document.querySelectorAll('[data-chart=band] .mark-rect path')) {
+            const datum = path.__data__?.datum;
+            if (!datum?.user || !/[<{]/.test(datum.user)) continue;
+            const box = path.getBoundingClientRect();
+            const at = { bubbles: true, clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
+            path.dispatchEvent(new MouseEvent('pointermove', at));
+            path.dispatchEvent(new MouseEvent('mousemove', at));
+            path.dispatchEvent(new MouseEvent('pointerover', at));
+            path.dispatchEvent(new MouseEvent('mouseover', at));
+            found.push(document.getElementById('vg-tooltip-element')?.textContent || '');
+        }
+        return found;
+    }"""
+    found: list[str] = looked.page.evaluate(script)
+    return found
+
+
+def test_a_phone_shows_it_without_going_sideways(look: Looking) -> None:
+    looked = look(width=360)
+    width = looked.page.evaluate("() => document.documentElement.scrollWidth")
+    assert width == 360
+    for box in looked.page.evaluate(
+        "() => [...document.querySelectorAll('.chart svg')].map((one) => one.getBoundingClientRect().right)"
+    ):
+        assert box <= 360
+
+
+def test_a_dark_page_has_no_light_box(look: Looking) -> None:
+    looked = look(dark=True)
+    script = """() => {
+        const light = (colour) => {
+            const [r, g, b, a = 1] = (colour.match(/[\\d.]+/g) || []).map(Number);
+            return a > 0 && r + g + b > 600;
+        };
+        return [...document.querySelectorAll('body, body *')].filter((one) => {
+            const style = getComputedStyle(one), box = one.getBoundingClientRect();
+            const filled = one.closest('svg') && one.matches('rect, path') && style.fill !== 'none' ? style.fill : '';
+            return box.width * box.height > 400 && (light(style.backgroundColor) || light(filled));
+        }).map((one) => one.outerHTML.slice(0, 120));
+    }"""
+    assert looked.page.evaluate(script) == []
+
+
+def test_the_table_of_pools_says_what_their_chart_shows(look: Looking) -> None:
+    looked = look()
+    drawn: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in looked.rows("[data-chart=pools]", "rect"):
+        drawn[str(row["name"])][str(row["user"] or row["what"])] += int(str(row["machines"]))
+    table = looked.table("#now article:has([data-chart=pools]) table")
+    assert [row[0] for row in table] == [one["name"] for one in BOARD["now"]["pools"]]
+    for name, _, _, busy, free, room, _ in table:
+        told = {user: int(count) for user, _, count in (one.rpartition(" ") for one in busy.split(", ") if one != "–")}
+        told |= {key: int(count) for key, count in (("free", free), ("room", room)) if count != "0"}
+        assert dict(drawn[name]) == told
+
+
+def test_the_table_of_quota_says_what_the_gauges_show(look: Looking) -> None:
+    looked = look()
+    drawn = {str(row["label"]): row for row in looked.rows("[data-chart=gauges]", "rect")}
+    table = {row[0]: row for row in looked.table("#now article:has([data-chart=gauges]) table")}
+    assert drawn.keys() == {label for label, row in table.items() if row[5] not in ("?", "∞")}
+    for label, row in drawn.items():
+        assert [row["now"], row["others"], row["ceiling"], row["limit"]] == [
+            int(cell.replace(",", "")) for cell in table[label][2:6]
+        ]
+
+
+def test_the_days_of_a_band_say_what_its_rectangles_show(look: Looking) -> None:
+    looked = look()
+    looked.choose("days", "30")
+    for place, band in enumerate(BOARD["bands"]):
+        figure = f"#time article:nth-of-type({place + 1})"
+        rows = [row for row in looked.rows(f"{figure} [data-chart=band]", "rect") if "lane" in row]
+        since = HISTORY.since.timestamp() * 1000
+        drawn = sum(
+            seconds(max(float(str(row["begin"])), since), float(str(row["end"])))
+            / 3600
+            * (int(str(row["high"])) - int(str(row["low"])))
+            for row in rows
+        )
+        told = sum(float(row[1].replace(",", "")) for row in looked.table(f"{figure} table") if row[1] != "–")
+        assert told == pytest.approx(drawn, rel=0.01, abs=1.6), band["name"]
+
+
+def test_the_table_of_days_says_what_the_bars_show(look: Looking) -> None:
+    looked = look()
+    drawn: dict[str, float] = defaultdict(float)
+    for row in looked.rows("[data-chart=days]", "rect"):
+        drawn[str(row["what"])] += float(str(row["dollars"]))
+    table = looked.table("#money table")
+    for column, what in ((1, "used"), (2, "beside"), (3, "idle")):
+        assert sum(money(row[column]) for row in table) == pytest.approx(drawn[what])
+
+
+def test_a_click_on_a_job_leads_to_it_and_so_does_its_row(look: Looking) -> None:
+    looked = look()
+    page = looked.page
+    page.locator("#rows a").first.click()
+    page.wait_for_function("() => !document.getElementById('one').hidden")
+    newest = HISTORY.jobs[-1]
+    assert page.locator("#one h3").text_content() == newest.display_name
+    name = page.evaluate(
+        """() => {
+            const width = (one) => one.getBoundingClientRect().width;
+            const widest = [...document.querySelectorAll('#time article:nth-of-type(2) .mark-rect path')]
+                .filter((one) => one.__data__?.datum?.displayName).sort((a, b) => width(b) - width(a))[0];
+            widest.scrollIntoView({ block: 'center', behavior: 'instant' });
+            widest.id = 'widest';
+            return widest.__data__.datum.displayName;
+        }"""
+    )
+    page.locator("#widest").click()
+    page.wait_for_function("(name) => document.querySelector('#one h3').textContent === name", arg=name)
+
+
+def test_jobs_are_looked_for_by_keyboard(look: Looking) -> None:
+    looked = look()
+    page = looked.page
+    page.locator("#find").focus()
+    page.keyboard.type("spot")
+    wanted = [job for job in HISTORY.jobs if job.capacity_type == "spot"]
+    assert f"of {len(wanted)}" in (page.locator("#found").text_content() or "")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('#rows') !== null")
+
+
+def test_ranges_and_colours_are_chosen_by_keyboard(look: Looking) -> None:
+    looked = look()
+    page = looked.page
+    page.locator("#time input[data-param=days]:checked").focus()
+    page.keyboard.press("ArrowLeft")
+    looked.chosen("days", "1")
+    since = (HISTORY.until - timedelta(days=1)).timestamp() * 1000
+    rows = [row for row in looked.rows("[data-chart=band]", "rect") if "lane" in row]
+    assert rows and all(float(str(row["end"])) >= since for row in rows)

@@ -1,0 +1,116 @@
+"""The page's file: what may run in it, what it holds, and how large it is. # Z5"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import slipway.board
+from bench import month
+from slipway.board.document import as_json, board_of
+from slipway.board.page import page
+from slipway.errors import HARMFUL
+from slipway.history.model import History
+from tests.slipway.board.moment import now_of
+
+FOLDER = Path(slipway.board.__file__).parent
+VENDORED = json.loads((FOLDER / "vendor" / "vendor.json").read_text("utf-8"))
+HISTORY = month.history(300)
+HTML = page(as_json(board_of(HISTORY, now_of(HISTORY)), 2))
+
+
+class Parts(HTMLParser):
+    """Texts of scripts and styles, and every attribute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[str, str]] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        kind = dict(attrs).get("type") or tag
+        self._inside = kind if tag in ("script", "style") else ""
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if self._inside:
+            self.texts.append((kind, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            kind, text = self.texts[-1]
+            self.texts[-1] = (kind, text + data)
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    found = Parts()
+    found.feed(HTML)
+    return found
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_lets_run_what_the_page_brings_and_nothing_else(parts: Parts) -> None:
+    policy = next(value for tag, name, value in parts.attributes if tag == "meta" and value.startswith("default-src"))
+    rules = {key: values for key, *values in (one.split() for one in policy.split("; "))}
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == ["'none'"]
+    assert rules.pop("script-src") == [digest(text) for kind, text in parts.texts if kind == "script"]
+    assert rules.pop("style-src") == [digest(text) for kind, text in parts.texts if kind == "style"]
+    assert rules == {}
+
+
+def test_nothing_is_loaded_from_anywhere(parts: Parts) -> None:
+    loads = {"src", "srcset", "data", "action", "poster", "background", "style"}
+    assert [one for one in parts.attributes if one[1] in loads or one[1].startswith("on")] == []
+    assert {value[:1] for tag, name, value in parts.attributes if name == "href"} == {"#"}
+
+
+@pytest.mark.parametrize("one", VENDORED, ids=lambda one: one["name"])
+def test_what_others_wrote_is_what_was_fetched(one: dict[str, str]) -> None:
+    content = (FOLDER / "vendor" / one["file"]).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == one["sha256"]
+    assert re.search(rb"</script|<!--|sourceMappingURL", content) is None
+    assert one["licence"] == "BSD-3-Clause"
+    assert f"{one['name']} {one['version']}" in (FOLDER / "vendor" / "LICENSES.txt").read_text("utf-8")
+
+
+def test_every_script_of_the_folder_is_described() -> None:
+    files = {path.name for path in (FOLDER / "vendor").iterdir()}
+    assert files == {"vendor.json", "LICENSES.txt", *(one["file"] for one in VENDORED)}
+
+
+def test_the_data_is_one_versioned_document_under_the_keys_of_other_commands(parts: Parts) -> None:
+    (text,) = (text for kind, text in parts.texts if kind == "application/json")
+    data = json.loads(text)["data"]
+    assert (data["schema"], data["kind"], data["stack"]) == (2, "board", "prod")
+    assert len(data["jobs"]["rows"]) == len(HISTORY.jobs)
+    assert all(len(row) == len(data["jobs"]["columns"]) for row in data["jobs"]["rows"])
+    assert data == json.loads(json.dumps(as_json(board_of(HISTORY, now_of(HISTORY)), 2)))
+
+
+def test_no_text_turns_what_is_read_and_none_is_endless() -> None:
+    text = json.dumps(as_json(board_of(HISTORY, now_of(HISTORY)), 2), ensure_ascii=False)
+    assert re.search(f"[{HARMFUL}]", text) is None
+    assert max(map(len, re.findall(r'"((?:[^"\\]|\\.)*)"', text))) <= 500
+
+
+def test_a_month_of_3000_jobs_is_a_page_of_2_mb_at_most() -> None:
+    history = month.history(3000)
+    assert len(history.jobs) == 3000
+    assert len(page(as_json(board_of(history, now_of(history)), 2)).encode()) <= 2_000_000
+
+
+def test_a_stack_without_any_past_has_a_page_too() -> None:
+    empty = History("dev", "acme-ml-dev", month.REGION, month.SINCE, month.NOW, ())
+    assert "<h1>dev</h1>" in page(as_json(board_of(empty), 2))
