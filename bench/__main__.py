@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bench import board, listing, pool, preview, review, scale, startup, submit, sweep
+from bench import board, listing, pool, preview, review, scale, startup, submit, sweep, what_if
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import NotMeasured, Result
@@ -40,6 +40,8 @@ BENCHMARKS = (
     Benchmark(("list-10000",), listing.pages),
     Benchmark(("review",), review.review),
     Benchmark(("review-many-events",), review.many_events),
+    Benchmark(("what-if-10000",), what_if.speed),
+    Benchmark(("what-if-error",), what_if.error),
     Benchmark(("board", "board-size"), board.page),
 )
 

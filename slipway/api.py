@@ -71,7 +71,7 @@ def submit(
     )
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
-    prepared = prepare(context.catalog, asked, context.user)
+    prepared = prepare(context.catalog, asked, context.user, context.team)
     again = f"the same call with request_id={id_!r}"
     try:
         submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)

@@ -138,6 +138,11 @@ class Context:
             return ""
 
     @property
+    def team(self) -> str:
+        """Return the team of whoever submits, where they may choose: SLIPWAY_TEAM."""
+        return self.environ.get("SLIPWAY_TEAM", "").strip()
+
+    @property
     def look_for(self) -> float:
         """Return seconds to look for a job whose answer was lost, from SLIPWAY_LOOK_FOR. Raises ConfigError."""
         return seconds(self.environ.get("SLIPWAY_LOOK_FOR", "").strip() or "60s")

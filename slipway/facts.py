@@ -156,6 +156,7 @@ class Facts:
             "policy": self.policy,
             **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
             **_without_empty(
+                budget=codec.write(catalog.budget) if catalog.budget else None,
                 otherRegions=list(catalog.other_regions or ()),
                 formerRegions=list(catalog.former_regions or ()),
                 dormant={name: codec.write(one) for name, one in catalog.dormant.items()},

@@ -21,6 +21,7 @@ HASH_LABEL = "slipway-hash"
 REQUEST_LABEL = "slipway-request"
 TEMPLATE_LABEL = "slipway-template"
 USER_LABEL = "slipway-user"
+TEAM_LABEL = "slipway-team"
 CAPACITY_TYPE_LABEL = "slipway-capacity-type"
 COMMIT_LABEL = "slipway-commit"
 DIRTY_LABEL = "slipway-commit-dirty"
@@ -31,6 +32,11 @@ RUNS_LABEL = "slipway-runs"
 CODE_LABEL = "slipway-code"
 CODE_COMMIT_LABEL = "slipway-code-commit"
 CODE_DIRTY_LABEL = "slipway-dirty"
+
+TEAM = "team"
+"""A template's own label that names its team, and anybody's on a job that Slipway did not send."""
+RESERVED = ("slipway-", "goog-")
+"""The beginnings of labels that Slipway and Google set."""
 
 VARIABLE = "SLIPWAY_PARAMETERS"
 MOST_BYTES = 32 * 1024
@@ -92,6 +98,11 @@ def label_filter(wanted: Mapping[str, str]) -> str:
 def capacity_type_label(labels: Mapping[str, str]) -> str:
     """The capacity type that a job was sent by, empty where its labels do not tell; older jobs have another label."""
     return labels.get(CAPACITY_TYPE_LABEL) or labels.get(_EARLIER_CAPACITY_TYPE_LABEL, "")
+
+
+def team_of(labels: Mapping[str, str]) -> str:
+    """The team that a job counts for, empty where its labels name none."""
+    return labels.get(TEAM_LABEL) or labels.get(TEAM, "")
 
 
 def revision_of(labels: Mapping[str, str]) -> Revision:

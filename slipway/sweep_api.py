@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,19 +19,18 @@ from slipway.context import Context, context_of
 from slipway.errors import ConfigError
 from slipway.submission.call import check, check_timeout, params_as_typed
 from slipway.submission.candidates import SubmissionRequest, summary
-from slipway.submission.choice import Choice
-from slipway.submission.costs import spending_at_once
+from slipway.submission.costs import Spending
 from slipway.submission.request import checked_request_id
 from slipway.submission.submitter import with_code
 from slipway.sweeps.cancelling import cancel_sweep
-from slipway.sweeps.forecast import Forecast, forecast_lines
+from slipway.sweeps.forecast import forecast_lines
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
-from slipway.sweeps.runs import RemainingRuns, RunsAgain
+from slipway.sweeps.runs import RunsAgain
 from slipway.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, until_ended
 from slipway.sweeps.sweep_file import Runs, points_of
-from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
+from slipway.sweeps.sweep_plan import plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
-from slipway.sweeps.sweep_submitter import SubmittedSweep, send_sweep
+from slipway.sweeps.sweep_submitter import ChosenSweep, SubmittedSweep, send_sweep
 
 _log = logging.getLogger("slipway")
 
@@ -78,7 +76,7 @@ def sweep(
     asked = SubmissionRequest(template, shared, capacity, kind)
     if code is not None:
         asked = with_code(context, asked, Path(os.fsdecode(code)), tell=_log.info)
-    plan = plan_sweep(context.catalog, asked, given, context.user, name, shared="an argument")
+    plan = plan_sweep(context.catalog, asked, given, context.user, name, "an argument", context.team)
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:
@@ -148,29 +146,16 @@ class _LogDisplay:
     def state(self, text: Callable[[datetime], str]) -> None:
         """Say nothing: whoever asks for the jobs sees how many run."""
 
-    def ending(self, count: int) -> None:
-        _log.info("waits for %d runs that are being cancelled", count)
-
-    def missing(self, count: int) -> None:
-        _log.info("looks for %d runs that were sent before and that no list shows", count)
-
-    def chosen(
-        self,
-        plan: SweepPlan,
-        choices: Mapping[int, Choice],
-        left: RemainingRuns,
-        begun_at: str,
-        forecast: Forecast | None,
-    ) -> None:
-        for choice in choices.values():
+    def chosen(self, chosen: ChosenSweep) -> None:
+        for choice in chosen.choices.values():
             _log.info("%s: %s", summary(choice.taken.candidate, self._catalog.region), choice.taken.verdict.text)
-        for line in forecast_lines(forecast) if forecast else ():
+        for line in forecast_lines(chosen.forecast) if chosen.forecast else ():
             _log.info(line)
-        runs = Counter(plan.of_group[run.index] for run in left.send).items()
-        taken = [(choices[group].taken.candidate, count) for group, count in runs]
-        if not self._yes and (costs := spending_at_once(self._catalog, plan.template.name, taken)):
+        _log.info("%d runs to send, %d were submitted before", len(chosen.left.send), chosen.left.done)
+
+    def confirm(self, costs: Spending) -> None:
+        if not self._yes:
             raise costs.refusal
-        _log.info("%d runs are sent, %d were submitted before", len(left.send), left.done)
 
     @contextmanager
     def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from slipway.budget import Budget
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.forms import (
     BUCKET,
@@ -178,7 +179,8 @@ class Catalog:
     were before, so that their jobs are found there, and one that outlived a deployment. `quotas`: ids of the quotas
     that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`: USD an hour
     beside pools and reservations that a submission may cost without anybody's confirming it. `submitters`: members, by
-    the address of the trainer that they may submit as; for the project's other stacks, which leave them their roles."""
+    the address of the trainer that they may submit as; for the project's other stacks, which leave them their roles.
+    `budget`: None where the stack file names none."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -201,6 +203,7 @@ class Catalog:
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
     confirm_above: float | None = None
     submitters: Mapping[str, Texts] | None = None
+    budget: Budget | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

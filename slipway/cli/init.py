@@ -17,15 +17,18 @@ from pathlib import Path
 import click
 
 from slipway import installation
-from slipway.cli.terminal import answers, pins, screen, starter
+from slipway.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.cli.terminal.starter import Place, Record
+from slipway.cli.terminal.starter_files import GITHUB, GITLAB
 from slipway.errors import ConfigError, SlipwayError
 from slipway.files import leftovers
 from slipway.formatting import join, quoted
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
-_DERIVED = {"STACKS", "FOLDER", "PATHS"}
-_CODEOWNERS = ".github/CODEOWNERS"
+_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES"}
+_PIPELINE = ".gitlab-ci.yml"
+_TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
+"""Files of which a repository has one, so that what others have there gets our lines by hand."""
 
 
 @click.command()
@@ -35,13 +38,16 @@ _CODEOWNERS = ".github/CODEOWNERS"
 @click.option("--submitter", metavar="MEMBER", help="Who may submit: user:…, group:…, serviceAccount:….")
 @click.option("--team", metavar="OWNER", help="Who must approve changes, in CODEOWNERS.")
 @click.option("--prod", "production", metavar="ID", help="Adds the stack prod, in a project of its own.")
+@click.option("--ci", type=click.Choice([GITHUB, GITLAB]), help="Whose CI runs it; github where nothing is said.")
 @click.option(
-    "--workflows", metavar="OWNER/REPO@REF", help="Adds workflows of GitHub that call those of this repository."
+    "--workflows",
+    metavar="OWNER/REPO@REF",
+    help="Adds workflows of GitHub that call those of this repository; of GitLab, the project whose jobs are included.",
 )
 @click.option("--yes", is_flag=True, help="Ask nothing: what no flag says and has no default is an error.")
 @click.option("--upgrade", is_flag=True, help="Renew what an earlier slipway wrote.")
 def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **given: str | None) -> None:
-    flags = {key.upper(): value for key, value in given.items() if value is not None}
+    flags = {key.upper(): value for key, value in given.items() if value is not None}  # --ci is CI.
     if workflows is not None:
         flags |= answers.workflows(workflows)
     place = Place.of(folder)
@@ -64,11 +70,13 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool
     known = {**begun.values, **flags}
     texts = _texts(place, known, production="PRODUCTION" in known)
     missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
-    known |= answers.answers(starter.keys(missing), known, asking=asking)
+    known |= answers.answers(starter_files.keys(missing), known, asking=asking)
     values = _values(place, known)
-    written = {name: starter.filled(text, values) for name, text in missing.items()}
+    written = {name: starter_files.filled(text, values) for name, text in missing.items()}
     written |= _pins([name for name in pins.LOCKS if not place.has(name)])
-    kept = [name for name in texts.keys() - missing.keys() if name not in begun.files and not starter.is_own(name)]
+    kept = [
+        name for name in texts.keys() - missing.keys() if name not in begun.files and not starter_files.is_own(name)
+    ]
     starter.write(place, begun, _recorded(begun, values, {**begun.files, **written}), written)
     for name in sorted(written):
         screen.out(f"  {place.shown(name)}")
@@ -81,10 +89,10 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     """Merge what this slipway would write with what somebody made of what another wrote."""
     known = {**record.values, **flags}
     texts = _texts(place, known, production=False)
-    renewed = {name: text for name, text in texts.items() if not starter.is_own(name)}
-    known |= answers.answers(starter.keys(renewed), known, asking=asking)
+    renewed = {name: text for name, text in texts.items() if not starter_files.is_own(name)}
+    known |= answers.answers(starter_files.keys(renewed), known, asking=asking)
     values = _values(place, known)
-    news = {name: starter.filled(text, values) for name, text in renewed.items()} | _pins(list(pins.LOCKS))
+    news = {name: starter_files.filled(text, values) for name, text in renewed.items()} | _pins(list(pins.LOCKS))
     labels = ("yours", f"slipway {record.slipway}", f"slipway {installation.version()}")
     names = {**record.files, **news}
     out = [name for name in names if place.leads_out(name)]
@@ -153,7 +161,7 @@ def _show(step: _Step) -> None:
 
 def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[str, str]:
     """Return the files with their placeholders. Raises ConfigError for a folder that the forge can't be told of."""
-    texts = starter.files(workflows="OWNED" in known, production=production)
+    texts = starter_files.files(workflows="OWNED" in known, production=production, forge=known.get("CI", GITHUB))
     if place.within == ".":
         return texts
     if not re.fullmatch(r"[\w./ -]+", place.within):
@@ -161,12 +169,14 @@ def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[
         raise ConfigError(
             f"the folder {quoted(place.within)} can't stand in CODEOWNERS and workflows", fix=f"rename it: {fix}"
         )
-    return starter.beside_others(texts, known.get("NAME") or _name(place))
+    return starter_files.beside_others(texts, known.get("NAME") or _name(place))
 
 
 def _name(place: Place) -> str:
-    """Return the project's name: its folder, with those above it in the repository, where others may be called so."""
+    """Return the project's name: its folder, with those above it in the repository, where others may be called so. A
+    dash is two there, so that `a-b/c` is not called as `a/b-c`."""
     name = place.folder.resolve().name if place.within == "." else place.within
+    name = name.replace("-", "--") if "/" in name else name
     return re.sub(r"[^A-Za-z0-9_.-]", "-", name)[-100:] or "training"
 
 
@@ -175,7 +185,10 @@ def _values(place: Place, known: Mapping[str, str]) -> dict[str, str]:
     stacks = ["dev", "prod"] if "PRODUCTION" in known else ["dev"]
     folder = place.within
     paths = "*" if folder == "." else f"/{folder}/".replace(" ", "\\ ")
-    return {"NAME": _name(place), **known, "STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths}
+    name = known.get("NAME") or _name(place)
+    includes = starter_files.includes(known, stacks, folder, "slipway" if folder == "." else f"slipway-{name}")
+    derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes}
+    return {**known, "NAME": name, **derived}
 
 
 def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str]) -> Record:
@@ -183,7 +196,7 @@ def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str
     bases = {
         name: pins.bare(text) if name in pins.LOCKS else text
         for name, text in files.items()
-        if not starter.is_own(name)
+        if not starter_files.is_own(name)
     }
     return Record(installation.version(), kept, bases)
 
@@ -215,8 +228,8 @@ def _shown(place: Place, names: Iterable[str]) -> str:
 def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> None:
     if names:
         screen.note(f"left as they are: {_shown(place, names)}")
-    if _CODEOWNERS in names:
-        owners = starter.filled(_texts(place, values, production=False)[_CODEOWNERS], values)
-        for line in owners.splitlines():
+    for name in sorted(_TO_BE_ADDED & {*names}):
+        text = starter_files.filled(_texts(place, values, production=False)[name], values)
+        for line in text.splitlines():
             if not line.startswith("#"):
-                screen.note(f"  add to {place.shown(_CODEOWNERS)}:  {line}")
+                screen.note(f"  add to {place.shown(name)}:  {line}")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from slipway.review.change import Files
     from slipway.review.gate import MergeResult
+    from slipway.review.rendering.comment import Place
     from slipway.review.review import Review
 
 EXIT_SHUT = 5
@@ -57,10 +59,8 @@ class Dollars(click.ParamType[Decimal]):
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 @click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
-@click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status BASE.  [-: stdin]")
-@click.option(
-    "--folder", default="", metavar="DIR", help="Where the project lies in the repository that --files is of."
-)
+@click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status [-z] BASE.  [-: stdin]")
+@click.option("--folder", default="", metavar="DIR", help="Where the project lies in its repository.")
 @click.option(
     "--head",
     type=click.Path(exists=True, file_okay=False),
@@ -110,7 +110,7 @@ def command(
     from slipway.forges.forge import forge_of, words_of
     from slipway.review.change import NO_FILES
     from slipway.review.gate import obstacles, unannounced, unapproved
-    from slipway.review.rendering.comment import Place, comment
+    from slipway.review.rendering.comment import Place, comment, mark
     from slipway.review.rendering.headline import plain_text
     from slipway.review.rendering.places import located
     from slipway.review.rendering.redaction import hidden, redacted
@@ -125,16 +125,16 @@ def command(
     reviews = [located(one, Path(head)) for one in reviews] if head else reviews
     shown = [redacted(one) for one in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(one.addresses for one in reviews))
-    result = _commented(shown, base) if forge == "comment" else None
+    place = Place(tree, base, words_of(os.environ).change, folder)
+    result = _commented(shown, place) if forge == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
     elif output == "markdown":
-        place = Place(result.tree if result else tree, base, words_of(os.environ).change)
-        screen.out(comment(shown, place).rstrip("\n"))
+        screen.out(comment(shown, replace(place, tree=result.tree) if result else place).rstrip("\n"))
     else:
         screen.out("\n\n".join(plain_text(one) for one in shown))
     if forge and not scheduled:  # Asked when the review is told: who can't be asked hides nothing of it.
-        result = result or forge_of(os.environ, Path()).merge_result()
+        result = result or forge_of(os.environ, Path(), mark(folder)).merge_result()
         shut, (why, fix) = obstacles(reviews, result, tolerance), result.objection
     if (gate or scheduled) and (listed := list(shut)):
         if any(one.kind == FAILED for one in listed):
@@ -149,16 +149,16 @@ def command(
         screen.note(f"approved by {join(result.approvers)}, of this tree ({result.tree[:12]})")
 
 
-def _commented(shown: list[Review], base: str) -> MergeResult:
+def _commented(shown: list[Review], place: Place) -> MergeResult:
     """Write the comment, but none where nothing changes."""
     from slipway.forges.forge import forge_of
-    from slipway.review.rendering.comment import Place, comment
+    from slipway.review.rendering.comment import comment, mark
 
-    forge = forge_of(os.environ, Path())
+    forge = forge_of(os.environ, Path(), mark(place.folder))
     result = forge.merge_result()
     there = result.pull_request and result.pull_request.comment
     if there or not all(one.silent for one in shown):
-        return forge.tell(result, comment(shown, Place(result.tree, base, result.words.change)))
+        return forge.tell(result, comment(shown, replace(place, tree=result.tree)))
     return result
 
 
@@ -174,10 +174,10 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
 def _written(text: str, source: str) -> tuple[Review, ...] | None:
     """Return the reviews of a document or a comment of ours; None for anything else."""
     from slipway.review import refused
-    from slipway.review.rendering.comment import MARKER, contents
+    from slipway.review.rendering.comment import contents, is_comment
     from slipway.review.review import KIND, KINDS, read, read_all
 
-    if text.startswith(MARKER):
+    if is_comment(text):
         return contents(text, source)[0]
     try:
         body = json.loads(text)

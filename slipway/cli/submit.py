@@ -93,6 +93,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
+@click.option("--team", type=WORD, metavar="NAME", help="The team that it counts for: a group that may submit it.")
 @click.option("--yes", is_flag=True, help="Do not ask, whatever it costs: see slipway:workspace.confirmAbove.")
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait for the end; the exit code tells how it ended.")
@@ -136,7 +137,7 @@ def command(
     asked = typed.request()
     if typed.code is not None:
         asked = with_code(context, asked, Path(typed.code), upload=not dry_run, tell=screen.note)
-    prepared = prepare(context.catalog, asked, context.user)
+    prepared = prepare(context.catalog, asked, context.user, context.team)
     if dry_run:
         _dry_run(context, prepared.under(id_ or new_request_id()), json=json, format_=format_)
         return

@@ -21,6 +21,7 @@ from slipway.labels import (
     code_revision_of,
     parameters_in,
     revision_of,
+    team_of,
 )
 from slipway.machines.spec import MachineGroup, MachineSpec
 
@@ -132,6 +133,11 @@ class VertexJob:
     @property
     def user(self) -> str:
         return self.labels.get(USER_LABEL, "")
+
+    @property
+    def team(self) -> str:
+        """The team that it counts for; empty where its labels name none."""
+        return team_of(self.labels)
 
     @property
     def revision(self) -> Revision:

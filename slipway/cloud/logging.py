@@ -14,7 +14,8 @@ from slipway.cloud.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A line of a log. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart."""
+    """A line of a log. `task` is who wrote it (`workerpool0-0`), `insert_id` tells copies apart, `job` is the number of
+    the job that it is of."""
 
     timestamp: datetime | None
     stamp: str
@@ -24,10 +25,11 @@ class LogEntry:
     text: str
     insert_id: str
     labels: Mapping[str, str]
+    job: str = ""
 
     @classmethod
     def read(cls, body: Json) -> LogEntry:
-        payload = body.get("jsonPayload", {})
+        payload, of = body.get("jsonPayload", {}), body.get("resource", {}).get("labels", {})
         log = body.get("logName", "").rsplit("/", 1)[-1]
         text = body.get("textPayload") or payload.get("message") or payload.get("msg") or ""
         return cls(
@@ -35,10 +37,11 @@ class LogEntry:
             stamp=body.get("timestamp", ""),
             severity=body.get("severity", "DEFAULT"),
             log=log,
-            task=body.get("resource", {}).get("labels", {}).get("task_name") or log,
+            task=of.get("task_name") or log,
             text=str(text),
             insert_id=body.get("insertId", ""),
             labels=dict(body.get("labels", {})),
+            job=str(of.get("job_id", "")),
         )
 
 

@@ -6,7 +6,7 @@ import http.client
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -88,7 +88,7 @@ class Session:
     def download(self, url: str, call: Call, params: Params | None = None) -> Response:
         return self._send("GET", url, call, params=params, again=True)
 
-    def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Iterator[bytes]:
+    def stream(self, url: str, call: Call, params: Params, headers: Mapping[str, str]) -> Generator[bytes, None, None]:
         """GET bytes as they are stored, a part at a time; tried again until the first comes. Raises NoAnswer when they
         break off, Garbled when a range was asked for and the whole is given."""
         response = self._send("GET", url, call, params=params, headers=headers, again=True, stream=True)

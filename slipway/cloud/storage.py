@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -17,6 +18,9 @@ from slipway.cloud.session import Session
 from slipway.errors import ConfigError
 from slipway.formatting import quoted
 from slipway.labels import unfit
+
+_UNPACKED = {"Accept-Encoding": "identity"}
+"""The service unpacks what is stored compressed."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Location:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object as a list has it: `generation` is that of its contents, `md5` of them in hexadecimal digits, empty for
-    one that was composed of parts. `packed`: it is stored compressed, and read so."""
+    """An object as a list has it: `generation` is that of its contents, which it has had since `created`; `md5` of them
+    in hexadecimal digits, empty for one that was composed of parts. `packed`: it is stored compressed, and read so."""
 
     at: Location
     size: int
@@ -53,6 +57,7 @@ class StoredObject:
     md5: str
     updated: datetime | None
     packed: bool = False
+    created: datetime | None = None
 
     @classmethod
     def read(cls, bucket: str, body: Json) -> StoredObject:
@@ -63,6 +68,7 @@ class StoredObject:
             md5=base64.b64decode(body.get("md5Hash", "")).hex(),
             updated=parse_timestamp(body.get("updated")),
             packed=bool(body.get("contentEncoding")),
+            created=parse_timestamp(body.get("timeCreated")),
         )
 
 
@@ -75,15 +81,31 @@ class Storage:
     def _object(self, at: Location) -> str:
         return f"{self._base}/{quote(at.bucket, safe='')}/o/{quote(at.name, safe='')}"
 
-    def read(self, at: Location, *, doing: str = "") -> bytes:
-        """The whole object. Raises NotFound when bucket or object is not there."""
+    def read(self, at: Location, *, doing: str = "", generation: str = "") -> bytes:
+        """The whole object, or a `generation` of it. Raises NotFound when bucket or object is not there."""
         call = Call(doing or f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
-        return self._session.download(self._object(at), call, {"alt": "media"}).data
+        params = {"alt": "media", **({"generation": generation} if generation else {})}
+        return self._session.download(self._object(at), call, params).data
 
-    def objects(self, under: Location) -> Iterator[StoredObject]:
-        """List those whose names begin with that of `under`, in the order of their names; read page by page."""
+    def beginning(self, at: Location, most: int) -> bytes:
+        """The first `most` bytes of an object, or all of a shorter one. Raises NotFound, and NoAnswer when they break
+        off."""
+        call = Call(f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
+        found = bytearray()
+        with closing(self._session.stream(self._object(at), call, {"alt": "media"}, _UNPACKED)) as parts:
+            for part in parts:
+                found += part
+                if len(found) >= most:
+                    break
+        return bytes(found[:most])
+
+    def objects(self, under: Location, *, versions: bool = False) -> Iterator[StoredObject]:
+        """List those whose names begin with that of `under`, in the order of their names; read page by page. With
+        `versions` each generation that the bucket still has, the oldest first."""
         call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
         url, params = f"{self._base}/{quote(under.bucket, safe='')}/o", {"prefix": under.name}
+        if versions:
+            params["versions"] = "true"
         for body in self._session.pages(url, call, "items", params):
             yield shaped(call, lambda one: StoredObject.read(under.bucket, one), body)
 
@@ -108,15 +130,22 @@ class Storage:
 
     def create(self, at: Location, content: bytes, media: str = "application/octet-stream") -> bool:
         """Writes the object unless there is one; False when there is. Sent once."""
-        try:
-            self._put(at, content, media, {"ifGenerationMatch": 0}, again=False)
-        except Conflict:
-            return False
-        return True
+        return self._put_over(0, at, content, media)
+
+    def replace(self, one: StoredObject, content: bytes, media: str) -> bool:
+        """Writes other contents; False when the object has others meanwhile, or is gone. Sent once."""
+        return self._put_over(int(one.generation), one.at, content, media)
 
     def write(self, at: Location, content: bytes, media: str) -> None:
         """Writes the object, over the one that is there. Sent again while the service is busy: the same is written."""
         self._put(at, content, media, {}, again=True)
+
+    def _put_over(self, generation: int, at: Location, content: bytes, media: str) -> bool:
+        try:
+            self._put(at, content, media, {"ifGenerationMatch": generation}, again=False)
+        except Conflict:
+            return False
+        return True
 
     def _put(self, at: Location, content: bytes, media: str, unless: Mapping[str, int], *, again: bool) -> None:
         call = Call(f"write {at}", "storage.objects.create", f"gs://{at.bucket}")

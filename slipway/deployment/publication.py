@@ -105,6 +105,7 @@ def catalog_of(
         dormant={one.spec.name: published_dormant(one, stack.region) for one in plan.dormant},
         reservations={one.path: one for one in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,
+        budget=stack.budget,
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )

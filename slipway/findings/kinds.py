@@ -68,6 +68,8 @@ _ALL = (
         ("most-cost", _NOTE, "what the stack costs with every pool at its maximum"),
         ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
         ("reservation-paid", _BLOCKING, "a reservation stays paid, whether jobs use it or not"),
+        ("budget-changed", _WARNING, "what the stack, a team or a user may spend a month"),
+        ("budget-share", _NOTE, "the share of its budget that the stack's pools take by themselves"),
         ("spending-limit", _WARNING, "what a submission may cost an hour before somebody has to confirm it"),
         ("price-unknown", _NOTE, "a part of the cost has no known price"),
     ),

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from slipway.notices.issues import Issue, Step
 from slipway.review.gate import MergeResult, Words
+from slipway.review.rendering.comment import MARKER
 
 
 class Forge(Protocol):
@@ -33,17 +34,17 @@ def on_gitlab(environ: Mapping[str, str]) -> bool:
     return environ.get("GITLAB_CI") == "true"
 
 
-def forge_of(environ: Mapping[str, str], checkout: Path) -> Forge:
-    """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for. Raises
-    ConfigError where it lacks what the forge is asked with."""
+def forge_of(environ: Mapping[str, str], checkout: Path, mark: str = MARKER) -> Forge:
+    """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
+    comment on its change begins with `mark`. Raises ConfigError where it lacks what the forge is asked with."""
     if on_gitlab(environ):
         from slipway.forges.gitlab import GitLab
         from slipway.forges.trees import Trees
 
-        return GitLab(environ, Trees(checkout))
+        return GitLab(environ, Trees(checkout), mark)
     from slipway.forges.github import GitHub
 
-    return GitHub(environ)
+    return GitHub(environ, mark)
 
 
 def words_of(environ: Mapping[str, str]) -> Words:

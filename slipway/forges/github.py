@@ -69,7 +69,7 @@ mutation($to: ID!, $body: String!) {
 class GitHub:
     """`environ` is a workflow's. Raises ConfigError where it is not."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], mark: str = MARKER) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
                 "GitHub can't be asked",
@@ -77,6 +77,7 @@ class GitHub:
                 fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
             )
         self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        self._mark = mark
         found = _OPEN.fullmatch(ref)
         self._open = int(found[1]) if found else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
@@ -131,14 +132,14 @@ class GitHub:
         if not self._open:
             nodes = commit["associatedPullRequests"]["nodes"]
             pull = next((one for one in nodes if (one["mergeCommit"] or {}).get("oid") == self._commit), None)
-        return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull), merged=not self._open)
+        return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
 
 
-def _pull_request(body: Json) -> PullRequest:
+def _pull_request(body: Json, mark: str) -> PullRequest:
     reviews = (one for one in body["latestOpinionatedReviews"]["nodes"] if one["state"] == "APPROVED")
     asked, newest = body["comments"], body["newest"]
     of_all = (*asked["nodes"], *newest["nodes"])
-    comment = next((one for one in of_all if one["author"] == _BOT and one["body"].startswith(MARKER)), None)
+    comment = next((one for one in of_all if one["author"] == _BOT and one["body"].startswith(mark)), None)
     if comment is None and asked["totalCount"] > _MOST:
         raise ResourceError(
             f"#{body['number']} has too many comments",

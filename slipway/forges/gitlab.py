@@ -57,7 +57,7 @@ class _Version:
 class GitLab:
     """`environ` is a job's, with `GITLAB_TOKEN` beside it. Raises ConfigError where it is not."""
 
-    def __init__(self, environ: Mapping[str, str], trees: Trees) -> None:
+    def __init__(self, environ: Mapping[str, str], trees: Trees, mark: str = MARKER) -> None:
         if missing := [name for name in _VARIABLES if not environ.get(name)]:
             raise ConfigError(
                 "GitLab can't be asked",
@@ -66,6 +66,7 @@ class GitLab:
             )
         url, project, self._commit, token = (environ[name] for name in _VARIABLES)
         self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), trees
+        self._mark = mark
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
         fix = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"
         self._users = Rest(session, url, fix)
@@ -151,7 +152,7 @@ class GitLab:
         """Return the oldest note that whoever asks here began as ours."""
         me, doing, asked = self._me(), f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
         for note in self._rest.listed(f"{at}/notes", doing, dict, most=_MOST, fix=_ANEW, params=asked):
-            if (note["author"] or {}).get("id") == me and note["body"].startswith(MARKER):
+            if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
                 return _comment(note)
         return None
 

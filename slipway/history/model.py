@@ -43,7 +43,8 @@ class PastJob:
     `cluster`: the name people say, the id where no deployment named it, empty beside the pools. `team` comes from its
     labels, reviewed ones first; `user` is what the submitter said, as the service does not tell who created a job.
     `per_hour`: of all its machines together. `cost`: of its machine time, None where it never ran; of a pool's machines
-    that is its share of what is paid anyway. `lost`: seconds of its run without machines, after preemptions; None where
+    that is its share of what is paid anyway. `busy`: the seconds that `cost` is of, at `per_hour`, with trials as if
+    all machines had been at work together. `lost`: seconds of its run without machines, after preemptions; None where
     nobody could tell, so that the cost is at most that. `state` without the service's prefix: `SUCCEEDED`.
     """
 
@@ -73,6 +74,7 @@ class PastJob:
     commit: str = ""
     output: str = ""
     error: str = ""
+    busy: float | None = None
 
     @property
     def accelerators(self) -> int:
@@ -83,13 +85,15 @@ class PastJob:
 @dataclass(frozen=True)
 class Deployment:
     """A version of the catalog, which held from `at` until the next one: clusters by name, with bounds, machines and
-    prices of their pools, and the ids of those that retired then."""
+    prices of their pools, and the ids of those that retired then. `under_way`: what was there while a deployment that
+    had begun was not at its end."""
 
     at: datetime
     commit: str
     dirty: bool
     clusters: Mapping[str, Cluster]
     retiring: tuple[str, ...] = ()
+    under_way: bool = False
 
 
 @dataclass(frozen=True)

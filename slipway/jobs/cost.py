@@ -20,7 +20,8 @@ class JobCost:
 
     `cost` is None of what never ran. Machines of a pool are paid for anyway. A tuning job's are those of all trials
     that run at once, and its cost that of each trial's own time. `without`: seconds of `run` without machines, as
-    events tell; `untold`: there may be more of them, so that the cost is at most that.
+    events tell; `untold`: there may be more of them, so that the cost is at most that. `busy`: seconds that `cost` is
+    of, at `per_hour`; None of what never ran.
     """
 
     capacity_type: str
@@ -30,6 +31,7 @@ class JobCost:
     cost: Price | None
     without: float = 0.0
     untold: bool = False
+    busy: float | None = None
 
     @property
     def paid_anyway(self) -> bool:
@@ -53,7 +55,8 @@ def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | Non
     cost = None if paid is None else each * (Decimal(str(paid)) / 3600)
     if cost and untold:
         cost = replace(cost, at_most=True)
-    return JobCost(job.capacity_type, wait, run, each * job.trials, cost, without, untold)
+    busy = None if paid is None else paid / job.trials
+    return JobCost(job.capacity_type, wait, run, each * job.trials, cost, without, untold, busy)
 
 
 def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:

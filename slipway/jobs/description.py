@@ -52,6 +52,7 @@ class JobDescription:
             "templateSource": self.source or None,
             "requestId": job.request_id or None,
             "user": job.user or None,
+            "team": job.team or None,
             "commit": job.revision.commit or None,
             "dirty": job.revision.dirty,
             "code": code if CODE_LABEL in job.labels else None,

@@ -5,7 +5,7 @@ the service's own lines (preemptions, restarts, stock-outs), in the service's wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
@@ -28,6 +28,8 @@ WHOLE_LOG = HttpPolicy(attempts=9, whole=float("inf"), most=1 << 50)
 """For all of a log, however long: with patience for a minute's limit."""
 
 _MOST = 500
+_MOST_IDS, _MOST_LINES = 700, 10 * PAGE
+"""Of a query for many jobs: Cloud Logging takes filters of 20,000 characters, and counts each page."""
 _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
     # A restart may name the preemption it comes from, and either a lack of machines. A total is not an event.
     ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
@@ -180,6 +182,27 @@ def read_events(logging: Logging, job: VertexJob) -> JobEvents:
     except CloudError as problem:
         return JobEvents(why=problem.brief)
     return JobEvents(events_of(entries), more=len(entries) >= _MOST)
+
+
+def read_events_of_many(logging: Logging, newest_first: Iterable[VertexJob]) -> Mapping[str, JobEvents]:
+    """The events by the jobs' names, from one query. Older jobs than it can name are left out. What can't be read is
+    reported in the result, not raised."""
+    ids, named = dict[str, str](), dict[str, list[LogEntry]]()
+    for job in newest_first:
+        if len(ids) + len(job.log_ids) > _MOST_IDS:
+            break
+        ids |= dict.fromkeys(job.log_ids, job.name)
+        named[job.name] = []
+    if not ids:
+        return {name: JobEvents() for name in named}
+    try:
+        lines = list(islice(logging.entries(job_filter(tuple(ids), only=task_filter(SERVICE))), _MOST_LINES))
+    except CloudError as problem:
+        return dict.fromkeys(named, JobEvents(why=problem.brief))
+    for entry in lines:
+        if entry.job in ids:
+            named[ids[entry.job]].append(entry)
+    return {name: JobEvents(events_of(some), more=len(lines) >= _MOST_LINES) for name, some in named.items()}
 
 
 def last_word(logging: Logging, job: VertexJob) -> str:

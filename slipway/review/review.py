@@ -16,6 +16,7 @@ from slipway.findings.grades import GRADES, regraded
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import join, short
 from slipway.labels import Revision
+from slipway.review.budget import budgets
 from slipway.review.change import Change, added
 from slipway.review.clusters.capacity import capacity
 from slipway.review.clusters.clusters import clusters
@@ -55,6 +56,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     unsaid_clusters,
     unfinished,
     costs,
+    budgets,
     templates,
     people,
     trainers,

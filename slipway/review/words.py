@@ -9,6 +9,7 @@ from datetime import datetime
 from slipway.cloud.jobs import VertexJob
 from slipway.facts import QuotaLine
 from slipway.formatting import join, short, span
+from slipway.jobs.finding import distinct
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.quota.metrics import label, namespace
@@ -72,15 +73,6 @@ def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
     """`x` (ada) has ended; its 5 jobs have ended"""
     listed = distinct(some)
     return f"{owned(listed, whose)} {'has' if len(listed) == 1 else 'have'} ended"
-
-
-def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-    """Leave out jobs that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
-    listed = {one.name: one for one in some}
-    behind = {one.backing for one in listed.values()} | {
-        trial.job for one in listed.values() for trial in one.tried if trial.job
-    }
-    return tuple(one for name, one in listed.items() if name not in behind)
 
 
 def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:

@@ -30,10 +30,14 @@ def _labels(subject: Subject) -> Iterator[str]:
     if len(labels) > MOST_LABELS:
         yield f"{len(labels)} labels: at most {MOST_LABELS}"
     for key, value in labels.items():
-        if not _LABEL_KEY.fullmatch(key) or key != key.lower():
-            yield f"label {key!r}: a key must have at most 64 lowercase letters, digits, _ and -, a letter first"
-        if not _LABEL_VALUE.fullmatch(str(value)) or str(value) != str(value).lower():
-            yield f"label {key}={value!r}: a value must have at most 64 lowercase letters, digits, _ and -"
+        yield from label_problems(key, str(value))
+
+
+def label_problems(key: str, value: str) -> Iterator[str]:
+    if not _LABEL_KEY.fullmatch(key) or key != key.lower():
+        yield f"label {key!r}: a key must have at most 64 lowercase letters, digits, _ and -, a letter first"
+    if not _LABEL_VALUE.fullmatch(value) or value != value.lower():
+        yield f"label {key}={value!r}: a value must have at most 64 lowercase letters, digits, _ and -"
 
 
 def _network(subject: Subject) -> Iterator[str]:

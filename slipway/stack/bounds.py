@@ -135,7 +135,7 @@ def _trainer(value: str) -> tuple[str, str] | None:
     )
 
 
-KIND = _choice(tuple(REVIEWED), "no review tells of {named}", "one of the kinds in docs/review.md")
+KIND = _choice(tuple(REVIEWED), "no review tells of {named}", "one of the kinds in docs/findings.md")
 GRADE = _choice(tuple(BY_WORD), "{named} is no grade", "blocking, warning or change")
 GRADES = Bound(wrong, {})
 DISK_TYPE = _choice(DISK_TYPES, "unknown disk type {named}", f"one of {', '.join(DISK_TYPES)}")

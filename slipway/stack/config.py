@@ -110,8 +110,30 @@ class PolicyEntry(Entry):
     advisory: PolicyRulesEntry = PolicyRulesEntry()
     grades: Annotated[dict[Annotated[str, bounds.KIND], Annotated[str, bounds.GRADE]], bounds.GRADES] = Field(
         default={},
-        description="Grades of a review's consequences in place of the usual ones (docs/review.md), by kind.",
+        description="Grades of a review's consequences in place of the usual ones (docs/findings.md), by kind.",
         examples=["{submitter-gone: warning}"],
+    )
+
+
+class BudgetEntry(Entry):
+    """What the stack may cost a month, by what the hourly run finds: machines of its pools, and those of jobs beside
+    them. `submit` warns at 80 %."""
+
+    stack: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD a month of the stack, idle machines among it.", examples=[80000]
+    )
+    teams: dict[str, Annotated[float, bounds.COST]] = Field(
+        default={}, description="USD a month by team.", examples=["{vision: 30000}"]
+    )
+    users: dict[str, Annotated[float, bounds.COST]] = Field(
+        default={},
+        description="USD a month by user; self-declared, so it only warns.",
+        examples=["{ada: 500}"],
+    )
+    enforce: bool = Field(
+        default=False,
+        description="Whether `submit` refuses what the stack or a team has spent up (exit code 5).",
+        examples=["true"],
     )
 
 
@@ -155,6 +177,9 @@ class ConfigEntry(BaseModel):
         description='Other accounts for jobs, by the name that templates choose one by: trainer="evals".',
     )
     policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
+    budget: BudgetEntry | None = Field(
+        default=None, alias="slipway:budget", description="What the stack may cost a month; no limit when left out."
+    )
 
 
 OWN_KEYS = tuple(str(field.alias) for field in ConfigEntry.model_fields.values())

@@ -9,12 +9,13 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
+from slipway.budget import Budget
 from slipway.catalog.lookup import default_buckets
 from slipway.cluster import Adoption, Alternative, ClusterSpec, DnsPeering, PoolSpec, PscInterface, Reservation
 from slipway.machines.spec import Disk, MachineSpec
 from slipway.machines.table import machine
 from slipway.season import Season, moment
-from slipway.stack.config import PolicyEntry
+from slipway.stack.config import BudgetEntry, PolicyEntry
 from slipway.stack.consistency import check_rules, default_trainer
 from slipway.stack.entries import ClusterEntry, PoolEntry, QuotaEntry, ReplicaRange, ReservationEntry
 from slipway.stack.secrets import check_secrets
@@ -59,6 +60,7 @@ class Stack:
     templates: tuple[str, ...] = ()
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     trainers: Mapping[str, TrainerSettings] = field(default_factory=dict)
+    budget: Budget | None = None
 
     @property
     def other_regions(self) -> tuple[str, ...]:
@@ -149,12 +151,17 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
             code=workspace.code,
             confirm_above=workspace.confirm_above,
         ),
+        budget=_budget(config.budget) if config.budget is not None else None,
         reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
         trainers={
             key: TrainerSettings(entry.account or default_trainer(name, key), tuple(entry.submitters))
             for key, entry in config.trainers.items()
         },
     )
+
+
+def _budget(entry: BudgetEntry) -> Budget:
+    return Budget(entry.stack, dict(entry.teams), dict(entry.users), entry.enforce)
 
 
 def _reservation(entry: ReservationEntry) -> Reservation:

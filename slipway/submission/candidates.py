@@ -18,6 +18,7 @@ from slipway.kinds import KINDS, JobKind
 from slipway.prices import UNKNOWN, Price, hourly
 from slipway.submission.parameters import resolve
 from slipway.submission.request import Request, RequestOverrides, fill
+from slipway.submission.team import team_of_submission
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class SubmissionRequest:
     """A submission as it is asked for. `params` as typed; `capacity_type` and `kind` None for the template's first.
 
     `waits`: seconds by capacity type after which the next one is taken (for flex-start 0 is forever); `then`: the
-    types after those that are waited for, in place of the template's order.
+    types after those that are waited for, in place of the template's order. `team`: the one that it is to count for.
     """
 
     template: str
@@ -35,6 +36,7 @@ class SubmissionRequest:
     waits: Mapping[str, float] = field(default_factory=dict)
     then: tuple[str, ...] = ()
     overrides: RequestOverrides = field(default_factory=RequestOverrides)
+    team: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,8 @@ class Candidate:
 @dataclass(frozen=True)
 class PreparedSubmission:
     """A submission as far as it is known without asking anybody. `offers` in order of preference, each with the seconds
-    until the next one is taken. `request_id` goes into its requests. `asked`: what it was prepared from."""
+    until the next one is taken. `request_id` goes into its requests. `asked`: what it was prepared from. `team`: the
+    one that it counts for, empty where nobody tells."""
 
     catalog: Catalog
     template: Template
@@ -90,6 +93,7 @@ class PreparedSubmission:
     user: str
     asked: SubmissionRequest
     request_id: str = "request"
+    team: str = ""
 
     @property
     def overrides(self) -> RequestOverrides:
@@ -128,14 +132,18 @@ class PreparedSubmission:
             self.values,
             request_id=self.request_id,
             user=self.user,
+            team=self.team,
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
         )
         region = self.catalog.region_of(offer.cluster)
         return Request(self.request_id, self.catalog.stack, self.template.name, body, self.kind, region)
 
 
-def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSubmission:
-    """Raises ConfigError with all that is wrong with the parameters, or with the one argument that does not fit."""
+def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "") -> PreparedSubmission:
+    """`team`: the one that it counts for where nothing else decides, as SLIPWAY_TEAM names it.
+
+    Raises ConfigError with all that is wrong with the parameters, or with the one argument that does not fit.
+    """
     template = find_template(catalog, asked.template)
     _check_folder(template, asked)
     values = resolve(template, asked.params)
@@ -143,7 +151,8 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str) -> PreparedSu
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
     ordered = tuple(_ordered(template, offers, asked))
-    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked)
+    team = team_of_submission(catalog, template, offers[0], asked.team, team)
+    return PreparedSubmission(catalog, template, kind, values, ordered, user, asked, team=team)
 
 
 def _ordered(

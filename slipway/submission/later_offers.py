@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.catalog.placeholders import render
 from slipway.context import Context
@@ -45,8 +45,10 @@ class LaterOffers:
         context = self.context.anew()
         if context.catalog == self.prepared.catalog:
             return self
-        prepared = prepare(context.catalog, self.prepared.asked, self.prepared.user).under(self.prepared.request_id)
-        _require_same(self.prepared, prepared)
+        then = self.prepared
+        prepared = prepare(context.catalog, replace(then.asked, team=""), then.user).under(then.request_id)
+        _require_same(then, prepared)
+        prepared = replace(prepared, team=then.team)  # A submission counts for one team, by whichever offer it starts.
         labels = [candidate.label for candidate in prepared.candidates]
         place = next((labels.index(label) for label in reversed(self.tried) if label in labels), -1)
         later = LaterOffers(context, prepared, place, self.tried)

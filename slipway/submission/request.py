@@ -25,6 +25,7 @@ from slipway.labels import (
     MARK,
     ROLES_LABEL,
     SWEEP_LABEL,
+    TEAM_LABEL,
     USER_LABEL,
     VARIABLE,
     escaped,
@@ -189,6 +190,7 @@ def fill(
     *,
     request_id: str,
     user: str,
+    team: str = "",
     overrides: RequestOverrides | None = None,
 ) -> dict[str, Any]:
     """Make the job to post. Raises ConfigError when the catalog names a placeholder that nobody fills.
@@ -218,6 +220,7 @@ def fill(
     labels = {
         **body.get("labels", {}),
         USER_LABEL: label_value(user),
+        TEAM_LABEL: team,
         ROLES_LABEL: roles_value(offer.roles or template.roles),
         SWEEP_LABEL: overrides.sweep,
         **overrides.labels,

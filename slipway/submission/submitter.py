@@ -18,6 +18,7 @@ from slipway.errors import AnswerUnknown
 from slipway.jobs.claim import Claim, JobGoneError, read_claim
 from slipway.jobs.verdict import Outcome
 from slipway.labels import capacity_type_label
+from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import PreparedSubmission, SubmissionRequest
 from slipway.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
 from slipway.submission.costs import Spending, spending, spending_of
@@ -100,6 +101,7 @@ class Submitter:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
+                budget = BudgetCheck.begin(self.context, threads)
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, gone = None, None
                 try:
@@ -133,6 +135,8 @@ class Submitter:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
+                if budget:
+                    budget.check(candidate.body.get("labels", {}), self.show.note)
                 if costs := spending_of(prepared, choice):
                     self.show.confirm(costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)

@@ -106,10 +106,16 @@ class SweepPlan:
 
 
 def plan_sweep(
-    catalog: Catalog, asked: SubmissionRequest, given: Points, user: str, name: str | None, shared: str = "-p"
+    catalog: Catalog,
+    asked: SubmissionRequest,
+    given: Points,
+    user: str,
+    name: str | None,
+    shared: str = "-p",
+    team: str = "",
 ) -> SweepPlan:
     """Plan a sweep with the id `name`; without one the id follows from what the sweep is, so the same command is the
-    same sweep. `shared` is how the parameters that all runs share were given.
+    same sweep. `shared` is how the parameters that all runs share were given; `team` as `prepare` takes it.
 
     Raises one ConfigError with all that is wrong in the points and in their parameters, by their places.
     """
@@ -120,7 +126,7 @@ def plan_sweep(
     firsts: dict[tuple[Scalar | None, ...], PreparedSubmission] = {}
     for point, shape in zip(points, shapes, strict=True):
         if shape not in firsts:
-            firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user)
+            firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user, team)
     place = {shape: index for index, shape in enumerate(firsts)}
     of_group = tuple(place[shape] for shape in shapes)
     made = SweepDigests(points)

@@ -16,10 +16,13 @@ from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError, ResourceError, SlipwayError
+from slipway.formatting import counted
 from slipway.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.live import Unknown
+from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate
 from slipway.submission.choice import Choice, choose
+from slipway.submission.costs import Spending, spending_at_once
 from slipway.submission.preflight import Preflight, offline
 from slipway.submission.request import Request
 from slipway.submission.sender import RetryPolicy
@@ -46,27 +49,34 @@ WIDTH = 128
 _LOOK_EVERY = 2.0
 
 
+@dataclass(frozen=True)
+class ChosenSweep:
+    """A sweep before its sending. `plan`: as it is sent, which may be under another id. `choices`: by group, of those
+    that send runs. `begun_at`: the commit whose templates it began with. `forecast`: None where nothing is sent."""
+
+    plan: SweepPlan
+    choices: Mapping[int, Choice]
+    left: RemainingRuns
+    begun_at: str
+    forecast: Forecast | None
+
+    @property
+    def spending(self) -> Spending | None:
+        """The costs of all runs at once; None where nobody has to confirm them."""
+        runs = Counter(self.plan.of_group[run.index] for run in self.left.send).items()
+        taken = [(self.choices[group].taken.candidate, count) for group, count in runs]
+        return spending_at_once(self.plan.groups[0].catalog, self.plan.template.name, taken)
+
+
 class SweepDisplay(Protocol):
     """Hears what a sweep does."""
 
     def note(self, text: str) -> None: ...
 
-    def ending(self, count: int) -> None:
-        """So many runs are being cancelled, and are waited for."""
+    def chosen(self, chosen: ChosenSweep) -> None: ...
 
-    def missing(self, count: int) -> None:
-        """So many runs were sent before and are not listed, and are looked for."""
-
-    def chosen(
-        self,
-        plan: SweepPlan,
-        choices: Mapping[int, Choice],
-        left: RemainingRuns,
-        begun_at: str,
-        forecast: Forecast | None,
-    ) -> None:
-        """`plan`: as it is sent, which may be under another id. `choices`: by group, of those that send runs.
-        `begun_at`: the commit whose templates the sweep began with. `forecast`: None where nothing is sent."""
+    def confirm(self, costs: Spending) -> None:
+        """Raises PolicyError where nobody can be asked, and KeyboardInterrupt where the answer is no."""
 
     def sending(self, progress: SendingProgress) -> AbstractContextManager[Callable[[SendingProgress], None]]:
         """Gives what takes the progress after every change."""
@@ -108,8 +118,12 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
         def anywhere(run: Run) -> Request:
             return prepared(run).candidates[0].request
 
-        gone = GoneRuns(context, anywhere, threads, show.missing)
+        def looks_for(count: int) -> None:
+            show.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
+
+        gone = GoneRuns(context, anywhere, threads, looks_for)
         started = gone.ask_first(plan.count)
+        budget = BudgetCheck.begin(context, threads)
         preflight = Preflight(context, [one for group in plan.groups for one in group.candidates], threads)
         listed, file = listing.result(), journal_of_sweep(context, plan.id)
         if not listed and not was_begun(file) and (other := found_as()):
@@ -120,15 +134,16 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             journal.begin(head, plan.digests)
             known = known_runs(plan.id, journal.jobs, journal.open, listed, jobs.settle)
             if asks.cancelled and (ending := being_cancelled(known)):
-                show.ending(ending)
+                runs = counted(f"{ending:,}", "run")
+                show.note(f"waits for the end of {runs} being cancelled, to send what is left")
                 while being_cancelled(known):
                     context.clock.sleep(_LOOK_EVERY)
                     known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.settle)
             known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
             known = gone.with_gone(plan.count, known, started, jobs.checked)
             left = remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
-            runs = (*left.send, *left.look)
-            choices = _choices(plan, runs, preflight)
+            going = (*left.send, *left.look)
+            choices = _choices(plan, going, preflight)
             taken = {group: choice.taken.candidate for group, choice in choices.items()}
 
             @cache
@@ -136,10 +151,15 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
                 offer = taken[plan.of_group[run.index]].offer
                 return next(one for one in prepared(run).candidates if one.offer is offer)
 
-            _check(plan, {run: candidate(run) for run in runs}, catalog)
+            _check(plan, {run: candidate(run) for run in going}, catalog)
+            if budget and left.send:
+                budget.check(candidate(left.send[0]).body.get("labels", {}), show.note)
             forecast = forecast_of(context, plan, taken, left.send, rate, earlier.result()) if left.send else None
-            show.chosen(plan, choices, left, journal.commit, forecast)
-            progress = SendingProgress(total=left.done + len(runs), before=left.done)
+            chosen = ChosenSweep(plan, choices, left, journal.commit, forecast)
+            show.chosen(chosen)
+            if costs := chosen.spending:
+                show.confirm(costs)
+            progress = SendingProgress(total=left.done + len(going), before=left.done)
             names = sorted({one.offer.cluster for one in taken.values()} - {""})
             clusters = {name: catalog.clusters[name].id for name in names}
             watch = CatalogWatch(lambda: context.anew().catalog, clusters, threads, began)

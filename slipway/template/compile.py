@@ -60,6 +60,7 @@ def request(
         spec["persistentResourceId"] = context.clusters[cluster]
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **KINDS[kind].body(spec, template.study, template.model)}
     body["labels"] = {
+        **template.labels,
         TEMPLATE_LABEL: template.name,
         STACK_LABEL: context.stack,
         COMMIT_LABEL: context.commit,

@@ -154,6 +154,7 @@ class Declaration:
     experiment: str | None = None
     code_flag: bool = False
     checkpoints: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:

@@ -15,9 +15,10 @@ from slipway.catalog.placeholders import BUILT_IN, names, whole
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
-from slipway.labels import VARIABLE, excess
+from slipway.labels import RESERVED, VARIABLE, excess
 from slipway.machines.table import MachineError
 from slipway.rules.code import ENV_NAME
+from slipway.rules.job import label_problems
 from slipway.rules.rule import twice
 from slipway.rules.workers import MOST_POOLS, POSITIONS
 from slipway.template.declaration import Declaration, Variant, file_of
@@ -25,6 +26,8 @@ from slipway.template.types import mistyped
 from slipway.template.worker_pool import Image, Package, WorkerPool, places
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
+MOST_LABELS = 32
+"""Half of what a job may have: Slipway adds its own."""
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """What a template is called: it begins display names and object names, and is a label's value."""
 _SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
@@ -53,6 +56,7 @@ class JobTemplate(Declaration):
       `experiment`, the name of a Vertex AI experiment.
     - `code_flag`: it may be submitted with `--code`, on stacks that allow it.
     - `checkpoints`: its code goes on from a checkpoint of its own when it is started again.
+    - `labels`: of its jobs, and so in the bill. `team` names the team that they count for.
     """
 
     def __post_init__(self) -> None:
@@ -85,6 +89,7 @@ def _problems(template: Declaration) -> Iterator[str]:
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
     yield from _study(template)
     yield from _secrets(template)
+    yield from _labels(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
     if template.code_flag and not isinstance(template.code, Package):
         yield "code_flag: --code packs a Python package, and this template runs an image"
@@ -254,3 +259,14 @@ def _secrets(template: Declaration) -> Iterator[str]:
             yield f"secrets {name!r}: it is in env as well"
         if not _SECRET.fullmatch(secret):
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
+
+
+def _labels(template: Declaration) -> Iterator[str]:
+    if len(template.labels) > MOST_LABELS:
+        yield f"labels: {len(template.labels)}; at most {MOST_LABELS}"
+    for key, value in template.labels.items():
+        if key.startswith(RESERVED):
+            yield f"labels: {key!r} begins with {next(filter(key.startswith, RESERVED))}, as those that are set for you"
+        if not value:
+            yield f"labels: {key!r} is empty; leave it out"
+        yield from (f"labels: {problem}" for problem in label_problems(key, value))

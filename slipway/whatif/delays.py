@@ -6,12 +6,12 @@ Google documents none of the three. Where the history has too few cases a plain 
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 from slipway.history.model import History, PastJob, PoolKey
@@ -54,12 +54,14 @@ class MeasuredDelays:
 def measure(history: History) -> MeasuredDelays:
     """Measure the delays of a stack's pools, as medians.
 
-    A job that asked for no more machines than a pool keeps waited for its start alone. One that asked for more than
-    can have been up, and no more than the pool may have, waited until it had grown as well.
+    A job that asked for no more machines than a pool keeps waited for its start alone; one that found the pool full,
+    from when others had given enough back. One that asked for more than can have been up, and no more than the pool
+    may have, waited until it had grown as well.
     """
     bounds = _bounds(history)
     demand = {key: _PoolDemand(key, history.jobs) for key in bounds}
-    calm, growing = _Waits(), _Waits()
+    runs = {key: _PoolRuns(key, history.jobs) for key in bounds}
+    starting, growing = _Waits(), _Waits()
     for job in history.jobs:
         asked = machines_by_pool(job)
         if not asked or job.created is None or job.started is None or not asked.keys() <= bounds.keys():
@@ -71,10 +73,14 @@ def measure(history: History) -> MeasuredDelays:
         most_fits = all(found[key].now + count <= limits[key][1] for key, count in asked.items())
         up = {key: max(limits[key][0], found[key].lately) for key in asked}
         if least_fits:
-            calm.add(job, wait)
-        elif most_fits and any(found[key].now + count > up[key] for key, count in asked.items()):
+            starting.add(job, wait)
+        elif not most_fits:
+            free = [runs[key].fits_since(job.started, limits[key][1] - count) for key, count in asked.items()]
+            if known := [one for one in free if one is not None and one >= job.created]:
+                starting.add(job, (job.started - max(known)).total_seconds())
+        elif any(found[key].now + count > up[key] for key, count in asked.items()):
             growing.add(job, wait)
-    start, starts = calm.medians(ASSUMED.start)
+    start, starts = starting.medians(ASSUMED.start)
     scale_up, scale_ups = growing.less(start, starts).medians(ASSUMED.scale_up)
     return MeasuredDelays(start, scale_up, _idle(history, bounds, demand), starts, scale_ups)
 
@@ -191,6 +197,29 @@ class _PoolDemand:
         while place and self.levels[place - 1] <= machines:
             place -= 1
         return self.times[place] if 0 < place < there else None
+
+
+class _PoolRuns:
+    """Machines of a pool that jobs held, from their starts to their ends."""
+
+    def __init__(self, key: PoolKey, jobs: Iterable[PastJob]) -> None:
+        changes: list[tuple[datetime, int]] = []
+        for job in jobs:
+            count = machines_by_pool(job).get(key, 0)
+            if count and job.started is not None:
+                changes.append((job.started, count))
+                changes += [(job.ended, -count)] if job.ended is not None else []
+        changes.sort()
+        self.times = [moment for moment, _ in changes]
+        self.levels = list(accumulate(change for _, change in changes))
+
+    def fits_since(self, moment: datetime, room: int) -> datetime | None:
+        """Return since when, just before a moment, no more than `room` was held; None where that was always so, or is
+        not."""
+        place = before = bisect_left(self.times, moment)
+        while place and self.levels[place - 1] <= room:
+            place -= 1
+        return self.times[place] if 0 < place < before else None
 
 
 def _idle(history: History, bounds: Mapping[PoolKey, _Limits], demand: Mapping[PoolKey, _PoolDemand]) -> MeasuredDelay:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tests.ci.conftest import EACH, LISTED, STACKS, All
 
-IN_TURN = {"group": "up-${{ inputs.stack }}", "cancel-in-progress": False, "queue": "max"}
+FOLDER = "${{ inputs.folder && inputs.folder != '.' && format('-{0}', inputs.folder) || '' }}"
+"""The end of a group's name: two projects of a repository take no turns with each other."""
+IN_TURN = {"group": f"up-${{{{ inputs.stack }}}}{FOLDER}", "cancel-in-progress": False, "queue": "max"}
 """Of everything that deploys one stack: whoever waits is not cancelled by whoever comes next."""
 
 
@@ -46,7 +48,8 @@ class TestMerge:
         for job in workflows["up-stacks"].jobs().values():
             # Of several merges that wait the newest deploys them all, and none waits for two schedules.
             if "uses" in job:
-                assert job["concurrency"] == {"group": f"merge-{job['with']['stack']}", "cancel-in-progress": False}
+                group = f"merge-{job['with']['stack']}{FOLDER}"
+                assert job["concurrency"] == {"group": group, "cancel-in-progress": False}
 
     def test_state_and_secrets_come_from_variables(self, workflows: All) -> None:
         job = workflows["up-stack"].jobs()["up"]
@@ -116,4 +119,11 @@ class TestNotices:  # N10
     def test_one_stack_that_can_t_be_looked_at_hides_no_other(self, workflows: All) -> None:
         tell = workflows["notices"].jobs()["tell"]
         assert tell["needs"] == "look" and tell["if"].startswith("!cancelled()")
-        assert tell["concurrency"] == {"group": "notices", "cancel-in-progress": False}, "no two open the same issue"
+        group = f"notices{FOLDER}"
+        assert tell["concurrency"] == {"group": group, "cancel-in-progress": False}, "no two open the same issue"
+
+    def test_every_group_of_what_others_call_names_their_folder(self, workflows: All) -> None:
+        for name, workflow in workflows.items():
+            if "folder" in workflow.tree.get("on", {}).get("workflow_call", {}).get("inputs", {}):
+                groups = [job["concurrency"]["group"] for job in workflow.jobs().values() if "concurrency" in job]
+                assert groups and all(one.endswith(FOLDER) for one in groups), name

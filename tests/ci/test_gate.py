@@ -106,7 +106,10 @@ class TestPullRequest:
         return runner.github
 
     def ask(self, runner: Runner, gate: dict[str, Any]) -> subprocess.CompletedProcess[str]:
-        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE, CHECK="success")
+        return self.ask_in(".", runner, gate)
+
+    def ask_in(self, folder: str, runner: Runner, gate: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE, CHECK="success", FOLDER=folder)
 
     @pytest.mark.parametrize(
         ("reviews", "why"),
@@ -158,6 +161,17 @@ class TestPullRequest:
         runner.github.comments = [Comment(forged, "mallory", "User"), Comment(forged, "github-actions", "User")]
         assert self.ask(runner, gate).returncode == 5
         assert runner.github.written == ["added"]
+
+    def test_each_folder_of_a_repository_has_its_own_comment(self, runner: Runner, gate: dict[str, Any]) -> None:
+        runner.reviewed(BAD)
+        for folder in ("ml/training", "./ads/", "ml/training"):
+            assert self.ask_in(folder, runner, gate).returncode == 5
+        assert runner.github.written == ["added", "added"]
+        assert [one.body.splitlines()[0] for one in runner.github.comments] == [
+            "<!-- slipway-review of ml/training -->",
+            "<!-- slipway-review of ads -->",
+        ]
+        assert "of the project in `ml/training`" in runner.github.comments[0].body
 
     @pytest.mark.parametrize(("before", "after", "found"), [(150, 0, True), (0, 250, True), (150, 150, False)])
     def test_the_comment_is_looked_for_among_many(
@@ -277,7 +291,7 @@ class TestDeployment:
     def deploy(
         self, runner: Runner, step: dict[str, Any], insist: str = "false", **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        return runner.run(step, merged=True, EVENTS="events.json", INSIST=insist, WHO="ada", **variables)
+        return runner.run(step, merged=True, EVENTS="events.json", INSIST=insist, WHO="ada", FOLDER=".", **variables)
 
     def test_what_was_approved_is_deployed(self, runner: Runner, step: dict[str, Any]) -> None:
         done = self.deploy(runner, step)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.terminal import starter
+from slipway.cli.terminal import starter_files
 from tests.ci.conftest import ROOT, All, Workflow, read
 from tests.ci.test_actionlint import lint
 
@@ -29,10 +29,10 @@ LONGEST = 24
 def filled(folder: Path, **values: str) -> All:
     """The files as `slipway init --workflows` writes them, by their names."""
     files = {}
-    for name, text in starter.files(workflows=True, production=True).items():
+    for name, text in starter_files.files(workflows=True, production=True).items():
         if name.startswith(".github/workflows/"):
             (at := folder / name).parent.mkdir(parents=True, exist_ok=True)
-            at.write_text(starter.filled(text, VALUES | values))
+            at.write_text(starter_files.filled(text, VALUES | values))
             files[at.stem] = read(at)
     return files
 

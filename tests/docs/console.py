@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs from run to run: numbers with their units, content hashes, job names, commits.
 _VARIES = (
     (re.compile(r"@ [0-9a-f]{7}\+?"), "@ COMMIT"),
@@ -31,11 +30,16 @@ class Typed:
 def commands(page: Path) -> list[Typed]:
     """Every `$ command` of the page's console blocks, in order."""
     found: list[Typed] = []
-    for block in _BLOCK.findall(page.read_text("utf-8")):
+    for block in blocks(page, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *shown = part.rstrip("\n").split("\n")
             found.append(Typed(command, tuple(shown)))
     return found
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Text of each block of the page in a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def missing(shown: tuple[str, ...], printed: str) -> list[str]:

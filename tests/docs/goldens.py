@@ -5,8 +5,11 @@ from __future__ import annotations
 import html
 from dataclasses import replace
 
+from slipway.cli.terminal.findings import SIGNS as DOCTORS_SIGNS
 from slipway.facts import QuotaLine
+from slipway.findings.finding import Section
 from slipway.findings.grades import REVIEWED
+from slipway.findings.kinds import KINDS
 from slipway.review.rendering.comment import Place, comment
 from slipway.review.rendering.lines import SIGNS
 from slipway.review.review import Review, review
@@ -72,6 +75,13 @@ def grades() -> str:
         lines += [f"| {SIGNS[kind.usual]} | `{kind.word}` | {kind.means} |" for kind in rows]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def health() -> str:
+    """Table of what the doctor finds, the worst first."""
+    rows = sorted((kind for kind in KINDS.values() if kind.section is Section.HEALTH), key=lambda kind: -kind.usual)
+    lines = [f"| {DOCTORS_SIGNS[kind.usual][0]} | `{kind.word}` | {kind.means} |" for kind in rows]
+    return "\n".join(["| | | |", "|---|---|---|", *lines])
 
 
 def shown(markdown: str) -> str:

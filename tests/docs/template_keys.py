@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
 from slipway.kinds import KINDS
+from slipway.labels import RESERVED
 from slipway.rules.code import MOST_ENV
 from slipway.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
-from slipway.template.job_template import MAX_TIMEOUT_S
+from slipway.template.job_template import MAX_TIMEOUT_S, MOST_LABELS
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,22 @@ TEMPLATE_KEYS: Mapping[str, Mapping[str, Key]] = {
         "checkpoints": Key(
             "Its code goes on from a checkpoint of its own when it is started again; for reviews and `slipway:policy`.",
             "checkpoints=True",
+        ),
+        "labels": Key(
+            "Labels of its jobs, and so in the bill. `team` names the team that its jobs count for.",
+            'labels={"team": "vision", "cost-center": "research"}',
+            f"at most {MOST_LABELS}; lowercase letters, digits, _ and -, none empty, a letter first; none of "
+            f"{' and '.join(f'`{one}`' for one in RESERVED)}",
+            (
+                'labels={"Team": "vision"}',
+                'labels={"team": "Vision"}',
+                'labels={"team": ""}',
+                'labels={"team": "${text}"}',
+                'labels={"slipway-team": "vision"}',
+                'labels={"goog-x": "y"}',
+                f'labels={{"a" * {65}: "b"}}',
+                f'labels={{f"l{{i}}": "b" for i in range({MOST_LABELS + 1})}}',
+            ),
         ),
     },
     "WorkerPool": {

@@ -1,4 +1,4 @@
-"""The guide to reviews shows comments as the product makes them, and so does the README. # N5
+"""The guide to reviews shows comments as the product makes them, and so does the README; findings are listed. # N5
 
 `python -m tests.docs.test_review` writes them.
 """
@@ -14,12 +14,13 @@ from slipway.review.rendering.lines import SIGNS
 from . import goldens
 
 ROOT = Path(__file__).parents[2]
-GUIDE, README = ROOT / "docs" / "review.md", ROOT / "README.md"
+GUIDE, README, FINDINGS = ROOT / "docs" / "review.md", ROOT / "README.md", ROOT / "docs" / "findings.md"
 """The README has the first comment as a picture, which `python -m tests.review.pictures FOLDER` draws."""
 PLACES = (
     (GUIDE, "comment: rolls", goldens.framed(goldens.rolls())),
     (GUIDE, "comment: goes", goldens.framed(goldens.goes())),
-    (GUIDE, "grades", goldens.grades()),
+    (FINDINGS, "grades", goldens.grades()),
+    (FINDINGS, "health", goldens.health()),
 )
 
 
@@ -27,7 +28,7 @@ def place(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<=<!-- {name} -->\n).*?(?=\n<!-- /{name.partition(':')[0]} -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "grades"))
+@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "grades", "health"))
 def test_what_the_product_makes_stands_on_the_page(page: Path, name: str, made: str) -> None:
     found = place(name).search(page.read_text(encoding="utf-8"))
     assert found, f"no {name}"

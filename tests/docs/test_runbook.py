@@ -15,11 +15,16 @@ from slipway.cli import slipway as cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+TABLES = re.findall(r"^\| it says \|.*\n\|---.*\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
 SHOWN = [
-    line.strip()
-    for block in re.findall(r"^ *```text\n(.*?)^ *```$", PAGE, re.MULTILINE | re.DOTALL)
-    for line in block.splitlines()
+    *(
+        line.strip()
+        for block in re.findall(r"^ *```text\n(.*?)^ *```$", PAGE, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ),
+    *(line.strip("`") for table in TABLES for line in re.findall(r"^\| (`.+?`+) \|", table, re.MULTILINE)),
 ]
+"""Lines of blocks, and the first cells of tables of what is said."""
 LOCKED = "the stack is currently locked by 1 lock(s)"
 HOOKS = (
     "Resource has delete hooks registered, but the program is not running. Hooks: slipway-guard-v1",

@@ -34,6 +34,7 @@ TITLES = {
     "EncryptionEntry": "`encryption`",
     "ServiceAccountEntry": "`serviceAccount`",
     "WorkspaceEntry": "`slipway:workspace`",
+    "BudgetEntry": "`slipway:budget`",
     "TrainerEntry": "One of `slipway:trainers`",
     "QuotaEntry": "`slipway:quota`",
     "ReservationEntry": "One of `slipway:reservations`",

@@ -19,7 +19,7 @@ import pytest
 from local.demo.leftovers import marked
 from tests.checkouts.checkout import VERTEX
 from tests.checkouts.shell import Done, Started, wait_for
-from tests.docs.console import commands, missing
+from tests.docs.console import blocks, commands, missing
 from tests.local.conftest import ROOT, LocalCloud
 
 pytestmark = pytest.mark.journey
@@ -28,7 +28,11 @@ Demo = Callable[..., Started]
 PROGRAM = (sys.executable, "-m", "local.demo")
 DOWN = ("make", "--no-print-directory", "demo-down")
 TOLD = {typed.command: typed for typed in commands(ROOT / "README.md")}
-FIRST_JOB = commands(ROOT / "docs" / "first-job.md")
+PAGES = ("first-job", "submit", "follow", "fall-back", "own-code", "why-it-failed", "python", "why-it-waits")
+LONG = "slipway submit dask-digits -p trees=500 -p candidates=100"
+RUNS = "slipway jobs logs dask-digits --follow | grep --max-count=1 'Job is running'"
+BEFORE = {"why-it-waits": f"{LONG} && {RUNS} && slipway submit dask-digits"}
+"""Commands that bring about what a page is about."""
 
 
 @pytest.fixture
@@ -82,7 +86,7 @@ def clusters(cloud: LocalCloud) -> list[str]:
 
 
 def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
-    demo: Demo, cloud_of_demo: LocalCloud
+    demo: Demo, cloud_of_demo: LocalCloud, tmp_path: Path
 ) -> None:
     cloud, state = cloud_of_demo, cloud_of_demo.state
     first = demo(SLIPWAY_LOCAL_SET="create_seconds=3,calls_per_minute=0")
@@ -113,7 +117,7 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     # What an empty machine is shown until it has a cluster was the killed one's to say.
     assert missing(TOLD["make demo"].shown, first.said + done.out) == []
 
-    what_readers_are_told_to_type_after_the_demo_works(demo)
+    what_readers_are_told_to_type_after_the_demo_works(demo, tmp_path)
 
     down = ended(demo(*DOWN))
     assert down.code == 0, down.out
@@ -124,22 +128,30 @@ def test_killed_in_up_and_killed_after_submitting_the_same_command_runs_through(
     bystander.kill()
 
 
-def what_readers_are_told_to_type_after_the_demo_works(demo: Demo) -> None:
-    (shell,) = (typed.command for typed in FIRST_JOB if typed.command.startswith("eval "))
+def what_readers_are_told_to_type_after_the_demo_works(demo: Demo, folder: Path) -> None:
+    told = {page: commands(ROOT / "docs" / f"{page}.md") for page in PAGES}
+    (shell,) = (typed.command for typed in told["first-job"] if typed.command.startswith("eval "))
     catalog = "export SLIPWAY_CATALOG=gs://slipway-local-local-catalog"  # `use` would write into this checkout
-    for told in (*TOLD.values(), *FIRST_JOB):
-        command = told.command
-        if command.startswith("make "):
-            continue
-        line = command if not command.startswith("slipway use") else "true"
-        done = ended(demo("bash", "-c", f"{shell}; {catalog}; {line}"))
-        assert missing(told.shown, done.out) == [], f"{command}:\n{done.out}"
-        assert done.code == exit_code("".join(told.shown)), done.out
+
+    def type_(line: str) -> Done:
+        return ended(demo("bash", "-c", f"{shell}; {catalog}; {line}"))
+
+    for page, lines in {"README": list(TOLD.values()), **told}.items():
+        if before := BEFORE.get(page):
+            assert type_(before).code == 0
+        for typed in (one for one in lines if not re.match("make |slipway use ", one.command)):
+            done = type_(typed.command)
+            assert missing(typed.shown, done.out) == [], f"{page}: {typed.command}:\n{done.out}"
+            assert done.code == exit_code("".join(typed.shown)), done.out
+        for number, program in enumerate(blocks(ROOT / "docs" / f"{page}.md", "python") if page in told else ()):
+            (file := folder / f"{page}-{number}.py").write_text(program)
+            done = type_(f"cd {folder} && {sys.executable} {file.name}")
+            assert done.code == 0, f"{page}:\n{done.out}"
 
 
 def exit_code(shown: str) -> int:
     """What docs/cli.md says of the error that is shown."""
-    return 5 if "can never run" in shown else 2 if "error:" in shown else 0
+    return 5 if "can never run" in shown else 4 if "failed" in shown else 2 if "error:" in shown else 0
 
 
 def of_folder(folder: Path) -> list[psutil.Process]:

@@ -33,6 +33,13 @@ def rule(line: str) -> Edit:
     return stack("      longestTimeout: 48\n", f"      longestTimeout: 48\n      {line}\n")
 
 
+BUDGET = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000 }\n  slipway:policy:\n")
+
+
+def budget(keys: str) -> Edit:
+    return stack("slipway:budget: { stack: 80000 }", f"slipway:budget: {{ {keys} }}")
+
+
 def attached(peering: str = "") -> Edit:
     of = f", dnsPeeringConfigs: [{{ {peering} }}]" if peering else ""
     return entry(
@@ -74,6 +81,10 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "ClusterEntry.from": (entry("from: 2027-01-01"),),
     "ClusterEntry.until": (entry("until: 2027-01-01"),),
     "ClusterEntry.idleLimit": (entry("idleLimit: 2h"),),
+    "BudgetEntry.stack": (budget("stack: 90000"),),
+    "BudgetEntry.teams": (budget("stack: 80000, teams: { vision: 40000 }"),),
+    "BudgetEntry.users": (budget("stack: 80000, users: { ada: 500 }"),),
+    "BudgetEntry.enforce": (budget("stack: 80000, enforce: true"),),
     "DiskEntry.type": (
         stack("pd-ssd, sizeGb: 100 }, replicas: { min: 4", "pd-standard, sizeGb: 100 }, replicas: { min: 4"),
     ),
@@ -140,6 +151,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "PolicyRulesEntry.reviewedCodeOnly": (stack("reviewedCodeOnly: true", "reviewedCodeOnly: false"),),
 }
 GIVEN: dict[str, tuple[Edit, ...]] = {
+    **{f"BudgetEntry.{key}": (BUDGET,) for key in ("stack", "teams", "users", "enforce")},
     "AcceleratorEntry.type": T4,
     "AcceleratorEntry.count": T4,
     "PoolEntry.accelerator": T4,

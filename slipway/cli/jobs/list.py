@@ -24,7 +24,7 @@ from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.waiting import state_word
-from slipway.labels import RUN_LABEL, STACK_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.labels import RUN_LABEL, STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 from slipway.sweeps.cancelling import unknown_sweep
 from slipway.sweeps.runs import copies, in_order, sweep_filter
 from slipway.sweeps.sweep_journal import journal_of_sweep, was_begun
@@ -36,6 +36,7 @@ Values = Mapping[str, Scalar]
 @click.command()
 @click.option("--template", metavar="NAME", shell_complete=completions.templates, help="Only jobs of this template.")
 @click.option("--user", metavar="NAME", help="Only this person's.")
+@click.option("--team", metavar="NAME", help="Only jobs that count for this team.")
 @click.option("--sweep", metavar="ID", shell_complete=completions.sweeps, help="Only the runs of this sweep.")
 @click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
 @click.option(
@@ -51,6 +52,7 @@ Values = Mapping[str, Scalar]
 def command(
     template: str | None,
     user: str | None,
+    team: str | None,
     sweep: str | None,
     state: str | None,
     everything: bool,
@@ -63,6 +65,7 @@ def command(
         STACK_LABEL: None if everything else context.catalog.stack,
         TEMPLATE_LABEL: _label("template", template),
         USER_LABEL: _label("user", user),
+        TEAM_LABEL: _label("team", team),
     }
     parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
     if sweep is not None:
@@ -76,7 +79,7 @@ def command(
 
     listed = context.looked_up(newest, screen.note)
     if sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep)):
-        narrowed = template or user or state
+        narrowed = template or user or team or state
         of_sweep = sweep_filter(context.catalog.stack, sweep)
         if not narrowed or not any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1)):
             raise unknown_sweep(context, sweep)
@@ -96,6 +99,9 @@ def command(
         return
     rows = [_row(describe(job, context), context, copy=job.name in aside) for job in found]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")
+    if len({job.team for job in found}) > 1:
+        columns = (*columns[:3], "TEAM", *columns[3:])
+        rows = [(*row[:3], job.team or "–", *row[3:]) for row, job in zip(rows, found, strict=True)]
     if sweep:
         numbers = [job.labels.get(RUN_LABEL, "–") for job in found]
         values = apart([job.parameters or {} for job in found])

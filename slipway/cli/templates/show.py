@@ -37,7 +37,9 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
         from slipway.submission.candidates import SubmissionRequest, prepare
         from slipway.submission.preflight import offline_candidate
 
-        prepared = prepare(context.catalog, SubmissionRequest(found.name), context.user).under(new_request_id())
+        prepared = prepare(context.catalog, SubmissionRequest(found.name), context.user, context.team).under(
+            new_request_id()
+        )
         screen.out(as_formatted(context, prepared, offline_candidate(prepared)))
         return
     trainer = trainer_of(context.catalog, found)

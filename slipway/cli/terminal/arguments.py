@@ -52,6 +52,7 @@ class SubmitArguments:
     experiment: str | None = None
     experiment_run: str | None = None
     catalog: str | None = None
+    team: str | None = None
     yes: bool = False
 
     @property
@@ -68,6 +69,7 @@ class SubmitArguments:
             ("--sweep", self.sweep),
             ("--experiment", self.experiment),
             ("--experiment-run", self.experiment_run),
+            ("--team", self.team),
             ("--catalog", self.catalog),
         ):
             words += [flag, value] if value else []
@@ -85,8 +87,9 @@ class SubmitArguments:
             experiment_run=_run_name("--experiment-run", self.experiment_run),
         )
         given = assignments(self.params)
+        waited, team = self._waits(), self.team or ""
         return SubmissionRequest(
-            self.template, given, self.capacity_type, self.kind, self._waits(), self.then, overrides
+            self.template, given, self.capacity_type, self.kind, waited, self.then, overrides, team=team
         )
 
     def _waits(self) -> dict[str, float]:

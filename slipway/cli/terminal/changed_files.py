@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 _SOURCE = Path("slipway", "cli", "review.py")
 _NEVER_LOOKED_INTO = (".git", ".slipway", ".venv", "__pycache__", "node_modules")
 _LARGEST = 10_000_000
+_SEPARATED = re.compile(r"[A-Z]\d*\0")
 
 
 def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: bool = False) -> Files:
-    """Read lines of `git diff --name-status`: `M\\tpath`, `R100\\told\\tnew`; a bare path counts as touched. `folder`:
-    where the project lies in the repository. With `fetch`, notes of a pinned wheel are read from its address."""
+    """Read what `git diff --name-status` lists, with or without `-z`; a bare path counts as touched. `folder`: where
+    the project lies in the repository. With `fetch`, notes of a pinned wheel are read from its address."""
     from slipway.review.change import NO_FILES, Files
     from slipway.review.rendering.redaction import addresses
 
     if file is None:
         return NO_FILES
     touched, removed = set(), set()
-    for line in text_of(file).splitlines():
-        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
+    for status, paths in _listed(text_of(file)):
         seen = [seen_from(folder.strip("/").removeprefix("./"), path) for path in paths if path]
         touched |= {*seen}
         if status.startswith(("D", "R")) and seen:
@@ -63,6 +64,18 @@ def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: boo
         reached,
         _SOURCE.is_file(),
     )
+
+
+def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes."""
+    if _SEPARATED.match(text):
+        words = iter(text.split("\0")[:-1])
+        for status in words:
+            yield status, [next(words, "") for _ in range(2 if status.startswith(("R", "C")) else 1)]
+        return
+    for line in text.splitlines():
+        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
+        yield status, paths
 
 
 def _is_pins(path: str, reached: Iterable[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The files of a repository of one's own, and what `slipway init` wrote of them, kept beside them.
+"""A repository of one's own in its place, and what `slipway init` wrote of it, kept beside its files.
 
 All that one run is about to write is in `.starter.json` before the first file is: a killed run is finished by the next.
 """
@@ -15,54 +15,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from slipway import installation
+from slipway.cli.terminal.starter_files import OF_FORGES
 from slipway.errors import ConfigError
 from slipway.files import leftovers, repository, write_atomically
 
 RECORD = ".starter.json"
-_FORGE = ".github/"
-_WORKFLOWS = f"{_FORGE}workflows/"
-_OWN = ("stacks/", "templates/", "jobs/")
-_DOTTED = {"gitignore": ".gitignore"}
-_PRODUCTION = "stacks/Pulumi.prod.yaml"
 _MARKER = re.compile(r"^<<<<<<< ", re.MULTILINE)
-
-
-def files(*, workflows: bool, production: bool) -> dict[str, str]:
-    """Return the text of each file by its name, with placeholders; pins are none of them."""
-    folder = installation.PACKAGE / "starter"
-    found = {}
-    for path in sorted(folder.rglob("*.in")):
-        name = path.relative_to(folder).as_posix().removesuffix(".in")
-        name = _DOTTED.get(name, f".{name}" if name.startswith("github/") else name)
-        if (workflows or not name.startswith(_WORKFLOWS)) and (production or name != _PRODUCTION):
-            found[name] = path.read_text(encoding="utf-8")
-    return found
-
-
-def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:
-    """Return texts whose workflows bear the name of the project, as others lie in the same folder."""
-
-    def named(text: str) -> str:
-        return text.replace("slipway-", f"slipway-{project}-")
-
-    forge = {name: text for name, text in texts.items() if name.startswith(_FORGE)}
-    others = {name: text for name, text in texts.items() if name not in forge}
-    return others | {named(name): named(text) for name, text in forge.items()}
-
-
-def keys(texts: Mapping[str, str]) -> set[str]:
-    """Return the placeholders of texts."""
-    return {key for text in texts.values() for key in re.findall(r"@([A-Z]+)@", text)}
-
-
-def filled(text: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
-
-
-def is_own(name: str) -> bool:
-    """Tell whether a file is the team's from its first day: what it deploys and runs, which no release changes."""
-    return name.startswith(_OWN)
 
 
 @dataclass(frozen=True)
@@ -82,11 +40,11 @@ class Place:
         return self.folder.resolve().relative_to(self.root).as_posix()
 
     def path(self, name: str) -> Path:
-        return (self.root if name.startswith(_FORGE) and self.within != "." else self.folder) / name
+        return (self.root if name.startswith(OF_FORGES) and self.within != "." else self.folder) / name
 
     def shown(self, name: str) -> str:
         """The path as somebody here types it."""
-        return os.path.relpath(self.path(name).resolve()) if name.startswith(_FORGE) else str(self.path(name))
+        return os.path.relpath(self.path(name).resolve()) if name.startswith(OF_FORGES) else str(self.path(name))
 
     def read(self, name: str) -> str | None:
         """Return a file's text, None where there is none. What is no UTF-8 comes back as it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,8 +17,7 @@ from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import counted, exact, join
 from slipway.submission.candidates import summary
-from slipway.submission.choice import Choice
-from slipway.submission.costs import spending_at_once
+from slipway.submission.costs import Spending
 from slipway.submission.preflight import offline_candidate
 from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
@@ -28,7 +27,7 @@ from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs
 from slipway.sweeps.sweep_file import read
 from slipway.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
-from slipway.sweeps.sweep_submitter import earlier_jobs, forecast_of, send_sweep
+from slipway.sweeps.sweep_submitter import ChosenSweep, earlier_jobs, forecast_of, send_sweep
 
 _SHOWN_REQUESTS = 3
 _LINE_EVERY = 15.0
@@ -96,7 +95,7 @@ def _planned(
     asked = typed.request()
     if typed.code is not None:
         asked = with_code(context, asked, Path(typed.code), tell=screen.note, upload=upload)
-    return plan_sweep(context.catalog, asked, points, context.user, name)
+    return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team)
 
 
 class SweepTerminal:
@@ -126,20 +125,8 @@ class SweepTerminal:
     def note(self, text: str) -> None:
         screen.note(text)
 
-    def ending(self, count: int) -> None:
-        screen.note(f"waits for the end of {counted(f'{count:,}', 'run')} being cancelled, to send what is left")
-
-    def missing(self, count: int) -> None:
-        screen.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
-
-    def chosen(
-        self,
-        plan: SweepPlan,
-        choices: Mapping[int, Choice],
-        left: RemainingRuns,
-        begun_at: str,
-        forecast: Forecast | None,
-    ) -> None:
+    def chosen(self, chosen: ChosenSweep) -> None:
+        plan, choices, left, forecast = chosen.plan, chosen.choices, chosen.left, chosen.forecast
         catalog, template = self._context.catalog, plan.template.name
         runs = Counter(plan.of_group[run.index] for run in (*left.send, *left.look))
         for group, choice in list(choices.items())[:5]:
@@ -153,13 +140,13 @@ class SweepTerminal:
         self._tell(f"sweep {plan.id}: {self._how_many(left, forecast)}")
         for line in forecast_lines(forecast) if forecast else ():
             self._tell(f"  {line}")
-        sent = Counter(plan.of_group[run.index] for run in left.send)
-        taken = [(choices[group].taken.candidate, count) for group, count in sent.items()]
-        if not self._yes and (costs := spending_at_once(catalog, template, taken)):
+        then, now = chosen.begun_at, catalog.revision.short
+        if then != now and choices:
+            screen.note(f"note: begun with the templates of {then}; the rest runs those of {now}")
+
+    def confirm(self, costs: Spending) -> None:
+        if not self._yes:
             confirm(costs)
-        now = catalog.revision.short
-        if begun_at != now and choices:
-            screen.note(f"note: begun with the templates of {begun_at}; the rest runs those of {now}")
 
     def _how_many(self, left: RemainingRuns, forecast: Forecast | None) -> str:
         runs = counted(f"{self._plan.count:,}", "run")

@@ -15,13 +15,14 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.generations.action import What
 from slipway.generations.published_clusters import departures
+from slipway.jobs.finding import distinct
 from slipway.labels import NAME_LABEL
 from slipway.machines.spec import MachineGroup
 from slipway.machines.table import regions
 from slipway.prices import Price, dollars, hourly, per_hour
 from slipway.review.change import Change
 from slipway.review.touched import CLUSTER_TYPE, Fate, Touched, said
-from slipway.review.words import LONGEST, MOST_NAMED, distinct, jobs, machines, named, owned, several, summed, told_jobs
+from slipway.review.words import LONGEST, MOST_NAMED, jobs, machines, named, owned, several, summed, told_jobs
 
 
 def deletions(change: Change) -> Iterator[Finding]:

@@ -9,13 +9,14 @@ from slipway.catalog.model import Catalog
 from slipway.cloud.jobs import VertexJob
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
+from slipway.jobs.finding import distinct
 from slipway.labels import TEMPLATE_LABEL
 from slipway.review.change import Change
 from slipway.review.grants import form, gained_and_lost, grants, place
 from slipway.review.preview import Resource
 from slipway.review.touched import Fate
 from slipway.review.usual import job_spec, secret_in
-from slipway.review.words import distinct, jobs, named, owned
+from slipway.review.words import jobs, named, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
 

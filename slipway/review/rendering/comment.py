@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +22,9 @@ from slipway.review.rendering.headline import NOTHING, first_of, headline
 from slipway.review.rendering.lines import Line, Told, lines
 from slipway.review.review import Review, read_all, write
 
-MARKER = "<!-- slipway-review -->"
-"""What a workflow finds its own comment by."""
+_MARKED = "<!-- slipway-review"
+MARKER = f"{_MARKED} -->"
+"""The mark that a workflow finds its own comment by, where the project is all of the repository."""
 LIMIT = 65_000
 """Characters: GitHub takes 65,536."""
 _DATA = "<!-- slipway-review-data "
@@ -51,11 +53,23 @@ _OF_CLUSTERS = {
 @dataclass(frozen=True)
 class Place:
     """The place of a comment. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it;
-    `change`: a forge's word for what is merged."""
+    `change`: a forge's word for what is merged; `folder`: the project's, empty where it is all of the repository."""
 
     tree: str = ""
     base: str = ""
     change: str = "pull request"
+    folder: str = ""
+
+
+def mark(folder: str) -> str:
+    """Return the mark of a comment: each of several projects in a repository has its own."""
+    named = re.sub(r"[^\w./ -]", "?", folder.removeprefix("./").strip("/"))
+    return f"{_MARKED} of {named} -->" if named not in ("", ".") else MARKER
+
+
+def is_comment(body: str) -> bool:
+    """Tell whether a text is a comment of ours, of whatever folder."""
+    return body.startswith((MARKER, f"{_MARKED} of "))
 
 
 _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
@@ -68,14 +82,15 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     end = f"{_footer(reviews, place)}{_data(reviews, place)}\n"
     if all(review.silent for review in reviews):
         stacks = few(text(review.stack) for review in reviews)
-        return f"{MARKER}\n### ✓ {NOTHING} in {stacks}\n\n{end}"
+        return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n\n{end}"
     whole, told = "", lines(reviews)
     for plans, folds, details in _SIZES:
-        whole = f"{_whole(reviews, told, details, plans=plans, folds=folds)}\n\n{end}"
+        body = _whole(reviews, told, details, plans=plans, folds=folds)
+        whole = f"{mark(place.folder)}\n{body}\n\n{end}"
         if len(whole) <= LIMIT:
             return whole
-    head = f"### {text(short(headline(reviews, told), _LONGEST))}"
-    return f"{MARKER}\n{head}\n\nToo much for a comment: `slipway review` prints it.\n\n{_data(reviews, place)}\n"
+    head = f"{mark(place.folder)}\n### {text(short(headline(reviews, told), _LONGEST))}"
+    return f"{head}\n\nToo much for a comment: `slipway review` prints it.\n\n{_data(reviews, place)}\n"
 
 
 def contents(comment_text: str, source: str) -> tuple[tuple[Review, ...], str]:
@@ -104,7 +119,7 @@ def _whole(reviews: Sequence[Review], told: Told, details: int, *, plans: bool, 
     for one in reviews:
         for line in one.incomplete:
             unread.setdefault(line, []).append(one.stack)
-    parts = [f"{MARKER}\n### {text(headline(reviews, told))}", _table(reviews), "\n".join(map(_item, opened))]
+    parts = [f"### {text(headline(reviews, told))}", _table(reviews), "\n".join(map(_item, opened))]
     parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(line)}" for line, stacks in unread.items()]
     behind = [f"**{_title(one)}**\n{_listed(one.behind, details)}" for one in opened if one.behind and details]
     grave = [one for one in rest if one.opens]
@@ -222,6 +237,7 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
     refused = [any(each.kind == FAILED for each in one.consequences) for one in reviews]
     comes = any(one.consequences and not no for one, no in zip(reviews, refused, strict=True))
     words = [_SINCE] if comes else []
+    words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
     words += [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
     if place.tree and not any(refused):
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")

@@ -13,13 +13,14 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted
+from slipway.jobs.finding import distinct
 from slipway.labels import USER_LABEL, label_value
 from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
 from slipway.review.preview import UNKNOWN
 from slipway.review.resources.roles import above, covers, rights
 from slipway.review.resources.trainers import acting, reads, secrets, submits_as, submitting_as, trainers_alone
-from slipway.review.words import LONGEST, capital, distinct, jobs, told_jobs
+from slipway.review.words import LONGEST, capital, jobs, told_jobs
 from slipway.stack.members import crowd
 
 Grants = list[Grant]

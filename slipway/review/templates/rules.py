@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from slipway.findings.finding import Grade
 from slipway.formatting import span
+from slipway.labels import TEAM
 from slipway.review.templates import effects
 from slipway.review.templates.effects import Differing, Leaf, Said
 from slipway.review.templates.secret_values import shown
@@ -207,9 +208,24 @@ RULES: tuple[Rule, ...] = (
     ),
     *_rows(
         "request-changed",
+        "label",
+        (
+            f"labels/(?P<name>{TEAM})",
+            Said(W, "count for team {b} instead of {a}"),
+            Said(N, "count for team {b}, whoever submits them"),
+            Said(W, "don't count for team {a} any more", "but for the group that may submit them, or as `--team` says"),
+        ),
+        (
+            "labels/(?P<name>.+)",
+            Said(N, "have label `{name}` {b} instead of {a}, in the bill as well"),
+            Said(N, "have label `{name}` {b}, in the bill as well"),
+            Said(N, "don't have label `{name}` any more, which was {a}"),
+        ),
+    ),
+    *_rows(
+        "request-changed",
         "request",
         ("(?P<name>trainingTaskDefinition)", Said(N, "run by {b} instead of {a}")),
-        ("labels/(?P<name>.+)", Said(N, "have label `{name}` {b} instead of {a}")),
         ("(?P<name>displayName)", Said(N, "are called {b} instead of {a}")),
         (
             "spec/(?P<name>baseOutputDirectory.*)",

@@ -13,6 +13,8 @@ BOUGHT = (
 
 ASKED = stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove: 4\n")
 
+BUDGETED = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000, enforce: true }\n  slipway:policy:\n")
+
 CASES = (
     Case(
         "A submission may cost a hundred times as much before anybody is asked",
@@ -34,6 +36,17 @@ CASES = (
         (ASKED,),
         (tells("spending-limit", "confirmAbove", "up to $4.00/h"),),
         world=BUSY,
+    ),
+    Case(
+        "The budget of the stack has a zero too many, and nothing is refused any more",
+        (stack("{ stack: 80000, enforce: true }", "{ stack: 800000 }"),),
+        (
+            hurts("budget-changed", "budget stack", "$800,000", "$80,000"),
+            hurts("budget-changed", "budget enforce", "sent all the same"),
+        ),
+        given=(BUDGETED,),
+        world=BUSY,
+        accident="a limit with a zero too many",
     ),
     Case(
         "The usual number of workers is four times as large, for everybody who does not say one",

@@ -98,6 +98,24 @@ CASES = (
         (hurts("request-changed", "evals", "checkpoint"),),
     ),
     Case(
+        "Jobs get a label by which finance takes the bill apart",
+        (template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    labels={"cost-center": "r-7"},\n'),),
+        (tells("request-changed", "evals label cost-center", "r-7", "bill"),),
+    ),
+    Case(
+        "Jobs count for another team than before",
+        (template("evals", '"team": "judges"', '"team": "vision"'),),
+        (hurts("request-changed", "evals label team", "judges", "vision"),),
+        accident="a team that paid for another's jobs",
+        given=(template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    labels={"team": "judges"},\n'),),
+    ),
+    Case(
+        "Jobs count for no team of their own any more",
+        (template("evals", '    labels={"team": "judges"},\n', ""),),
+        (hurts("request-changed", "evals label team", "judges"),),
+        given=(template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    labels={"team": "judges"},\n'),),
+    ),
+    Case(
         "A study looks for the largest error",
         (template("tune", 'Metric("accuracy")', 'Metric("accuracy", "minimize")'),),
         (hurts("study-changed", "tune"),),

@@ -152,9 +152,12 @@ class Stack:
 
     def publish(self, content: bytes | None = None) -> None:
         """Put the catalog, or something else, into its bucket."""
-        path = f"/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name=catalog.json"
-        data = json.dumps(self.catalog).encode() if content is None else content
-        self.cloud.call("POST", path, content_type="application/json", data=data).raise_for_status()
+        self.put("catalog.json", json.dumps(self.catalog).encode() if content is None else content)
+
+    def put(self, name: str, content: bytes) -> None:
+        """Put an object into the catalog's bucket."""
+        path = f"/upload/storage/v1/b/c-{self.name}/o?uploadType=media&name={quote(name, safe='')}"
+        self.cloud.call("POST", path, content_type="application/json", data=content).raise_for_status()
 
     def _request(self, capacity_type: str, roles: int) -> dict[str, Any]:
         specs = [

@@ -1,4 +1,4 @@
-"""docs/cli.md tells what the command does: its exit codes, variables and what is refused."""
+"""docs/cli.md and the pages that it leads to tell what the command does: exit codes, variables, capacity types."""
 
 import re
 from pathlib import Path
@@ -10,8 +10,12 @@ from slipway.cli import INTERRUPTED, submit
 from slipway.cli.terminal import watching
 from slipway.cloud.endpoints import OVERRIDES
 from slipway.errors import SlipwayError
+from slipway.kinds import KINDS
 
-GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[3]
+GUIDE, SUBMIT = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("cli.md", "submit.md"))
+VARIABLE = re.compile(r"\b(?:SLIPWAY|GOOGLE|XDG)_[A-Z_]+[A-Z]\b")
+ROOMS = ("slipway", "components", "local", "jobs")
 OPTIONS = [option for option in submit.command.params if isinstance(option, click.Option)]
 PLANNED = {flag for option in OPTIONS if option.hidden for flag in option.opts}
 
@@ -35,11 +39,17 @@ def test_what_is_not_there_yet_is_named() -> None:
 
 def test_every_capacity_type_stands_in_it() -> None:
     for name in CAPACITY_TYPES:
-        assert f"`{name}`" in GUIDE
+        assert f"`{name}`" in SUBMIT
+
+
+def test_every_kind_of_job_stands_in_it() -> None:
+    for name in KINDS:
+        assert f"`{name}`" in SUBMIT
 
 
 def test_its_variables_are_the_real_ones() -> None:
-    sources = "".join(path.read_text("utf-8") for path in Path(__file__).resolve().parents[3].glob("slipway/**/*.py"))
-    for name in set(re.findall(r"\b(?:SLIPWAY|GOOGLE|XDG)_[A-Z_]+[A-Z]\b", GUIDE)):
+    led = [GUIDE, *((ROOT / "docs" / name).read_text("utf-8") for name in re.findall(r"\]\((\S+\.md)\)", GUIDE))]
+    sources = "".join(path.read_text("utf-8") for room in ROOMS for path in ROOT.glob(f"{room}/**/*.py"))
+    for name in {name for page in led for name in VARIABLE.findall(page)}:
         assert name in sources, name
     assert OVERRIDES["vertex"] in GUIDE

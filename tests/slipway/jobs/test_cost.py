@@ -162,6 +162,7 @@ def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
     tuning = replace(JOB, kind=TUNING_JOB, trials=2, tried=trials)
     assert job_cost(tuning, "us-central1", BEGIN).cost == one * Decimal("1.5")
     assert job_cost(tuning, "us-central1", BEGIN).per_hour == one * 2
+    assert job_cost(tuning, "us-central1", BEGIN).busy == 2700, "of both trials' machines together"
     untimed = replace(tuning, tried=(Trial("1", "SUCCEEDED", {}, {}, ""),))
     assert job_cost(untimed, "us-central1", BEGIN).cost == one * 2
 

@@ -3,6 +3,7 @@ of preemptions, restarts and stock-outs, whatever their exact words.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.cloud.failures import Answer, Call, Exhausted
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
-from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter, line
+from slipway.jobs.log import LogPolling, Tail, event_kind, events_of, job_filter, line, read_events_of_many
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -29,8 +30,10 @@ class Book(Logging):
     def __init__(self, *entries: LogEntry) -> None:
         self.written: list[LogEntry] = list(entries)
         self.busy = 0
+        self.asked: list[str] = []
 
     def entries(self, filter: str, *, page_size: int = 1000, newest_first: bool = False) -> Iterator[LogEntry]:
+        self.asked.append(filter)
         if self.busy:
             self.busy -= 1
             raise Exhausted(Call("read"), answer=Answer(429, "RESOURCE_EXHAUSTED", "slowly"))
@@ -151,3 +154,36 @@ def test_a_bar_is_shown_as_a_terminal_leaves_it() -> None:
     job = VertexJob("j", "j", "JOB_STATE_RUNNING")
     text = "\r  0%|    |\r 50%|##  |\r\nnext\r\n"
     assert line(entry(1, text), job) == "workerpool0-0   50%|##  |\nworkerpool0-0  next"
+
+
+def spot(number: int) -> VertexJob:
+    return VertexJob(f"projects/1/locations/us-central1/customJobs/{number}", "spot", "JOB_STATE_SUCCEEDED")
+
+
+def test_events_of_many_jobs_come_from_one_query() -> None:  # X7, N19
+    book = Book(
+        replace(entry(1, "The Spot VM of replica workerpool0-0 was preempted.", "service"), job="1"),
+        replace(entry(2, "Job is running.", "service"), job="2"),
+        replace(entry(3, "Job is running.", "service"), job="1"),
+        replace(entry(4, "Job is running.", "service"), job="4711"),
+    )
+    found = read_events_of_many(book, (spot(1), spot(2), spot(3)))
+    kinds = {name.rpartition("/")[2]: [event.kind for event in one.all] for name, one in found.items()}
+    assert kinds == {"1": ["preemption", "running"], "2": [], "3": []}
+    assert not any(one.more or one.why for one in found.values()) and len(book.asked) == 1
+
+
+def test_so_many_jobs_as_a_filter_takes_are_asked_about_the_newest_first() -> None:  # X7
+    book = Book()
+    found = read_events_of_many(book, map(spot, range(10**18, 10**18 + 2000)))
+    assert 500 < len(found) < 1000 and spot(10**18).name in found
+    (filter,) = book.asked
+    assert len(filter) <= 20_000, "Cloud Logging's limit"
+
+
+def test_what_may_not_be_read_of_many_jobs_is_said_of_each() -> None:  # X7, D2
+    book = Book()
+    book.busy = 1
+    found = read_events_of_many(book, (spot(1), spot(2)))
+    assert len(found) == 2 and all(one.why for one in found.values())
+    assert read_events_of_many(book, ()) == {} and len(book.asked) == 1

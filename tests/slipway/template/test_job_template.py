@@ -104,6 +104,10 @@ def workers(**changes: Any) -> tuple[WorkerPool, ...]:
         ({"worker_pools": workers(replicas="${trees}")}, "trees counts machines: it needs min (1 or more) and max"),
         ({"worker_pools": workers(replicas="two")}, "replicas 'two' is neither a number nor '${name}'"),
         ({"worker_pools": workers(args=("--seed=${seed}",))}, "unknown parameter ${seed}; declared: trees, workers"),
+        ({"labels": {"slipway-team": "vision"}}, "labels: 'slipway-team' begins with slipway-"),
+        ({"labels": {"team": "Vision"}}, "a value must have at most 64 lowercase letters"),
+        ({"labels": {"team": ""}}, "labels: 'team' is empty; leave it out"),
+        ({"labels": {f"l{one}": "x" for one in range(33)}}, "labels: 33; at most 32"),
         ({"env": {"NOT-C": "1"}}, "env 'NOT-C': not a C identifier"),
         ({"worker_pools": (WorkerPool("chief", "n1-standard-4"),)}, "parameter trees is used nowhere"),
         (parameters(Parameter("trees", int, help=5)), "parameters.help of trees: 5 is not a string"),  # type: ignore

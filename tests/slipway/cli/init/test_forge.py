@@ -79,6 +79,55 @@ def test_an_upgrade_moves_the_workflows_where_it_is_told_to(
         assert "@v0.2.0" in path.read_text() and "@v0.1.0" not in path.read_text()
 
 
+class TestGitLab:
+    GITLAB = ("--ci", "gitlab")
+
+    def test_the_pipeline_includes_jobs_that_are_written_beside_it(self, folder: Path) -> None:
+        well(folder, "init", "training", *FLAGS, *self.GITLAB, "--prod", "acme-ml-prod")
+        at = folder / "training"
+        assert not (at / ".github").exists() and "* @acme/ml-platform\n" in (at / ".gitlab" / "CODEOWNERS").read_text()
+        included = yaml.safe_load((at / ".gitlab-ci.yml").read_text())["include"]
+        assert all((at / one["local"].lstrip("/")).is_file() for one in included)
+        assert [one["inputs"].get("stack") for one in included] == [None, "dev", "prod"]
+        assert included[2]["inputs"]["after"] == ["slipway-up-dev"]
+
+    def test_they_may_be_another_project_s_at_a_version(self, folder: Path) -> None:
+        well(folder, "init", "training", *FLAGS, *self.GITLAB, "--workflows", "acme/slipway@v0.1.0")
+        for one in yaml.safe_load((folder / "training" / ".gitlab-ci.yml").read_text())["include"]:
+            assert (one["project"], one["ref"]) == ("acme/slipway", "v0.1.0")
+            assert (Path(__file__).parents[4] / one["file"].lstrip("/")).is_file(), "where this repository has it"
+        assert not list((folder / "training" / ".gitlab").glob("*.yml"))
+
+    def test_of_a_pipeline_that_is_there_the_missing_lines_are_told(self, folder: Path) -> None:
+        (folder / ".git").mkdir()
+        (folder / ".gitlab-ci.yml").write_text("stages: [build]\n")
+        done = well(folder, "init", "ml/training", *FLAGS, *self.GITLAB)
+        assert (folder / ".gitlab-ci.yml").read_text() == "stages: [build]\n"
+        assert "- local: /.gitlab/slipway-ml-training.yml" in done.err
+        assert (folder / ".gitlab" / "slipway-ml-training-up.yml").is_file()
+
+    def test_an_upgrade_renews_them_with_edits_kept(
+        self, folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        well(folder, "init", "training", *FLAGS, *self.GITLAB)
+        at = folder / "training"
+        own = (at / ".gitlab-ci.yml").read_text() + "stages: [test, publish]\n"
+        (at / ".gitlab-ci.yml").write_text(own)
+        jobs = newer.starter / "gitlab" / "slipway.yml"
+        jobs.write_text(jobs.read_text().replace("timeout: 3 hours", "timeout: 4 hours"))
+        newer.run_it(monkeypatch)
+        well(folder, "init", "training", "--upgrade", "--yes")
+        assert "timeout: 4 hours" in (at / ".gitlab" / "slipway.yml").read_text()
+        assert (at / ".gitlab-ci.yml").read_text() == own
+
+    def test_an_upgrade_moves_from_one_forge_to_the_other(self, folder: Path) -> None:
+        well(folder, "init", "training", *FLAGS, *GITHUB)
+        well(folder, "init", "training", "--upgrade", "--yes", *self.GITLAB)
+        included = yaml.safe_load((folder / "training" / ".gitlab-ci.yml").read_text())["include"]
+        assert included[0]["project"] == "acme/slipway"
+        assert not list((folder / "training").glob(".github/**/*.yaml"))
+
+
 def test_a_folder_that_workflows_can_not_name_is_refused(folder: Path) -> None:
     (folder / ".git").mkdir()
     refused = run(folder, "init", "it's $HOME", *FLAGS, *GITHUB)

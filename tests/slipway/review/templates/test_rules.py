@@ -130,6 +130,7 @@ FIELDS = (
         ),
     ),
     Field(JobTemplate, "checkpoints", (template("evals", "    checkpoints=True,\n", ""),)),
+    Field(JobTemplate, "labels", (evals('    labels={"cost-center": "research"},\n'),)),
     Field(WorkerPool, "role", pool('WorkerPool("judge"', 'WorkerPool("referee"')),
     Field(WorkerPool, "machine", pool('"n1-standard-8"', '"n1-standard-16"')),
     Field(WorkerPool, "disk", pool('Disk("pd-ssd", 100)', 'Disk("pd-ssd", 200)')),

@@ -1,0 +1,104 @@
+"""A stack's budget, USD a month, and what of it is spent: as its stack file says, and as the last hourly run found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated
+
+from slipway.codec import As, Form
+from slipway.formatting import span
+from slipway.labels import label_value
+from slipway.season import moment, moment_text
+
+NAME = "history/budget.json"
+"""The ledger's object, in the catalog's bucket."""
+WARNS_AT = 0.8
+STALE = 3 * 3600.0
+"""Seconds, after which a ledger tells its age where nothing is wrong as well: runs are hourly."""
+
+_Moment = Annotated[datetime, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
+_Amounts = Annotated[Mapping[str, float], Form(lambda some: len(some) <= 10_000, "at most 10,000 names")]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """USD a month: of the stack as a whole (None for no limit), by team and by user. `enforce`: what is spent up is
+    refused, for the stack and its teams; a user is self-declared, and only warned."""
+
+    stack: float | None = None
+    teams: _Amounts = field(default_factory=dict)
+    users: _Amounts = field(default_factory=dict)
+    enforce: bool = False
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """USD of one month (`2026-11`, UTC) up to `at`. `spent`: by the stack, machines that nobody used among it;
+    `forecast`: by the month's end, None where too little is known; not `complete`: some has no known price."""
+
+    at: _Moment
+    month: str
+    spent: float
+    forecast: float | None = None
+    teams: _Amounts = field(default_factory=dict)
+    users: _Amounts = field(default_factory=dict)
+    complete: bool = True
+
+    def about(self, now: datetime) -> bool:
+        """Tell whether it is of the month that it is now."""
+        return self.month == month_of(now)
+
+    def age(self, now: datetime) -> float:
+        return max(0.0, (now - self.at).total_seconds())
+
+
+@dataclass(frozen=True)
+class BudgetShare:
+    """Somebody's part of a budget: `whose` is `stack prod`, `team vision` or `user ada`. `enforced`: beyond it nothing
+    more is sent."""
+
+    whose: str
+    limit: float
+    spent: float
+    enforced: bool = False
+
+    @property
+    def share(self) -> float:
+        return self.spent / self.limit if self.limit else float("inf") if self.spent else 0.0
+
+    @property
+    def warns(self) -> bool:
+        return self.share >= WARNS_AT
+
+    @property
+    def refuses(self) -> bool:
+        return self.enforced and self.share >= 1
+
+    @property
+    def words(self) -> str:
+        """`team vision has spent $27,600 of $30,000 this month, 92 %`"""
+        per_cent = f", {self.share * 100:.0f} %" if self.limit else ""
+        return f"{self.whose} has spent ${self.spent:,.0f} of ${self.limit:,.0f} this month{per_cent}"
+
+
+def month_of(now: datetime) -> str:
+    return f"{now:%Y-%m}"
+
+
+def shares(budget: Budget, ledger: Ledger, stack: str, team: str, user: str) -> Iterator[BudgetShare]:
+    """Yield what concerns a submission by a user of a team, as labels have them; the stack first."""
+    if budget.stack is not None:
+        yield BudgetShare(f"stack {stack}", budget.stack, ledger.spent, budget.enforce)
+    for name, limit in budget.teams.items():
+        if label_value(name) == team:
+            yield BudgetShare(f"team {name}", limit, ledger.teams.get(team, 0.0), budget.enforce)
+    for name, limit in budget.users.items():
+        if label_value(name) == user:
+            yield BudgetShare(f"user {name}", limit, ledger.users.get(user, 0.0))
+
+
+def age_words(ledger: Ledger, now: datetime) -> str:
+    """`as of 40 min ago`"""
+    return f"as of {span(ledger.age(now))} ago"

@@ -1,0 +1,84 @@
+"""The files that `slipway init` writes, with placeholders where a repository has its own values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from slipway import installation
+
+GITHUB, GITLAB = "github", "gitlab"
+_JOBS_OF_GITLAB = ("slipway.yml", "slipway-up.yml")
+"""Files that a pipeline of GitLab's includes; the same lie in this repository for other projects to include."""
+_OF_FORGE = {GITHUB: (".github/",), GITLAB: (".gitlab/", ".gitlab-ci.yml")}
+OF_FORGES = tuple(one for some in _OF_FORGE.values() for one in some)
+"""Beginnings of the names of files that a forge reads, at the root of a repository."""
+_WORKFLOWS = ".github/workflows/"
+_OWN = ("stacks/", "templates/", "jobs/")
+_DOTTED = {"gitignore": ".gitignore"}
+_PRODUCTION = "stacks/Pulumi.prod.yaml"
+
+
+def files(*, workflows: bool, production: bool, forge: str = GITHUB) -> dict[str, str]:
+    """Return the text of each file by its name, with placeholders; pins are none of them. `workflows`: whether those of
+    GitHub are called, or the jobs of GitLab included, that lie in another repository."""
+    folder = installation.PACKAGE / "starter"
+    found = {}
+    for path in sorted(folder.rglob("*.in")):
+        name = path.relative_to(folder).as_posix().removesuffix(".in")
+        name = _DOTTED.get(name, f".{name}" if name.startswith(("github/", "gitlab")) else name)
+        if name.startswith(OF_FORGES) and not name.startswith(_OF_FORGE[forge]):
+            continue
+        if (workflows or not name.startswith(_WORKFLOWS)) and (production or name != _PRODUCTION):
+            found[name] = path.read_text(encoding="utf-8")
+    if forge == GITLAB and not workflows:
+        found |= {f".gitlab/{name}": (folder / GITLAB / name).read_text(encoding="utf-8") for name in _JOBS_OF_GITLAB}
+    return found
+
+
+def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:
+    """Return texts whose workflows bear the name of the project, as others lie in the same folder."""
+
+    def named(text: str) -> str:
+        return text.replace("slipway-", f"slipway-{project}-")
+
+    def placed(name: str, text: str) -> tuple[str, str]:
+        if name.startswith(_OF_FORGE[GITHUB]):
+            return named(name), named(text)
+        # Those of GitLab take the name as an input.
+        return name.replace(".gitlab/slipway", f".gitlab/slipway-{project}"), text
+
+    return dict(placed(name, text) for name, text in texts.items())
+
+
+def keys(texts: Mapping[str, str]) -> set[str]:
+    """Return the placeholders of texts."""
+    return {key for text in texts.values() for key in re.findall(r"@([A-Z]+)@", text)}
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
+
+
+def is_own(name: str) -> bool:
+    """Tell whether a file is the team's from its first day: what it deploys and runs, which no release changes."""
+    return name.startswith(_OWN)
+
+
+def includes(known: Mapping[str, str], stacks: Sequence[str], folder: str, name: str) -> str:
+    """Return what a pipeline of GitLab includes: the jobs of all stacks, and for each stack those that deploy it, after
+    those of the stack before it. `name`: what all jobs' names begin with."""
+
+    def included(file: str, inputs: str) -> str:
+        at = f"  - local: /.gitlab/{file.replace('slipway', name, 1)}"
+        if "OWNED" in known:
+            at = f"  - project: {known['OWNED']}\n    ref: {known['REF']}\n    file: /slipway/starter/gitlab/{file}"
+        return f'{at}\n    inputs: {{ {inputs}, name: "{name}" }}'
+
+    every, each = _JOBS_OF_GITLAB
+    parts = [included(every, f'stacks: {json.dumps(stacks)}, folder: "{folder}"')]
+    for before, stack in zip([None, *stacks], stacks, strict=False):
+        after = f', after: ["{name}-up-{before}"]' if before else ""
+        parts.append(included(each, f"stack: {stack}{after}"))
+    return "\n".join(parts)

@@ -1,0 +1,94 @@
+"""A listed job as a part of a history: on which pools it was, what it cost, and for whom. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from slipway.catalog.clusters import Cluster
+from slipway.cloud.jobs import VertexJob
+from slipway.history.model import Deployment, MachinesUsed, PastJob
+from slipway.jobs.cost import job_cost
+from slipway.jobs.log import JobEvents
+from slipway.labels import RUN_LABEL, SWEEP_LABEL
+from slipway.machines.spec import MachineSpec
+
+_TEAM_LABELS = ("slipway-team", "team")
+"""The first is the submission's, which is reviewed or one of the stack's groups; the other anybody's."""
+
+
+@dataclass(frozen=True)
+class ClustersOverTime:
+    """The clusters of a stack's deployments, in the order of their times."""
+
+    deployments: Sequence[Deployment]
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, list[tuple[datetime, Cluster]]]:
+        found: dict[str, list[tuple[datetime, Cluster]]] = {}
+        for deployment in self.deployments:
+            for cluster in deployment.clusters.values():
+                found.setdefault(cluster.id, []).append((deployment.at, cluster))
+        return found
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Return the ids of all clusters, also of those that only retired."""
+        return frozenset(self._by_id).union(*(one.retiring for one in self.deployments))
+
+    def cluster(self, id: str, at: datetime | None) -> Cluster | None:
+        """Return a cluster as the last deployment before a time had it, else the first one; None where none named it.
+        One that was adopted may change and keep its id."""
+        known = self._by_id.get(id, [])
+        before = [cluster for deployed, cluster in known if at is None or deployed <= at]
+        return before[-1] if before else known[0][1] if known else None
+
+
+def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: JobEvents | None = None) -> PastJob:
+    """`events`: those that the cost of a Spot job depends on, None where nobody looked."""
+    id_ = job.persistent_resource_id
+    cluster = clusters.cluster(id_, job.create_time) if id_ else None
+    account = job_cost(job, job.region, now, events)
+    return PastJob(
+        name=job.name,
+        display_name=job.display_name,
+        state=job.state.removeprefix("JOB_STATE_"),
+        kind=job.kind.name,
+        template=job.template,
+        user=job.user,
+        team=next(filter(None, map(job.labels.get, _TEAM_LABELS)), ""),
+        capacity_type=account.capacity_type,
+        region=job.region,
+        cluster=cluster.name if cluster else id_,
+        cluster_id=id_,
+        machines=tuple(_machines(job, cluster)),
+        created=job.create_time,
+        started=job.start_time,
+        ended=job.end_time,
+        per_hour=account.per_hour,
+        cost=account.cost,
+        lost=None if account.untold else account.without,
+        labels=job.labels,
+        parameters=job.parameters,
+        sweep=job.labels.get(SWEEP_LABEL, ""),
+        run=job.labels.get(RUN_LABEL, ""),
+        request_id=job.request_id,
+        commit=job.revision.commit,
+        output=job.output,
+        error=job.error,
+        busy=account.busy,
+    )
+
+
+def _machines(job: VertexJob, cluster: Cluster | None) -> Iterable[MachinesUsed]:
+    for one in job.worker_pools:
+        if one.replicas:
+            pool = _pool(one.machine, cluster) if cluster else ""
+            yield MachinesUsed(one.machine, one.replicas * job.trials, pool)
+
+
+def _pool(machine: MachineSpec, cluster: Cluster) -> str:
+    """Return the pool that takes such machines: they must be equal to the letter, disks too."""
+    return next((pool.name for pool in cluster.pools.values() if pool.machine == machine), "")

@@ -1,0 +1,175 @@
+"""The reader of a stack's history: jobs, versions of the catalog and samples, all asked for at once.
+
+It sends GETs, and one query of the log. Where a part can't be read the history says so; nothing is raised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+from slipway.catalog import document
+from slipway.catalog.lookup import address
+from slipway.catalog.model import Catalog
+from slipway.cloud.connection import Connection
+from slipway.cloud.failures import CloudError
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.storage import StoredObject
+from slipway.cloud.vertex import Vertex
+from slipway.deployment.live_reader import Recent
+from slipway.errors import ConfigError
+from slipway.history.model import Deployment, History, PastJob, Sample
+from slipway.history.past_job import ClustersOverTime, past_job
+from slipway.history.samples import day_objects, read_day
+from slipway.jobs.cost import needs_events
+from slipway.jobs.finding import distinct
+from slipway.jobs.log import read_events_of_many
+from slipway.kinds import KINDS, JobKind
+from slipway.labels import STACK_LABEL
+from slipway.season import moment_text
+
+Found = TypeVar("Found")
+
+LONGEST_RUN = timedelta(days=7)
+"""Vertex AI's usual limit of a job: what was made so long before may still have been running."""
+MOST_JOBS = 40_000
+MOST_VERSIONS = 50
+"""Of the catalog: its bucket keeps so many."""
+_AT_ONCE = 64
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_DAYS_OF_WINDOW = 5
+
+
+def read_history(connection: Connection, catalog: Catalog, since: datetime, now: datetime) -> History:
+    """Read what is known of a stack from `since` until `now`, by the cloud's time."""
+    return _HistoryReader(connection, catalog, since, now).read()
+
+
+class _HistoryReader:
+    def __init__(self, connection: Connection, catalog: Catalog, since: datetime, now: datetime) -> None:
+        self._connection, self._catalog, self._since, self._now = connection, catalog, since, now
+        self._storage = connection.storage
+        self._published = address(catalog.source or f"gs://{catalog.catalog_bucket}")
+        self._unread = dict[str, None]()
+
+    def read(self) -> History:
+        catalog = self._catalog
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="history") as threads:
+            lists = [threads.submit(part) for part in self._lists_of_jobs()]
+            days = threads.submit(self._asked, "samples of machines", self._days)
+            versions = self._asked("earlier deployments", self._versions)
+            read = [one for one in threads.map(self._deployment, versions) if one]
+            samples = [one for some in threads.map(self._samples, days.result()) for one in some]
+            clusters = ClustersOverTime(tuple(read) or (deployment_of(catalog, self._now),))
+            jobs = distinct(job for part in lists for job in part.result())
+        listed = [job for job in jobs if self._counts(job, clusters.ids)]
+        # The answer's time is whole seconds, and reading takes its own: nothing that was read is of the future.
+        times = (*map(_newest, listed), *(one.at for one in clusters.deployments), *(one.at for one in samples))
+        self._now = max(self._now, *times)
+        return History(
+            stack=catalog.stack,
+            project=catalog.project,
+            region=catalog.region,
+            since=self._since,
+            until=self._now,
+            jobs=tuple(self._past_jobs(listed, clusters)),
+            deployments=tuple(clusters.deployments),
+            samples=tuple(sorted(samples, key=lambda one: one.at)),
+            unread=tuple(self._unread),
+        )
+
+    def _asked(self, what: str, read: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
+        try:
+            return read()
+        except CloudError as problem:
+            self._unread[f"{what}: {problem.brief}"] = None
+            return ()
+
+    def _lists_of_jobs(self) -> Iterator[Callable[[], tuple[VertexJob, ...]]]:
+        """Yield what reads a part each: unfinished jobs, and those made in a window of the time. All of the project's,
+        as others' may be on the stack's clusters."""
+        catalog = self._catalog
+        days = math.ceil((self._now - self._since + LONGEST_RUN) / timedelta(days=1))
+        windows = math.ceil(days / _DAYS_OF_WINDOW)
+        recent = Recent(days, MOST_JOBS // windows, windows=windows)
+        for region in catalog.regions_ever:
+            vertex = self._connection.vertex(catalog.project, region)
+            for kind in KINDS.values():
+                of_kind = partial(self._asked, f"jobs in {region}")
+                yield partial(of_kind, partial(_unfinished, vertex, kind))
+                for window in range(windows):
+                    yield partial(of_kind, partial(self._made_in, vertex, kind, recent, window))
+
+    def _made_in(self, vertex: Vertex, kind: JobKind, recent: Recent, window: int) -> tuple[VertexJob, ...]:
+        found = tuple(islice(vertex.jobs(kind, recent.filter(window, self._now)), recent.most))
+        if len(found) >= recent.most:
+            day = self._now - window * timedelta(days=recent.days) / recent.windows
+            newest = f"only the newest {recent.most:,} of those before {moment_text(day)} were looked at"
+            self._unread[f"jobs in {vertex.region}: {newest}"] = None
+        return found
+
+    def _counts(self, job: VertexJob, clusters: frozenset[str]) -> bool:
+        """Tell whether it is the stack's, or was on one of its clusters, and had not ended before."""
+        ours = job.labels.get(STACK_LABEL) == self._catalog.stack or job.persistent_resource_id in clusters
+        return ours and (job.end_time is None or job.end_time > self._since)
+
+    def _past_jobs(self, jobs: Iterable[VertexJob], clusters: ClustersOverTime) -> Iterator[PastJob]:
+        """Yield them by creation. Of Spot jobs the log tells for how long they had no machines."""
+        in_order = sorted(jobs, key=lambda job: (job.create_time or self._since, job.name))
+        spot = [job for job in reversed(in_order) if needs_events(job)]
+        events = read_events_of_many(self._connection.logging(self._catalog.project), spot)
+        self._unread |= {f"preemptions: {one.why}": None for one in events.values() if one.why}
+        for job in in_order:
+            yield past_job(job, clusters, self._now, events.get(job.name))
+
+    def _versions(self) -> tuple[StoredObject, ...]:
+        """Return the version of the catalog that held at the beginning, and all later ones."""
+        listed = (one for one in self._storage.objects(self._published, versions=True) if one.at == self._published)
+        found = sorted((one for one in listed if one.created), key=_created)[-MOST_VERSIONS:]
+        held = [one for one in found if _created(one) <= self._since][-1:]
+        return (*held, *(one for one in found if _created(one) > self._since))
+
+    def _deployment(self, version: StoredObject) -> Deployment | None:
+        try:
+            content = self._storage.read(version.at, generation=version.generation)
+            return deployment_of(document.read(content, str(version.at)), _created(version))
+        except (CloudError, ConfigError) as problem:
+            why = problem.brief if isinstance(problem, CloudError) else problem.why
+            self._unread[f"the deployment of {moment_text(_created(version))}: {why}"] = None
+            return None
+
+    def _days(self) -> tuple[StoredObject, ...]:
+        return tuple(day_objects(self._storage, self._published.bucket, self._since, self._now))
+
+    def _samples(self, day: StoredObject) -> tuple[Sample, ...]:
+        try:
+            found = read_day(self._storage, day)
+        except (CloudError, ValueError) as problem:
+            why = problem.brief if isinstance(problem, CloudError) else problem
+            self._unread[f"{day.at}: {why}"] = None
+            return ()
+        return tuple(one for one in found if one.at >= self._since)
+
+
+def deployment_of(catalog: Catalog, at: datetime) -> Deployment:
+    """Return a published catalog as what was deployed from a time on."""
+    under_way = catalog.under_way is not None
+    return Deployment(at, catalog.commit, catalog.dirty, catalog.clusters, catalog.retiring, under_way)
+
+
+def _unfinished(vertex: Vertex, kind: JobKind) -> tuple[VertexJob, ...]:
+    return tuple(islice(vertex.active_jobs(kind), MOST_JOBS))
+
+
+def _newest(job: VertexJob) -> datetime:
+    return max(filter(None, (job.create_time, job.start_time, job.end_time)), default=_LONG_AGO)
+
+
+def _created(version: StoredObject) -> datetime:
+    assert version.created, "versions without a time were left out"
+    return version.created

@@ -1,0 +1,126 @@
+"""Samples of the machines that were up: an object for each day in the catalog's bucket, which hourly runs add to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any
+
+from slipway import codec
+from slipway.cloud.clusters import PersistentResource
+from slipway.cloud.failures import NotFound
+from slipway.cloud.storage import Location, Storage, StoredObject
+from slipway.errors import ResourceError
+from slipway.formatting import size
+from slipway.history.model import PREFIX, PoolKey, PoolSample, Sample
+from slipway.season import moment, moment_text
+
+SCHEMA = 1
+APART = timedelta(minutes=5)
+"""A run that looks again sooner adds nothing."""
+_FOLDER = f"{PREFIX}samples/"
+_MOST_BYTES = 4 << 20
+_ATTEMPTS = 8
+
+
+_Time = Annotated[datetime, codec.As(lambda text: moment(str(text)), moment_text, "a time with its zone")]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Pools by `<cluster's id>/<pool's id>`, which have no slash."""
+
+    at: _Time
+    pools: Mapping[str, PoolSample]
+
+
+@dataclass(frozen=True)
+class _Day:
+    samples: tuple[_Sample, ...]
+
+
+def sample_of(clusters: Iterable[PersistentResource], at: datetime) -> Sample:
+    """Return what the pools of these clusters hold; a cluster that failed holds nothing."""
+    return Sample(
+        at,
+        {
+            PoolKey(cluster.id, pool.id): PoolSample(0, 0) if cluster.failed else PoolSample(pool.replicas, pool.used)
+            for cluster in clusters
+            for pool in cluster.pools
+        },
+    )
+
+
+def day_objects(storage: Storage, bucket: str, since: datetime, until: datetime) -> list[StoredObject]:
+    """List the objects of these days. Raises CloudError."""
+    first, last = (_object(bucket, at.date()).name for at in (since, until))
+    return [one for one in storage.objects(Location(bucket, _FOLDER)) if first <= one.at.name <= last]
+
+
+def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
+    """Read one object. Raises CloudError, and ValueError for contents that no run wrote."""
+    if stored.size > _MOST_BYTES:
+        raise ValueError(f"it has {size(stored.size)}")
+    return read_samples(storage.read(stored.at, generation=stored.generation))
+
+
+def read_samples(content: bytes) -> tuple[Sample, ...]:
+    """Return the samples of one object, in the order of their times. Raises ValueError for another's content."""
+    try:
+        body = json.loads(content)
+    except RecursionError as problem:
+        raise ValueError(str(problem)) from problem
+    if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        raise ValueError("it has no samples of this version")
+    day = codec.read(_Day, body)
+    found = (Sample(one.at, {_key(name): pool for name, pool in one.pools.items()}) for one in day.samples)
+    return tuple(sorted(found, key=lambda one: one.at))
+
+
+def write_samples(samples: Iterable[Sample]) -> bytes:
+    day = _Day(
+        tuple(
+            _Sample(one.at, {f"{key.cluster_id}/{key.pool}": pool for key, pool in one.pools.items()})
+            for one in samples
+        )
+    )
+    body: dict[str, Any] = {"schema": SCHEMA, **codec.write(day)}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
+    """Add a sample to its day's object; False where the last one is too young.
+
+    Raises CloudError; ResourceError where others write all the time, the object is full, or has what no run of this
+    version wrote, which stays.
+    """
+    at = _object(bucket, sample.at.date())
+    for _ in range(_ATTEMPTS):
+        stored = next((one for one in storage.objects(at) if one.at == at), None)
+        try:
+            before = read_day(storage, stored) if stored else ()
+        except NotFound:  # Somebody else has written since.
+            continue
+        except ValueError as problem:
+            fix = "delete it, where no newer version of slipway wrote it"
+            raise ResourceError(f"{at} can't be added to", why=str(problem), fix=fix) from problem
+        if before and abs(sample.at - before[-1].at) < APART:
+            return False
+        content = write_samples((*before, sample))
+        if len(content) > _MOST_BYTES:
+            raise ResourceError(f"{at} is full", why=f"it would have {size(len(content))}", fix="record less often")
+        media = "application/json"
+        if storage.replace(stored, content, media) if stored else storage.create(at, content, media):
+            return True
+    raise ResourceError(f"{at} could not be written", why="others wrote it meanwhile, each time", fix="try again")
+
+
+def _object(bucket: str, day: date) -> Location:
+    return Location(bucket, f"{_FOLDER}{day:%Y-%m-%d}.json")
+
+
+def _key(text: str) -> PoolKey:
+    cluster_id, _, pool = text.partition("/")
+    return PoolKey(cluster_id, pool)

@@ -1,0 +1,156 @@
+"""Results of jobs as rows: the parameters that tell them apart, their metrics, time and cost, and which is best. Pure.
+
+`slipway jobs list --metric`, `Sweep.results()` and the page of `slipway board` all show these rows: whoever lists jobs
+reads their metrics with `slipway.jobs.metrics.read_metrics` and gives both to `result_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from slipway.catalog.model import Scalar
+from slipway.catalog.placeholders import render
+from slipway.cloud.jobs import VertexJob
+from slipway.jobs.cost import job_cost
+from slipway.jobs.metrics import Metrics
+from slipway.labels import RUN_LABEL
+from slipway.prices import Price
+
+_GOALS = {"MAXIMIZE": True, "MINIMIZE": False}
+_SUCCEEDED = "JOB_STATE_SUCCEEDED"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A metric and the direction in which it gets better."""
+
+    metric: str
+    maximize: bool
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """A job's result. `name` is what people call it, `job` its full name, `run` its number in a sweep, None for a job
+    of none. `parameters` are those that vary among the rows, as far as the job has them. `metrics_why`: why it has no
+    metrics. `wait_seconds` and `run_seconds` are up to now while they last, None for what never came; `cost` of what
+    never ran is None, and one of a pool's machines, `paid_anyway`, is no bill of its own. `error` is the service's."""
+
+    job: str
+    name: str
+    run: int | None
+    state: str
+    ended: bool
+    error: str
+    template: str
+    user: str
+    capacity_type: str
+    parameters: Mapping[str, Scalar]
+    metrics: Mapping[str, float]
+    metrics_why: str
+    best: bool
+    create_time: datetime | None
+    wait_seconds: float | None
+    run_seconds: float | None
+    cost: Price | None
+    paid_anyway: bool
+
+    @property
+    def succeeded(self) -> bool:
+        return self.state == _SUCCEEDED
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows with the names of the parameters that vary, and of all metrics, each in the order in which jobs first have
+    them. `goal`: what is best, None where nobody says."""
+
+    rows: tuple[ResultRow, ...]
+    parameters: tuple[str, ...]
+    metrics: tuple[str, ...]
+    goal: Goal | None = None
+
+    @property
+    def best(self) -> tuple[ResultRow, ...]:
+        """Return the best row, or several that are equally good; none where no direction is known."""
+        return tuple(row for row in self.rows if row.best)
+
+    def sorted_by(self, metric: str, *, descending: bool) -> Results:
+        """Sort by a metric; rows that lack it come last, and equals stay in their order."""
+        having = sorted(
+            (row for row in self.rows if metric in row.metrics),
+            key=lambda row: row.metrics[metric],
+            reverse=descending,
+        )
+        return replace(self, rows=(*having, *(row for row in self.rows if metric not in row.metrics)))
+
+
+def result_rows(
+    jobs: Sequence[VertexJob],
+    metrics: Mapping[str, Metrics],
+    now: datetime,
+    goal: Goal | None = None,
+) -> Results:
+    """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names. Only jobs that have
+    succeeded can be best."""
+    varying = varying_parameters(map(_given, jobs))
+    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now) for job in jobs)
+    names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
+    return Results(_marked(rows, goal), varying, names, goal)
+
+
+def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:
+    """Return the direction that tuning jobs have for a metric; None where none has one, or they disagree."""
+    goals = {job.goals[metric] for job in jobs if metric in job.goals}
+    (word,) = goals if len(goals) == 1 else ("",)
+    return Goal(metric, _GOALS[word]) if word in _GOALS else None
+
+
+def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...]:
+    """Return the names of the parameters that have several values, in the order in which they first appear."""
+    seen: dict[str, set[str]] = {}
+    for one in values:
+        for name, value in one.items():
+            seen.setdefault(name, set()).add(render(value))
+    return tuple(name for name, texts in seen.items() if len(texts) > 1)
+
+
+def _given(job: VertexJob) -> Mapping[str, Scalar]:
+    """Return the parameters that its trials do not choose."""
+    return {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
+
+
+def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime) -> ResultRow:
+    account, given = job_cost(job, job.region, now), _given(job)
+    run = job.labels.get(RUN_LABEL, "").partition("-")[0]
+    return ResultRow(
+        job=job.name,
+        name=job.typed,
+        run=int(run) if run.isdecimal() else None,
+        state=job.state,
+        ended=job.ended,
+        error=job.error,
+        template=job.template,
+        user=job.user,
+        capacity_type=account.capacity_type,
+        parameters={name: given[name] for name in varying if name in given},
+        metrics=dict(metrics),
+        metrics_why=metrics.why,
+        best=False,
+        create_time=job.create_time,
+        wait_seconds=account.wait,
+        run_seconds=account.run,
+        cost=account.cost,
+        paid_anyway=account.paid_anyway,
+    )
+
+
+def _marked(rows: tuple[ResultRow, ...], goal: Goal | None) -> tuple[ResultRow, ...]:
+    if goal is None:
+        return rows
+    found = [row.metrics[goal.metric] for row in rows if row.succeeded and goal.metric in row.metrics]
+    if not found:
+        return rows
+    top = max(found) if goal.maximize else min(found)
+    return tuple(replace(row, best=row.succeeded and row.metrics.get(goal.metric) == top) for row in rows)

@@ -1,0 +1,81 @@
+"""The budget before a job is sent: what the last hourly run found spent. What is spent up may refuse the job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from datetime import datetime
+
+from slipway import codec
+from slipway.budget import NAME, STALE, Budget, Ledger, age_words, shares
+from slipway.cloud.failures import CloudError, NotFound
+from slipway.cloud.storage import Location, Storage
+from slipway.context import Context
+from slipway.errors import PolicyError
+from slipway.labels import USER_LABEL
+
+_LARGEST = 1_000_000
+"""Bytes of a ledger: anybody's bucket may be named."""
+
+
+def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
+    """Return the ledger, or why there is none."""
+    try:
+        content = storage.read(Location(bucket, NAME), doing="read what is spent of the budget")
+        return codec.read(Ledger, json.loads(content[:_LARGEST]))
+    except NotFound:
+        return "no hourly run has told yet what is spent"
+    except CloudError as problem:
+        return problem.message
+    except (ValueError, RecursionError):  # A MalformedError is one.
+        return f"gs://{bucket}/{NAME} can't be read"
+
+
+@dataclass(frozen=True)
+class BudgetCheck:
+    """A look at a stack's budget that has begun; `ledger` is read while other things are."""
+
+    context: Context
+    budget: Budget
+    ledger: Future[Ledger | str]
+
+    @classmethod
+    def begin(cls, context: Context, threads: Executor) -> BudgetCheck | None:
+        """Return None where the stack has no budget, and nothing is read."""
+        budget = context.catalog.budget
+        if budget is None:
+            return None
+        bucket = context.selected.location.bucket
+        return cls(context, budget, threads.submit(read_ledger, context.hurried.storage, bucket))
+
+    def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        """Check a job with these labels, as `check_budget` does."""
+        stack, now = self.context.catalog.stack, self.context.now
+        team, user = labels.get("slipway-team", ""), labels.get(USER_LABEL, "")
+        check_budget(self.budget, self.ledger.result(), stack=stack, team=team, user=user, now=now, tell=tell)
+
+
+def check_budget(
+    budget: Budget, found: Ledger | str, *, stack: str, team: str, user: str, now: datetime, tell: Callable[[str], None]
+) -> None:
+    """Tell what a submission has to know of its budget. Raises PolicyError where that is spent up and enforced. Where
+    nobody knows what is spent nothing is refused."""
+    if isinstance(found, str) or not found.about(now):
+        why = found if isinstance(found, str) else f"what is known is of {found.month}"
+        tell(f"budget not checked: {why}")
+        return
+    concerned = list(shares(budget, found, stack, team, user))
+    for one in concerned:
+        if one.refuses:
+            raise PolicyError(
+                f"nothing was sent: {one.words}",
+                why=f"{age_words(found, now)}; stack {stack} enforces its budget (slipway:budget)",
+                fix="wait for the next month, or have slipway:budget raised in the stack file",
+            )
+    told = [f"warning: {one.words} ({age_words(found, now)})" for one in concerned if one.warns]
+    if concerned and not told and found.age(now) > STALE:
+        told = [f"what is spent of the budget is known {age_words(found, now)}"]
+    for line in told:
+        tell(line)

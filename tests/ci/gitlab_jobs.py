@@ -1,0 +1,267 @@
+"""A pipeline of GitLab's, as its server makes jobs of `.gitlab-ci.yml`, and as a runner runs them; as far as ours need.
+
+Includes of the same repository with their inputs, `extends`, `parallel: matrix`, conditions of rules, artifacts of jobs
+that are needed: https://docs.gitlab.com/ci/yaml/. The runner's tools are stand-ins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.ci.gitlab import GitLab
+
+_INPUT = re.compile(r"\$\[\[ inputs\.([a-z-]+) \]\]")
+_TERM = re.compile(r'\$(\w+) (==|=~) (?:\$(\w+)|"([^"]*)"|/([^/]*)/)')
+_VARIABLE = re.compile(r"\$(\w+)")
+_GLOBAL = ("include", "stages", "default", "workflow", "variables")
+
+
+def jobs_of(repository: Path) -> dict[str, dict[str, Any]]:
+    """Return all jobs of the file, hidden ones too, with what they extend."""
+    whole: dict[str, Any] = {}
+    for one in yaml.safe_load((repository / ".gitlab-ci.yml").read_text())["include"]:
+        header, body = yaml.safe_load_all((repository / one["local"].lstrip("/")).read_text())
+        declared = header["spec"]["inputs"]
+        assert set(one["inputs"]) <= set(declared), "an input that is not declared is an error"
+        inputs = {name: one["inputs"].get(name, about.get("default")) for name, about in declared.items()}
+        assert None not in inputs.values(), "an input without a default is required"
+        for name, about in declared.items():
+            assert inputs[name] in about.get("options", [inputs[name]])
+            assert isinstance(inputs[name], {"array": list, "string": str}[about.get("type", "string")])
+        whole |= _interpolated(body, inputs)
+    return {name: _extended(whole, name) for name in whole}
+
+
+def _interpolated(value: Any, inputs: Mapping[str, Any]) -> Any:
+    """An input that is all of a value keeps its type; within a text it is text."""
+    if isinstance(value, dict):
+        return {_interpolated(key, inputs): _interpolated(one, inputs) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_interpolated(one, inputs) for one in value]
+    if not isinstance(value, str):
+        return value
+    if found := _INPUT.fullmatch(value):
+        return inputs[found[1]]
+    return _INPUT.sub(lambda found: str(inputs[found[1]]), value)
+
+
+def _extended(whole: Mapping[str, Any], name: str) -> dict[str, Any]:
+    own = dict(whole[name])
+    parent = own.pop("extends", None)
+    return _merged(_extended(whole, parent), own) if parent else own
+
+
+def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    both = {key: _merged(under[key], over[key]) for key in under if key in over and isinstance(over[key], dict)}
+    return {**under, **over, **both}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a pipeline: its `name`, as `review: [dev]` where it is one of a matrix."""
+
+    name: str
+    base: str
+    body: Mapping[str, Any]
+    variables: dict[str, str]
+    when: str
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return tuple(one if isinstance(one, str) else one["job"] for one in self.body.get("needs", ()))
+
+    def named(self, key: str) -> str:
+        """A text of the body with its variables."""
+        found = self.body[key]
+        return expanded(found["name"] if isinstance(found, dict) else found, self.variables)
+
+
+def expanded(text: str, variables: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: variables.get(found[1], ""), text)
+
+
+def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
+    """Return the jobs that a pipeline with these variables has, in the order in which they run one by one."""
+    found: dict[str, Job] = {}
+    for base, body in jobs_of(repository).items():
+        if base.startswith(".") or base in _GLOBAL:
+            continue
+        rule = next((rule for rule in body["rules"] if _holds(rule["if"], variables)), None)
+        if rule is None:
+            continue
+        for more in _each(body):
+            own = {**body.get("variables", {}), **more}
+            name = f"{base}: [{', '.join(more.values())}]" if more else base
+            found[name] = Job(name, base, body, own, rule.get("when", "on_success"))
+    bases = {one.base for one in found.values()}
+    for job in found.values():
+        optional = {one["job"] for one in job.body.get("needs", ()) if isinstance(one, dict) and one.get("optional")}
+        assert set(job.needs) - optional <= bases, f"{job.name} needs a job that the pipeline lacks"
+    return found
+
+
+def _each(body: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    if "parallel" not in body:
+        yield {}
+        return
+    (row,) = body["parallel"]["matrix"]
+    ((name, values),) = row.items()
+    for value in values:
+        yield {name: value}
+
+
+def _holds(condition: str, variables: Mapping[str, str]) -> bool:
+    def term(found: re.Match[str]) -> str:
+        left = variables.get(found[1])
+        if found[2] == "=~":
+            return str(left is not None and re.search(found[5], left) is not None)
+        return str(left is not None and left == (variables.get(found[3]) if found[3] else found[4]))
+
+    words = _TERM.sub(term, condition).replace("&&", " and ").replace("||", " or ")
+    assert re.fullmatch(r"(?:True|False|and|or|[() ])+", words), f"not understood: {condition}"
+    return bool(eval(words))
+
+
+_PULUMI = """
+words = sys.argv[1:]
+with open(os.environ["ASKED"], "a") as asked:
+    asked.write(" ".join([*words[:2], os.environ["PULUMI_BACKEND_URL"]]) + "\\n")
+folder = os.environ["ENGINE"] + "/" + os.environ["STACK"] + "/"
+if words[:2] == ["preview", "--json"]:
+    assert json.load(open(os.environ["GOOGLE_APPLICATION_CREDENTIALS"]))["type"] == "external_account"
+    reviewed = open(f"stacks/Pulumi.{os.environ['STACK']}.yaml").read()
+    assert open(words[words.index("--config-file") + 1]).read() == reviewed
+    own = os.path.exists("CHANGE")  # a file that the merge request has, and the base branch has not
+    print('{"preludeEvent": {"config": {"secret": "plain"}}}')
+    print(open(folder + ("change" if own else "main")).read())
+elif words[:2] == ["stack", "output"]:
+    print(json.dumps({"catalog": "gs://acme-catalog/catalog.json"}))
+elif words[0] == "up":
+    open(folder + "up", "w").write(json.dumps(words))
+    print("up it goes")
+    sys.exit(int(os.environ.get("UP", "0")))
+"""
+_TOOLS = {
+    "pulumi": _PULUMI,
+    "gcloud": """
+assert sys.argv[1:] == ["storage", "cat", "gs://acme-catalog/catalog.json"]
+assert os.environ["CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE"]
+print(open(os.environ["ENGINE"] + "/catalog").read())
+""",
+    "jq": """
+import jq
+raw, code, words = "-r" in sys.argv, "-e" in sys.argv, [one for one in sys.argv[1:] if not one.startswith("-")]
+found = list(jq.compile(words[0]).input_text(open(words[1]).read() if words[1:] else sys.stdin.read()))
+for one in found:
+    print(one if raw and isinstance(one, str) else json.dumps(one))
+sys.exit(code and found[-1] in (None, False))
+""",
+    "python3": """
+if sys.argv[1:] != ["-I", "-m", "venv", ".venv"]:
+    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+os.makedirs(".venv/bin")
+for name, does in (("python", f'exec {sys.executable} "$@"'), ("pip", 'echo "$@" >> "$ASKED"')):
+    with open(f".venv/bin/{name}", "w") as tool:
+        tool.write(f"#!/bin/sh\\n{does}\\n")
+    os.chmod(f".venv/bin/{name}", 0o755)
+""",
+}
+"""The image's tools: what a job asks of the engine is in a file, and each environment has this one's packages."""
+
+
+@dataclass
+class Runner:
+    """Runs jobs in folders of their own. `origin`: the project's repository; `engine`: what previews of stacks print.
+    `variables`: of the project's settings. `statuses`: of the jobs that ran."""
+
+    folder: Path
+    origin: Path
+    gitlab: GitLab
+    variables: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def engine(self) -> Path:
+        return self.folder / "engine"
+
+    @property
+    def asked(self) -> str:
+        return (self.folder / "asked").read_text() if (self.folder / "asked").exists() else ""
+
+    def run(self, jobs: Mapping[str, Job], job: Job, commit: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a job whose turn it is, with the artifacts of those that it needs."""
+        bin_ = self.folder / "bin"
+        bin_.mkdir(exist_ok=True)
+        for name, code in _TOOLS.items():
+            (bin_ / name).write_text(f"#!{sys.executable}\nimport json, os, sys{code}")
+            (bin_ / name).chmod(0o755)
+        at = self._folder(job)
+        shutil.rmtree(at, ignore_errors=True)
+        if job.variables.get("GIT_STRATEGY") == "none":
+            at.mkdir(parents=True)
+        else:
+            subprocess.run(["git", "clone", "-q", self.origin.as_uri(), str(at)], check=True)
+            subprocess.run(["git", "-C", str(at), "checkout", "-q", "--detach", commit], check=True)
+        self._bring(jobs, job, at)
+        given = self.variables | job.variables | more
+        tokens = {name: f"for {expanded(about['aud'], given)}" for name, about in job.body.get("id_tokens", {}).items()}
+        environ = {
+            "PATH": os.pathsep.join([str(bin_), str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder),
+            "ENGINE": str(self.engine),
+            "ASKED": str(self.folder / "asked"),
+            "CI_REPOSITORY_URL": self.origin.as_uri(),
+            **given,
+            **tokens,
+        }
+        script = "\n".join((*job.body.get("before_script", ()), *job.body["script"]))
+        done = subprocess.run(["bash", "-c", script], cwd=at, env=environ, capture_output=True, text=True)
+        self.statuses[job.name] = "failed" if done.returncode else "success"
+        after = "\n".join(job.body.get("after_script", ()))
+        subprocess.run(
+            ["bash", "-c", after], cwd=at, env=environ | {"CI_JOB_STATUS": self.statuses[job.name]}, check=True
+        )
+        return done
+
+    def play(self, jobs: Mapping[str, Job], commit: str, **more: str) -> dict[str, subprocess.CompletedProcess[str]]:
+        """Run what a pipeline runs by itself, in turn; a job that may not begin is left out."""
+        ran = {}
+        for job in jobs.values():
+            before = [self.statuses.get(one.name) for one in jobs.values() if one.base in job.needs]
+            if job.when == "always" or (job.when == "on_success" and all(one == "success" for one in before)):
+                ran[job.name] = self.run(jobs, job, commit, **more)
+        return ran
+
+    def _folder(self, job: Job) -> Path:
+        return self.folder / "jobs" / re.sub(r"\W+", "-", job.name)
+
+    def _bring(self, jobs: Mapping[str, Job], job: Job, at: Path) -> None:
+        without = {one["job"] for one in job.body["needs"] if isinstance(one, dict) and one.get("artifacts") is False}
+        for one in jobs.values():
+            if one.base not in job.needs or one.base in without or one.name not in self.statuses:
+                continue
+            kept = one.body.get("artifacts", {})
+            how = {"success": ("on_success", "always"), "failed": ("on_failure", "always")}[self.statuses[one.name]]
+            if kept.get("when", "on_success") in how:
+                for pattern in kept["paths"]:
+                    for path in self._folder(one).glob(expanded(pattern, one.variables)):
+                        shutil.copy(path, at)
+
+
+def preview(engine: Path, stack: str, *, change: object, main: object) -> None:
+    """Have previews of a stack print this, of the merge request and of the base branch."""
+    (engine / stack).mkdir(parents=True, exist_ok=True)
+    (engine / stack / "change").write_text(json.dumps(change))
+    (engine / stack / "main").write_text(json.dumps(main))

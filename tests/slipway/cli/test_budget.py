@@ -1,0 +1,42 @@
+"""A submission against its stack's budget, on a real local cloud. # N19"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from .stack import Stack
+from .test_sweep import points
+
+
+@pytest.fixture
+def limited(stack: Stack) -> Stack:
+    stack.catalog["budget"] = {"stack": 1000, "teams": {}, "users": {}, "enforce": True}
+    stack.publish()
+    return stack
+
+
+def spent(stack: Stack, amount: float) -> None:
+    now = datetime.now(UTC)
+    ledger: dict[str, Any] = {"at": now.replace(microsecond=0).isoformat(), "month": f"{now:%Y-%m}", "spent": amount}
+    stack.put("history/budget.json", json.dumps(ledger).encode())
+
+
+def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) -> None:
+    done = limited.run("submit", "hello")
+    assert done.code == 0 and "budget not checked" in done.err
+    spent(limited, 100)
+    done = limited.run("submit", "hello")
+    assert done.code == 0 and "budget" not in done.err
+    spent(limited, 900)
+    done = limited.run("submit", "hello")
+    assert done.code == 0 and "has spent $900 of $1,000 this month, 90 %" in done.err
+    spent(limited, 1000)
+    sent = len(limited.jobs())
+    refused = limited.run("submit", "hello")
+    assert refused.code == 5 and "nothing was sent" in refused.err and len(limited.jobs()) == sent
+    sweep = limited.run("submit", "hello", "--sweep", points(limited, 2))
+    assert sweep.code == 5 and len(limited.jobs()) == sent

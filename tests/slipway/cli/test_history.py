@@ -1,0 +1,118 @@
+"""What is read of a stack's past, on a real local cloud. # N19 # N20"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from slipway.catalog import document
+from slipway.cloud.connection import Connection, connect
+from slipway.cloud.storage import Location
+from slipway.history.model import History, PastJob
+from slipway.history.reader import read_history
+from slipway.kinds import PIPELINE
+
+from .stack import JOBS, PROJECT, REGION, SHAPE, Stack
+
+
+def connected(stack: Stack, role: str = "submitter") -> Connection:
+    return connect(stack.env(role))
+
+
+def past(stack: Stack, role: str = "submitter", hours: float = 24) -> History:
+    """What somebody who may submit can read."""
+    connection, at = connected(stack, role), f"{stack.address}/catalog.json"
+    catalog = document.read(connected(stack, "owner").storage.read(Location.parse(at)), at)
+    now = connected_time(connection)
+    return read_history(connection, catalog, now - timedelta(hours=hours), now)
+
+
+def connected_time(connection: Connection) -> Any:
+    list(connection.vertex(PROJECT, REGION).persistent_resources())
+    assert connection.session.time
+    return connection.session.time
+
+
+def submitted(stack: Stack, *words: str) -> str:
+    done = stack.run("submit", "hello", *words, "--wait", "--output", "json")
+    assert done.code == 0, done.said
+    return str(done.json["job"]["name"])
+
+
+def of(history: History, name: str) -> PastJob:
+    (found,) = (one for one in history.jobs if one.name == name)
+    return found
+
+
+def test_jobs_with_their_pools_and_costs_as_jobs_show_has_them(stack: Stack) -> None:
+    with stack.settings(quota={"custom_model_training_preemptible_cpus": 100}):
+        pool, spot = submitted(stack), submitted(stack, "--capacity", "spot")
+    history = past(stack)
+    assert [one.name for one in history.jobs] == [pool, spot] and not history.unread
+    on_pool, beside = of(history, pool), of(history, spot)
+    assert (on_pool.cluster, on_pool.cluster_id, on_pool.template, on_pool.user) == (
+        "cpu",
+        stack.cluster,
+        "hello",
+        "ada",
+    )
+    assert [(one.pool, one.count) for one in on_pool.machines] == [("workers", 1)]
+    assert [(one.pool, one.count) for one in beside.machines] == [("", 1)] and not beside.cluster
+    assert beside.lost == 0 and beside.capacity_type == "spot"
+    for one in history.jobs:
+        shown = stack.run("jobs", "show", one.name, "--output", "json").json["job"]
+        assert one.cost and f"{one.cost.known:.6f}".rstrip("0").rstrip(".") == shown["cost"]
+        assert one.started and one.created and (one.started - one.created).total_seconds() == shown["waitSeconds"]
+
+
+def test_jobs_of_others_on_its_clusters_are_in_it_and_others_are_not(stack: Stack) -> None:
+    task = {"imageUri": "python:3.11", "command": ["true"]}
+    spec: dict[str, Any] = {"workerPoolSpecs": [{**SHAPE, "replicaCount": 1, "containerSpec": task}]}
+    spec["serviceAccount"] = stack.trainer
+    on_it = {"displayName": "theirs", "jobSpec": {**spec, "persistentResourceId": stack.cluster}}
+    theirs = stack.cloud.rest("POST", JOBS, on_it)["name"]
+    elsewhere = stack.cloud.rest("POST", JOBS, {"displayName": "elsewhere", "jobSpec": spec})["name"]
+    try:
+        names = [one.name for one in past(stack).jobs]
+        assert theirs in names and elsewhere not in names
+    finally:
+        stack.cloud.cancel(theirs)
+        stack.cloud.cancel(elsewhere)
+
+
+def test_versions_of_the_catalog_are_the_deployments(stack: Stack) -> None:
+    stack.cloud.rest("PATCH", f"/storage/v1/b/c-{stack.name}", {"versioning": {"enabled": True}})
+    stack.deploy("aaaaaaa", dirty=False)
+    stack.publish(b"no catalog")
+    stack.catalog["underWay"] = "ccccccc"
+    stack.deploy("bbbbbbb", dirty=True)
+    history = past(stack)
+    told = [(one.commit, one.dirty, one.under_way) for one in history.deployments]
+    assert told == [("3f9c2e1", False, False), ("aaaaaaa", False, False), ("bbbbbbb", True, True)]
+    assert len(history.unread) == 1 and "not valid JSON" in history.unread[0]
+    last = past(stack, hours=-0.01)
+    assert [one.commit for one in last.deployments] == ["bbbbbbb"], "the one that held at the beginning"
+
+
+def test_what_somebody_may_not_read_is_said_and_the_rest_is_there(stack: Stack) -> None:  # P5, D2
+    name = submitted(stack)
+    stack.may_read_catalog(False)
+    history = past(stack)
+    assert [one.name for one in history.jobs] == [name] and of(history, name).machines[0].pool == "workers"
+    assert {one.partition(":")[0] for one in history.unread} == {"samples of machines", "earlier deployments"}
+    assert all("roles/storage.objectViewer" in one for one in history.unread)
+
+
+def test_a_pipeline_counts_once_though_it_runs_as_another_job(stack: Stack) -> None:  # W5
+    request = stack.catalog["templates"]["hello"]["offers"][0]["request"]
+    spec = {**request["jobSpec"], "baseOutputDirectory": {"outputUriPrefix": f"gs://w-{stack.name}/x"}}
+    (worker,) = spec["workerPoolSpecs"]
+    task = {**worker["containerSpec"], "args": ["print('hello')"]}
+    inputs = {**spec, "workerPoolSpecs": [{**worker, "containerSpec": task}]}
+    body = PIPELINE.body(inputs, None, None)
+    at = JOBS.replace("customJobs", "trainingPipelines")
+    labels = {"slipway-stack": stack.name, "slipway-capacity-type": "pool"}
+    made = stack.cloud.rest("POST", at, {"displayName": "p", "labels": labels, **body})["name"]
+    stack.until(lambda: "endTime" in stack.cloud.rest("GET", f"/v1/{made}"))
+    (only,) = past(stack).jobs
+    assert (only.name, only.kind, only.cluster) == (made, "training-pipeline", "cpu") and only.cost

@@ -1,0 +1,76 @@
+"""The budget before a job is sent: warned at 80 %, refused at 100 % where the stack says so. # N19, N16"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway import codec
+from slipway.budget import Budget, Ledger, shares
+from slipway.errors import PolicyError
+from slipway.submission.budget_check import check_budget
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+LEDGER = Ledger(NOW - timedelta(minutes=40), "2026-11", 60_000, 90_000, {"vision": 27_600, "speech": 100}, {"ada": 480})
+BUDGET = Budget(80_000, {"Vision": 30_000}, {"ada": 500})
+
+
+def told(budget: Budget, ledger: Ledger | str = LEDGER, *, team: str = "vision", user: str = "ada") -> list[str]:
+    lines: list[str] = []
+    check_budget(budget, ledger, stack="prod", team=team, user=user, now=NOW, tell=lines.append)
+    return lines
+
+
+def test_who_has_spent_most_of_it_is_warned_with_its_age() -> None:
+    assert told(BUDGET) == [
+        "warning: team Vision has spent $27,600 of $30,000 this month, 92 % (as of 40 min ago)",
+        "warning: user ada has spent $480 of $500 this month, 96 % (as of 40 min ago)",
+    ]
+    assert told(BUDGET, team="speech", user="ben") == []
+
+
+@pytest.mark.parametrize("over", [{"stack": 60_000}, {"teams": {"vision": 27_600}}])
+def test_what_is_spent_up_is_refused_only_where_the_stack_enforces_it(over: dict[str, object]) -> None:
+    budget = replace(BUDGET, **over)  # type: ignore[arg-type]
+    assert any("100 %" in line for line in told(budget))
+    with pytest.raises(PolicyError) as caught:
+        told(replace(budget, enforce=True))
+    assert caught.value.exit_code == 5
+
+
+def test_a_user_is_self_declared_and_only_warned() -> None:
+    assert "160 %" in told(Budget(users={"ada": 300}, enforce=True))[0]
+
+
+@pytest.mark.parametrize("ledger", ["no hourly run has told", replace(LEDGER, month="2026-10")])
+def test_nobody_is_refused_for_what_nobody_knows(ledger: Ledger | str) -> None:
+    (line,) = told(Budget(stack=1, enforce=True), ledger)
+    assert line.startswith("budget not checked")
+
+
+def test_an_old_ledger_tells_its_age() -> None:
+    assert told(Budget(stack=1e9), LEDGER) == []
+    assert "5 h" in told(Budget(stack=1e9), replace(LEDGER, at=NOW - timedelta(hours=5)))[0]
+
+
+def test_a_budget_of_nothing_is_spent_up_by_anything() -> None:
+    (stack,) = shares(Budget(stack=0, enforce=True), LEDGER, "prod", "", "")
+    assert stack.refuses
+    (stack,) = shares(Budget(stack=0, enforce=True), replace(LEDGER, spent=0), "prod", "", "")
+    assert not stack.refuses
+
+
+AMOUNTS = st.dictionaries(st.text(max_size=5), st.floats(0, 1e9), max_size=3)
+
+
+@given(
+    st.builds(
+        Ledger, st.just(NOW), st.just("2026-11"), st.floats(0, 1e9), st.none() | st.floats(0, 1e9), AMOUNTS, AMOUNTS
+    )
+)
+def test_a_ledger_is_read_as_it_was_written(ledger: Ledger) -> None:
+    assert codec.read(Ledger, codec.write(ledger)) == ledger
