@@ -111,6 +111,8 @@ def test_the_bars_of_the_design_are_measured() -> None:
         "list-10000",
         "review",
         "review-many-events",
+        "what-if-10000",
+        "what-if-error",
         "board",
         "board-size",
     }
