@@ -119,12 +119,24 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
         )
     copy.write_bytes((folder / declared).read_bytes())
     with events.open("wb") as file:
+        variables = {**variables, **own_pack(folder, variables)}
         command = ("pulumi", "preview", "--json", "--stack", stack, "--config-file", str(copy), "--non-interactive")
         done = subprocess.run(
             command, cwd=folder, env={**variables, **STREAMING}, stdout=file, stderr=subprocess.PIPE, check=False
         )
     said = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
     return "" if events.stat().st_size else said
+
+
+def own_pack(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    """Return what has the engine start a team's own policy pack beside its program. Slipway's own has the rules of the
+    stack file, which the program is held to anyway."""
+    pack = folder / "policy" / "__main__.py"
+    if not pack.is_file() or (folder / "slipway" / "policy" / "rules.py").is_file():
+        return {}
+    # The engine starts it by the first python3 on PATH, which has to have the program's packages.
+    path = os.pathsep.join((str(Path(sys.executable).parent), variables.get("PATH", os.defpath)))
+    return {"PULUMI_OPTION_POLICY_PACK": str(pack.resolve()), "PATH": path}
 
 
 def silent(stack: str, why: str) -> SlipwayError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.facts import Fact
-from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
+from slipway.review.preview import SECRET, UNKNOWN, Objection, Preview, Resource, Step
 
 STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
 """What makes the engine write events, and not one document at the end."""
@@ -78,6 +78,7 @@ class _Stream:
     odd: int = 0
     hooks: frozenset[str] | None = None
     stack: str = ""
+    objections: set[Objection] = field(default_factory=set)
 
     def take(self, event: Mapping[str, Any]) -> None:
         if "resourcePreEvent" in event:
@@ -87,6 +88,8 @@ class _Stream:
         elif "diagnosticEvent" in event:
             said = event["diagnosticEvent"]
             self._said(str(said.get("severity", "")), str(said.get("message", "")).strip())
+        elif "policyEvent" in event:
+            self.objections.add(_objection(event["policyEvent"]))
         elif "summaryEvent" in event:
             self.result = str(event["summaryEvent"].get("result", "succeeded"))
 
@@ -115,7 +118,8 @@ class _Stream:
         steps, errors = tuple(self.steps[key] for key in sorted(self.steps)), tuple(self.errors)
         standing = {urn: self.standing[urn] for urn in sorted(self.standing)}
         warnings = tuple(sorted(self.warnings))
-        return Preview(steps, standing, errors, why, warnings, hooks=self.hooks, stack=self.stack)
+        objections = tuple(sorted(self.objections))
+        return Preview(steps, standing, errors, why, warnings, self.hooks, self.stack, objections)
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):
@@ -125,6 +129,16 @@ class _Stream:
         if self.odd:
             events = "an event" if self.odd == 1 else f"{self.odd} events"
             yield f"{events} of the engine could not be understood (another version than 3.259?)"
+
+
+def _objection(told: Mapping[str, Any]) -> Objection:
+    return Objection(
+        pack=str(told["policyPackName"]),
+        rule=str(told["policyName"]),
+        about=str(told.get("resourceUrn") or "").rpartition("::")[2],
+        message=str(told.get("message") or "").strip(),
+        mandatory=told.get("enforcementLevel") not in ("advisory", "disabled"),
+    )
 
 
 def _kept_otherwise(step: Step) -> bool:

@@ -1,4 +1,4 @@
-"""Effects of a change on the stack's own policy: rules that it breaks, and rules that it weakens."""
+"""Effects of a change on the stack's own policy: rules that it breaks, of its own packs too, and rules it weakens."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.grades import GRADES, moved
 from slipway.findings.kinds import KINDS
-from slipway.formatting import short
+from slipway.formatting import counted, short
 from slipway.policy.rule import LEVELS, MANDATORY
 from slipway.policy.rules import BY_KEY, violations
 from slipway.review.change import Change
+from slipway.review.preview import Objection
 
 _FILE = "slipway:policy"
+_OURS = "slipway"
+"""The pack of this repository, whose rules are those of the stack file, told from the facts."""
+_LONGEST_MESSAGE = 300
 _LONGEST = 60
+_MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 
 
 def policy(change: Change) -> Iterator[Finding]:
     """Judge by this version's rules, not by those of the one under review. What was broken before is a standing
     warning."""
+    yield from _of_packs(change)
     if change.after is None:
         return
     before = _violations(change.before)
@@ -37,13 +43,35 @@ def _in_words(one: Finding) -> Finding:
     return replace(one, sentence=f"{rule}: {one.sentence}", clause=rule)
 
 
-def policy_in_words(after: Facts | None) -> str:
+def _of_packs(change: Change) -> Iterator[Finding]:
+    """Yield what packs of a team's own object to, which the engine starts beside the program, rule by rule."""
+    by_rule: dict[tuple[str, str], list[Objection]] = {}
+    for one in change.preview.objections if change.preview else ():
+        if one.pack != _OURS:
+            by_rule.setdefault((one.pack, one.rule), []).append(one)
+    for (pack, rule), some in by_rule.items():
+        kind = "policy-violated" if any(one.mandatory for one in some) else "policy-advice"
+        does = "refuses the deployment" if kind == "policy-violated" else "is not followed"
+        words = f"Rule `{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}` {does}"
+        told = [
+            f"`{short(one.about, _LONGEST)}`: {short(' '.join(one.message.split()), _LONGEST_MESSAGE)}" for one in some
+        ]
+        yield KINDS[kind].of(
+            Subject("policy", rule, pack),
+            f"{words}: {told[0]}" if len(told) == 1 else f"{words}, for {counted(len(told), 'resource')}",
+            clause=words,
+            details=tuple(told[:_MOST]) if len(told) > 1 else (),
+        )
+
+
+def policy_in_words(change: Change) -> str:
     """`ok`, `2 broken` of the mandatory rules, `2 advised` where only advisory ones are; `none` without rules."""
-    if after is None:
+    packs = [one.grade for one in _of_packs(change)]
+    if change.after is None:
         return "unknown"
-    if not any(after.policy.get(level) for level in LEVELS):
+    if not packs and not any(change.after.policy.get(level) for level in LEVELS):
         return "none"
-    broken = [one.grade for one in _violations(after).values()]
+    broken = [*packs, *(one.grade for one in _violations(change.after).values())]
     mandatory = broken.count(Grade.BLOCKING)
     return f"{mandatory} broken" if mandatory else f"{len(broken)} advised" if broken else "ok"
 

@@ -53,6 +53,18 @@ class Step:
     component: bool = False
 
 
+@dataclass(frozen=True, order=True)
+class Objection:
+    """A rule of a policy pack that is broken: `about` the logical name of a resource, or the stack's; `mandatory`: the
+    engine deploys nothing then."""
+
+    pack: str
+    rule: str
+    about: str
+    message: str
+    mandatory: bool
+
+
 @dataclass(frozen=True)
 class Preview:
     """`steps` are what would be done, without refreshes and without what stays the same; what stays the same but for
@@ -62,7 +74,7 @@ class Preview:
     `errors` are what the engine and the program said of a failure, `warnings` what else they warned of, in their
     words. `why` says of one that is not complete what is missing, and for what reason.
     `hooks` are the names of those that the program registered; None where the events do not tell. `stack` is whose
-    preview it is, empty where no event tells.
+    preview it is, empty where no event tells. `objections` are those of policy packs that the engine started beside it.
     """
 
     steps: tuple[Step, ...] = ()
@@ -72,6 +84,7 @@ class Preview:
     warnings: tuple[str, ...] = ()
     hooks: frozenset[str] | None = None
     stack: str = ""
+    objections: tuple[Objection, ...] = ()
 
     @property
     def complete(self) -> bool:

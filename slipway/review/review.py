@@ -152,7 +152,7 @@ def review(change: Change) -> Review:
         incomplete=(*missing, *change.unread, *unable),
         money=next(iter(amounts), None),
         quota=next(iter(stands), ""),
-        policy=policy_in_words(change.after),
+        policy=policy_in_words(change),
         standing=(*(cut_short if begun is not None else ()), *standing),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,

@@ -210,6 +210,7 @@ class Checkout:
         environ = {
             "PATH": f"{self.root.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "GITHUB_PATH": str(self.root.parent / "path"),
+            "GITHUB_ENV": str(self.root.parent / "env"),
             "PIP_NO_INDEX": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
@@ -265,6 +266,14 @@ class TestPackages:
         (checkout.folder / ".slipway").mkdir()
         (checkout.folder / ".slipway" / "x").touch()
         assert checkout.git("status", "--porcelain") == ""
+
+    def test_a_team_s_own_policy_pack_is_started_with_each_preview(self, checkout: Checkout) -> None:  # N5
+        (checkout.folder / "policy").mkdir()
+        (checkout.folder / "policy" / "__main__.py").touch()
+        checkout.requires(checkout.pinned)
+        assert checkout.install().returncode == 0
+        told = (checkout.root.parent / "env").read_text()
+        assert told == f"PULUMI_OPTION_POLICY_PACK={checkout.folder}/policy/__main__.py\n"
 
     def test_other_bytes_than_were_pinned_are_refused(self, checkout: Checkout) -> None:
         checkout.requires(checkout.pinned)

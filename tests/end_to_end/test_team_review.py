@@ -15,6 +15,44 @@ from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
+PACK = """
+import os, time
+from concurrent.futures import ThreadPoolExecutor
+import grpc
+from pulumi.runtime.proto import analyzer_pb2 as messages, analyzer_pb2_grpc as services, plugin_pb2 as plugin
+
+class Pack(services.AnalyzerServicer):
+    def GetPluginInfo(self, request, context):
+        return plugin.PluginInfo()
+
+    def GetAnalyzerInfo(self, request, context):
+        return messages.AnalyzerInfo(name="acme", policies=[messages.PolicyInfo(name="team-label")])
+
+    def Analyze(self, request, context):
+        if request.name != "artifacts" or "labels" in request.properties:
+            return messages.AnalyzeResponse()
+        told = {"policyName": "team-label", "policyPackName": "acme", "message": "the label `team` is missing"}
+        return messages.AnalyzeResponse(diagnostics=[
+            messages.AnalyzeDiagnostic(enforcementLevel=messages.MANDATORY, urn=request.urn, **told)
+        ])
+
+    def AnalyzeStack(self, request, context):
+        return messages.AnalyzeResponse()
+
+server = grpc.server(ThreadPoolExecutor(4))
+services.add_AnalyzerServicer_to_server(Pack(), server)
+port = server.add_insecure_port("127.0.0.1:0")
+server.start()
+print(port, flush=True)
+engine = os.getppid()
+while os.getppid() == engine:
+    time.sleep(0.1)
+os._exit(0)
+"""
+OWN = """
+import pulumi_gcp as gcp
+gcp.storage.Bucket("artifacts", name={name!r}, location="US-CENTRAL1"{labels})
+"""
 RAN = "import pathlib, sys\nif '-I' in sys.orig_argv: pathlib.Path({!r}).touch()\n"
 
 
@@ -68,6 +106,8 @@ def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Pa
     nothing_of_the_change_runs_in_the_judge(team, tmp_path / "ran")
     another_pin_is_another_judge(team, tmp_path, wheel)
     what_lies_beside_the_folder_says_nothing(team)
+    resources_of_its_own_are_told_beside_ours(team)
+    rules_of_its_own_are_told_beside_ours(team)
 
 
 def nothing_of_the_change_runs_in_the_judge(team: Team, ran: Path) -> None:
@@ -100,3 +140,33 @@ def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
     workflows.mkdir(parents=True)
     (workflows / "up.yaml").write_text("on: push\n")
     assert "What previews, approves or deploys is edited" in team.edited().out
+
+
+def resources_of_its_own_are_told_beside_ours(team: Team) -> None:
+    program = team.checkout.folder / "__main__.py"
+    program.write_text(program.read_text() + OWN.format(name=f"{team.checkout.stack}-artifacts", labels=""))
+    team.checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}})
+    done = team.edited()
+    assert done.code == 0, done.said
+    assert "A second `cpu`" in done.out and f"{team.checkout.stack}-artifacts" in done.out, done.said
+    team.undone()
+
+
+def rules_of_its_own_are_told_beside_ours(team: Team) -> None:
+    """A pack in `policy/`, as a program that the engine starts: what it refuses shuts the gate."""
+    pack = team.checkout.folder / "policy" / "__main__.py"
+    pack.parent.mkdir()
+    pack.write_text(f"#!{sys.executable}{PACK}")
+    pack.chmod(0o755)
+    team.commit("rules of our own")
+    program = team.checkout.folder / "__main__.py"
+    program.write_text(program.read_text() + OWN.format(name=f"{team.checkout.stack}-artifacts", labels=""))
+    team.checkout.write(workspace={"submitters": ["group:new@slipway.example"]})
+    done = team.edited("--gate")
+    assert done.code == 5, done.said
+    assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
+    assert "new@slipway.example" in done.out and "1 broken" in done.out, done.said
+    team.undone()
+    program.write_text(program.read_text() + OWN.format(name="x-artifacts", labels=', labels={"team": "ml"}'))
+    assert "team-label" not in team.edited().said
+    team.undone()

@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.review.events import declared, deployed, read
 from slipway.review.gate import unapproved
-from slipway.review.preview import SECRET, UNKNOWN, Preview, Step
+from slipway.review.preview import SECRET, UNKNOWN, Objection, Preview, Step
 from slipway.review.rendering.comment import comment
 from slipway.review.review import review
 from tests.slipway.review.builders import change
@@ -102,6 +102,18 @@ def test_what_was_deleted_by_hand_stands_without_a_present_state() -> None:
         "creates-work-group:ml-engineers@slipway.example",
         "trainer-writes-work",
     }
+
+
+def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_preview() -> None:
+    """As engine 3.259 writes them."""
+    urn = "urn:pulumi:dev::plain::gcp:storage/bucket:Bucket::artifacts"
+    told = {"resourceUrn": urn, "policyPackName": "acme", "policyName": "team-label", "message": "no label\n"}
+    lines = [event(policyEvent={**told, "enforcementLevel": level}) for level in ("mandatory", "advisory", "mandatory")]
+    found = read([*lines, event(summaryEvent={"result": "failed"})])
+    (advisory, mandatory) = found.objections
+    assert mandatory == Objection("acme", "team-label", "artifacts", "no label", mandatory=True)
+    assert advisory == replace(mandatory, mandatory=False)
+    assert "is refused" in found.why
 
 
 def test_a_whole_preview_is_complete() -> None:

@@ -16,7 +16,8 @@ from slipway.live import Live
 from slipway.policy.rule import ADVISORY, MANDATORY
 from slipway.review.change import Change
 from slipway.review.gate import unannounced
-from slipway.review.policy import policy
+from slipway.review.policy import policy, policy_in_words
+from slipway.review.preview import Objection, Preview
 from slipway.review.review import review
 from slipway.season import Season
 
@@ -78,3 +79,32 @@ def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it
     assert list(policy(change(declared, begun))) == []
     announced = unannounced([review(change(declared, begun, clusters=[living(cpu)]))])
     assert [one.kind for one in announced] == []
+
+
+class TestPacks:
+    """Packs of a team's own, which the engine starts beside the program."""
+
+    MANDATORY = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
+    ADVISORY = replace(MANDATORY, rule="names", mandatory=False)
+
+    def told(self, *objections: Objection, after: Facts | None = STACK) -> Change:
+        return Change("dev", STACK, after, NOTHING, NOW, preview=Preview(objections=objections))
+
+    @pytest.mark.parametrize("after", [STACK, None], ids=["it goes on", "the program refused"])
+    def test_each_rule_is_told_by_its_level(self, after: Facts | None) -> None:
+        first, second = policy(self.told(self.MANDATORY, self.ADVISORY, after=after))
+        assert (first.kind, first.subject) == ("policy-violated", "policy team-label acme")
+        assert (second.kind, second.subject) == ("policy-advice", "policy names acme")
+        assert first.sentence.endswith("`artifacts`: buckets need the label `team`")
+
+    def test_one_rule_that_many_break_is_one_finding(self) -> None:
+        many = (replace(self.MANDATORY, about=f"bucket-{n}") for n in range(30))
+        (one,) = policy(self.told(*many))
+        assert "for 30 resources" in one.sentence and 0 < len(one.details) < 30
+
+    def test_the_table_counts_them(self) -> None:
+        words = [policy_in_words(self.told(*some)) for some in ((), (self.ADVISORY,), (self.ADVISORY, self.MANDATORY))]
+        assert words == ["none", "1 advised", "1 broken"]
+
+    def test_slipway_s_own_pack_says_what_the_facts_say_already(self) -> None:
+        assert list(policy(self.told(replace(self.MANDATORY, pack="slipway")))) == []
