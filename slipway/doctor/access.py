@@ -115,7 +115,7 @@ def unread(picture: Picture) -> Iterator[Finding]:
         "clusters": picture.clusters,
         "unfinished jobs": picture.jobs,
         "the catalog": picture.published,
-        "the state": backend.state if backend and not backend.damaged else None,
+        "the state": backend.state if backend else None,
     }
     others = {
         "the jobs of the last 30 days, so idle pools": picture.recent,

@@ -87,12 +87,6 @@ def backend(picture: Picture) -> Iterator[Finding]:
     found = picture.backend
     if found is None:
         return
-    if found.cut_off:
-        words = f"a killed run left empty files in {found.cut_off}, so that every command fails with EOF"
-        mend = f"find {_quoted(found.cut_off)} -name '*.attrs' -size 0 -delete"
-        yield KINDS["state-damaged"].of(Subject("backend"), words, mend, "while no pulumi runs")
-    if found.damaged:
-        yield _damage(found, picture)
     if found.state is None and picture.published is not None and not isinstance(picture.published, Unknown):
         words = f"the backend {found.address} has no stack {picture.stack}, and its catalog is published"
         does = f"or, where the state is lost: pulumi stack init {picture.stack}, and pulumi up adopts what lives"
@@ -102,17 +96,6 @@ def backend(picture: Picture) -> Iterator[Finding]:
         yield from _lock(lock, picture)
     if found.pending and not found.busy:
         yield _pending(found, picture)
-
-
-def _damage(found: Backend, picture: Picture) -> Finding:
-    file = _quoted(found.damaged)
-    words = f"the state {found.damaged} was cut off in the writing, as on a disk that is full: no command can load it"
-    mend = f"cp {_quoted(found.copy)} {file}"
-    does = "once there is room, and while no pulumi runs; pulumi up then takes over what the copy lacks"
-    if not found.copy:
-        mend = f"mv {file} {_quoted(f'{found.damaged}.damaged')}"
-        does = f"no copy of it is whole: then pulumi stack init {picture.stack}, and pulumi up adopts what lives"
-    return KINDS["state-damaged"].of(Subject("state", picture.stack), words, mend, does)
 
 
 def _lock(lock: Lock, picture: Picture) -> Iterator[Finding]:
@@ -141,10 +124,6 @@ def _pending(found: Backend, picture: Picture) -> Finding:
         words = f"a killed run was deleting {names}, and nobody knows whether it was done"
         mend, does = picture.go_on
     return KINDS["operation-pending"].of(Subject("state", picture.stack), words, mend, does)
-
-
-def _quoted(path: str) -> str:
-    return "'" + path.replace("'", "'\\''") + "'"
 
 
 def submissions(picture: Picture) -> Iterator[Finding]:

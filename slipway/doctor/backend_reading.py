@@ -5,7 +5,6 @@ A folder and a bucket of Cloud Storage are read without the engine; any other ba
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import os
@@ -37,7 +36,7 @@ _ENGINE_S = 60
 
 @dataclass(frozen=True)
 class _Folder:
-    """A backend's files. Names are relative to it. `cut_off` is a folder with empty `.attrs` files in it."""
+    """A backend's files. Names are relative to it."""
 
     address: str
     path: Path
@@ -53,26 +52,6 @@ class _Folder:
         except FileNotFoundError:
             return None
 
-    def whole_copy(self, name: str, project: str, stack: str) -> str:
-        """The newest copy of a state that is whole, of those that the engine can read under its name; empty where none
-        is. Beside the file is the one that it replaced last, and older ones, of each command's end, are backups."""
-        file = self.path / name
-        suffix = file.name.removeprefix(stack)
-        found = (self.path / ".pulumi" / "backups" / project / stack).glob("*")
-        dated = {one.name.removeprefix(f"{stack}.").removesuffix(suffix): one for one in found}
-        newest = sorted(filter(str.isdecimal, dated), key=int, reverse=True)
-        for copy in (file.with_name(f"{file.name}.bak"), *(dated[when] for when in newest)):
-            with contextlib.suppress(OSError, *MISREAD):
-                if isinstance(_parsed(copy.name, copy.read_bytes())["checkpoint"], dict):
-                    return str(copy)
-        return ""
-
-    @property
-    def cut_off(self) -> str:
-        found = self.path / ".pulumi"
-        empty = (file for file in found.rglob("*.attrs") if not file.stat().st_size)
-        return str(found) if any(empty) else ""
-
 
 @dataclass(frozen=True)
 class _Bucket:
@@ -81,7 +60,6 @@ class _Bucket:
     address: str
     at: Location
     storage: Storage
-    cut_off: str = ""
 
     def names(self, under: str) -> list[str]:
         prefix = self._name("")
@@ -117,24 +95,15 @@ def look(checkout: Path, environ: Mapping[str, str], storage: Storage, stack: st
         return Backend(address, files)
     found = Backend(address, None, locks=_locks(files, project, stack, identity))
     try:
-        found = replace(found, cut_off=files.cut_off)
         names = (f".pulumi/stacks/{project}/{stack}.json{packed}" for packed in ("", _PACKED))
         there = ((name, content) for name in names if (content := files.content(name)) is not None)
         name, content = next(there, ("", b""))
+        if not name:
+            return found
+        latest = _parsed(name, content)["checkpoint"].get("latest")
     except (CloudError, OSError, *MISREAD) as problem:
         return replace(found, state=_unread(problem, address, identity))
-    if not name:
-        return found
-    try:
-        latest = _parsed(name, content)["checkpoint"].get("latest")
-        latest = latest if isinstance(latest, dict) else {}
-    except MISREAD as problem:
-        if isinstance(files, _Bucket) or not isinstance(problem, ValueError):
-            return replace(found, state=_unread(problem, address, identity))
-        cut_off = Unknown("it was cut off in the writing", address, "a copy that is whole")
-        copy = files.whole_copy(name, project, stack)
-        return replace(found, state=cut_off, damaged=str(files.path / name), copy=copy)
-    return _understood(found, latest)
+    return _understood(found, latest if isinstance(latest, dict) else {})
 
 
 def _understood(found: Backend, latest: dict[str, Any]) -> Backend:
@@ -213,9 +182,9 @@ def _logged_in(environ: Mapping[str, str]) -> str:
 
 
 def _parsed(name: str, content: bytes) -> Any:
-    """The JSON in a state's file of this name, or a copy's. Raises ValueError where it was cut off: an EOFError would
-    be a person's end of the input elsewhere."""
-    if name.removesuffix(".bak").endswith(_PACKED):
+    """The JSON in a state's file of this name. Raises ValueError where it was cut off: an EOFError would be a person's
+    end of the input elsewhere."""
+    if name.endswith(_PACKED):
         try:
             content = gzip.decompress(content)
         except (EOFError, OSError, zlib.error) as problem:
@@ -256,4 +225,5 @@ def _unread(problem: Exception, address: str, identity: str) -> Unknown:
     if isinstance(problem, CloudError):
         return unanswered(problem, f"storage.googleapis.com {address}", _ROLE, identity)
     why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    return Unknown(why, address, "files that can be read")
+    whole = 'a whole copy (docs/runbook.md, "The state was cut off")'
+    return Unknown(why, address, whole if isinstance(problem, ValueError) else "files that can be read")

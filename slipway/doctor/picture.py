@@ -48,16 +48,12 @@ class Lock:
 @dataclass(frozen=True)
 class Backend:
     """The engine's own files. `state` is None where it has no such stack. `pending`: names of what a killed run was
-    making or deleting; `deletes`: all of that was being deleted. `cut_off`: a folder with empty files in it that make
-    the engine fail. `damaged`: the state's file, where it was cut off in the writing; `copy`: the newest whole one."""
+    making or deleting; `deletes`: all of that was being deleted."""
 
     address: str
     state: State | Unknown | None
     pending: tuple[str, ...] = ()
     locks: tuple[Lock, ...] | Unknown = ()
-    cut_off: str = ""
-    damaged: str = ""
-    copy: str = ""
     deletes: bool = False
 
     @property

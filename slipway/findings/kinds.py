@@ -216,7 +216,6 @@ _ALL = (
         ("catalog-dirty", _NOTE, "what is published was deployed with changes that no commit has"),
         ("deployment-unfinished", _WARNING, "state and catalog differ: the last deployment ended before it published"),
         ("state-missing", _BLOCKING, "a catalog is published, and the backend has no such stack"),
-        ("state-damaged", _BLOCKING, "files that a killed run, or a full disk, left in a backend break every command"),
         ("operation-pending", _WARNING, "a killed run left something that the engine began to make or delete"),
         ("lock-stale", _BLOCKING, "a lock whose holder is gone, so that every deployment is refused"),
         ("lock-old", _WARNING, "a lock older than any deployment takes, whose holder can't be seen from here"),

@@ -55,11 +55,9 @@ def test_a_backend_that_can_not_be_read_names_api_identity_and_role_and_hides_no
     assert one.fix == "ask for roles/storage.objectViewer on gs://acme-state" and "catalog-missing" in findings
 
 
-def test_a_stack_that_the_backend_lacks_and_files_that_were_cut_off(snapshot: SnapshotAssertion) -> None:
+def test_a_stack_that_the_backend_lacks_and_a_resource_in_doubt() -> None:
     assert found(backend=Backend("file:///elsewhere", None))["state-missing"].grade is Grade.BLOCKING
     assert set(found(backend=Backend("file:///new", None), published=None)) == {"catalog-missing"}
-    one = found(backend=Backend("file:///s", state(CPU.id), cut_off="/s/.pulumi"))["state-damaged"]
-    assert one.fix == snapshot
     pending = found(backend=Backend("file:///s", state(CPU.id), pending=("work",)))["operation-pending"]
     assert "at work on work" in pending.sentence
 
@@ -160,7 +158,6 @@ def test_a_folder_s_state_and_locks_are_read_without_the_engine(checkout: Path) 
     exported |= {"pending_operations": pending}
     body = {"version": 3, "checkpoint": {"stack": "x", "latest": exported}}
     (pulumi / "stacks" / "slipway" / f"{STACK}.json").write_text(json.dumps(body))
-    (pulumi / "stacks" / "slipway" / f"{STACK}.json.attrs").touch()
     lock = {"username": "ada", "hostname": socket.gethostname(), "timestamp": "2026-11-21T08:00:00.123456789Z"}
     (locks / "a.json").write_text(json.dumps({**lock, "pid": 2**22 + 1}))
     (locks / "b.json").write_text(json.dumps({**lock, "pid": os.getpid()}))
@@ -169,7 +166,7 @@ def test_a_folder_s_state_and_locks_are_read_without_the_engine(checkout: Path) 
     found = looked(checkout, f"file://{checkout}/state?metadata=skip")
     assert isinstance(found, Backend) and isinstance(found.state, State) and isinstance(found.locks, tuple)
     assert [one.name for one in found.state.clusters] == ["cpu-7532df3"]
-    assert found.pending == ("work",) and found.cut_off == str(pulumi)
+    assert found.pending == ("work",)
     assert [(one.alive, one.damaged) for one in found.locks] == [
         (False, False),
         (True, False),
@@ -260,3 +257,4 @@ def test_a_compressed_state_that_was_cut_off_ends_no_doctor(checkout: Path, left
     (stacks(checkout) / f"{STACK}.json.gz").write_bytes(gzip.compress(WHOLE)[:left])
     one = looked(checkout, f"file://{checkout}/state")
     assert isinstance(one, Backend) and isinstance(one.state, Unknown)
+    assert 'a whole copy (docs/runbook.md, "The state was cut off")' in found(backend=one)["unread"].means

@@ -82,9 +82,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(published=published(catalog(CPU, dirty=True)))
     yield picture(backend=Backend("gs://s", state(CPU.id, OLD.id)))
     yield picture(backend=Backend("gs://s", None))
-    yield picture(backend=Backend("file:///s", state(CPU.id), cut_off="/it's here/.pulumi", pending=("work",)))
-    for copy in ("/it's here/x.json.bak", ""):
-        yield picture(backend=Backend("file:///s", DENIED, damaged="/it's here/x.json", copy=copy))
+    yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",)))
     yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",), deletes=True), published=None)
     held = Lock("l", "ada", "laptop", NOW - timedelta(hours=5))
     yield picture(backend=Backend("gs://s", state(CPU.id), locks=(held, replace(held, alive=False))))
