@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -103,8 +103,8 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             recent=recent,
             recent_since=since,
             quota=quota,
-            backend=_dated(backend, here - now) if isinstance(backend, Backend) else None,
-            submissions=tuple(_submissions(context, place, catalog, here - now)),
+            backend=backend if isinstance(backend, Backend) else None,
+            submissions=tuple(_submissions(context, place, catalog)),
             packages=snapshot.found("packages", ()),
             gaps=snapshot.found("roles"),
             commits=_commits(place, catalog),
@@ -131,18 +131,7 @@ def _commits(place: Place, catalog: Catalog | None) -> tuple[str, ...]:
     return commits_since(place.checkout, catalog.commit, (place.document.file, *_DEPLOYED))
 
 
-def _dated(backend: Backend, ahead: timedelta) -> Backend:
-    """Locks of this machine's processes bear the time of its clock, which is so far `ahead`."""
-    if isinstance(backend.locks, Unknown):
-        return backend
-    locks = (
-        replace(lock, since=lock.since - ahead) if lock.since and lock.alive is not None else lock
-        for lock in backend.locks
-    )
-    return replace(backend, locks=tuple(locks))
-
-
-def _submissions(context: Context, place: Place, catalog: Catalog | None, ahead: timedelta) -> Iterable[Submission]:
+def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Iterable[Submission]:
     """Interrupted ones of this machine's journal that no process holds."""
     try:
         journal = SubmissionJournal.find(context.folder, context.environ, place.project, place.stack)
@@ -154,8 +143,7 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None, ahead:
             waited = file.with_suffix(".waiting").is_file()
             open_ = entry is not None and (waited or entry.state is EntryState.SENDING)
             if entry is not None and open_ and journal.free(entry.request_id):
-                when = datetime.fromisoformat(entry.when) - ahead
-                words = _typed(catalog, entry)
+                when, words = datetime.fromisoformat(entry.when), _typed(catalog, entry)
                 yield Submission(entry.request_id, entry.template, when, entry.job, waited, words)
 
 
