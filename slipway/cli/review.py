@@ -194,13 +194,15 @@ def _written(text: str, source: str) -> tuple[Review, ...] | None:
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
     from slipway.cloud.connection import connect
     from slipway.cloud.credentials import identity
-    from slipway.review import reading
+    from slipway.review import reading, what_if
     from slipway.review.review import review
 
     preview = preview_of(source, text)
     connection = connect(os.environ) if live else None
     who = identity(os.environ)
-    return review(reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files))
+    history = what_if.begin(preview, connection, now) if connection else None
+    change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
+    return what_if.with_replay(review(change), change, history.result() if history else None)
 
 
 def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -260,6 +260,15 @@ class VertexJob:
             tuned=tuple(searched(body.get("studySpec", {}).get("parameters", ()))),
             shells=dict(body.get("webAccessUris", {})),
         )
+
+
+def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
+    """Leave out jobs that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
+    listed = {one.name: one for one in some}
+    behind = {one.backing for one in listed.values()} | {
+        trial.job for one in listed.values() for trial in one.tried if trial.job
+    }
+    return tuple(one for name, one in listed.items() if name not in behind)
 
 
 def _model(body: Json) -> str:

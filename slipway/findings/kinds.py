@@ -71,6 +71,7 @@ _ALL = (
         ("budget-changed", _WARNING, "what the stack, a team or a user may spend a month"),
         ("budget-share", _NOTE, "the share of its budget that the stack's pools take by themselves"),
         ("spending-limit", _WARNING, "what a submission may cost an hour before somebody has to confirm it"),
+        ("what-if", _NOTE, "waits and dollars of the last days' jobs, replayed on the pools before and after"),
         ("price-unknown", _NOTE, "a part of the cost has no known price"),
     ),
     *_rows(
@@ -264,6 +265,8 @@ COSTING = frozenset({"cluster-new-generation", "pool-unused"})
 """What costs, and takes nothing from anybody: others that block come first, as do all others where it costs nothing."""
 IN_TABLE = frozenset({"idle-cost", "most-cost"})
 """What a comment's table has, so that no line need say it beside others."""
+OPEN = frozenset({"what-if"})
+"""What stands open though it is only for knowing: it says what the change is good for."""
 FAILED = "preview-failed"
 REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
 """What a deployment is refused for: it says why, so that the refusal need not."""

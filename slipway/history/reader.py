@@ -18,7 +18,7 @@ from slipway.catalog.lookup import address
 from slipway.catalog.model import Catalog
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, distinct
 from slipway.cloud.storage import StoredObject
 from slipway.cloud.vertex import Vertex
 from slipway.deployment.live_reader import Recent
@@ -27,7 +27,6 @@ from slipway.history.model import Deployment, History, PastJob, Sample
 from slipway.history.past_job import ClustersOverTime, past_job
 from slipway.history.samples import day_objects, read_day
 from slipway.jobs.cost import needs_events
-from slipway.jobs.finding import distinct
 from slipway.jobs.log import read_events_of_many
 from slipway.kinds import KINDS, JobKind
 from slipway.labels import STACK_LABEL

@@ -5,7 +5,6 @@ its request. And of listed jobs those that are somebody's.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
 from itertools import islice
 
 from slipway.cloud.answers import region_of
@@ -46,15 +45,6 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
     if not named:
         raise _unknown(vertex, text)
     return named
-
-
-def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-    """Leave out jobs that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
-    listed = {one.name: one for one in some}
-    behind = {one.backing for one in listed.values()} | {
-        trial.job for one in listed.values() for trial in one.tried if trial.job
-    }
-    return tuple(one for name, one in listed.items() if name not in behind)
 
 
 def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:

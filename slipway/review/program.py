@@ -32,11 +32,13 @@ ELSEWHERE = (
     "slipway/api.py",
     "slipway/cli/",
     "slipway/gcloud/",
+    "slipway/history/",
     "slipway/jobs/",
     "slipway/notices/",
     "slipway/submission/",
     "slipway/sweep_api.py",
     "slipway/sweeps/",
+    "slipway/whatif/",
 )
 """What no deployment imports."""
 # What Python imports, where the program finds it: in the folder of `__main__.py`, before all that is installed.

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, distinct
 from slipway.facts import QuotaLine
 from slipway.formatting import join, short, span
-from slipway.jobs.finding import distinct
 from slipway.labels import USER_LABEL
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.quota.metrics import label, namespace

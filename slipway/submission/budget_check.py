@@ -14,7 +14,7 @@ from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.context import Context
 from slipway.errors import PolicyError
-from slipway.labels import USER_LABEL
+from slipway.labels import USER_LABEL, team_of
 
 _LARGEST = 1_000_000
 """Bytes of a ledger: anybody's bucket may be named."""
@@ -53,7 +53,7 @@ class BudgetCheck:
     def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
         """Check a job with these labels, as `check_budget` does."""
         stack, now = self.context.catalog.stack, self.context.now
-        team, user = labels.get("slipway-team", ""), labels.get(USER_LABEL, "")
+        team, user = team_of(labels), labels.get(USER_LABEL, "")
         check_budget(self.budget, self.ledger.result(), stack=stack, team=team, user=user, now=now, tell=tell)
 
 

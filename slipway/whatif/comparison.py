@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec
@@ -58,7 +59,9 @@ class Replayer:
     def outcome(self, pools: tuple[ReplayedPool, ...]) -> Outcome:
         return outcome(replay(self.work.jobs, pools, self.length), self.catalog.region)
 
+    @cached_property
     def calibration(self) -> Calibration:
+        """The error of a replay of the stack as it was."""
         history = self.history
         pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
         return calibrate(replay(self.work.jobs, pools, self.length))
@@ -73,7 +76,7 @@ class Replayer:
             self.work.counted,
             now,
             now if then == there else self.outcome(then),
-            self.calibration(),
+            self.calibration,
             self.delays,
             self.work.never_started,
             self.work.assumed,

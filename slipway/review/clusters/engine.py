@@ -9,13 +9,13 @@ from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Catalog
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import PersistentResource, ResourcePool
+from slipway.cloud.jobs import distinct
 from slipway.cluster_fields import NAMES
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
 from slipway.generations.action import What
 from slipway.generations.published_clusters import departures
-from slipway.jobs.finding import distinct
 from slipway.labels import NAME_LABEL
 from slipway.machines.spec import MachineGroup
 from slipway.machines.table import regions

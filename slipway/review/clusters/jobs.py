@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from slipway.catalog.model import Catalog
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, distinct
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.jobs.finding import distinct
 from slipway.labels import TEMPLATE_LABEL
 from slipway.review.change import Change
 from slipway.review.grants import form, gained_and_lost, grants, place

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.findings.finding import Finding, Grade, Section
-from slipway.findings.kinds import COSTING, FAILED, FIRST, FOLLOWING, IN_TABLE, LASTING, REFUSING, REPEATED
+from slipway.findings.kinds import COSTING, FAILED, FIRST, FOLLOWING, IN_TABLE, LASTING, OPEN, REFUSING, REPEATED
 from slipway.formatting import join
 from slipway.review.review import Review
 from slipway.review.words import LONGEST, MOST_NAMED, named
@@ -53,7 +53,7 @@ class Line:
     @property
     def opens(self) -> bool:
         """Tell whether it is more than for knowing, and of this change."""
-        return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST)
+        return not self.on_main and (self.grade > Grade.NOTE or self.lead.kind in FIRST | OPEN)
 
 
 Told = tuple[tuple[Line, ...], tuple[Line, ...]]

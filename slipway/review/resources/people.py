@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, distinct
 from slipway.deployment.shared_grants import who_needs
 from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted
-from slipway.jobs.finding import distinct
 from slipway.labels import USER_LABEL, label_value
 from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost

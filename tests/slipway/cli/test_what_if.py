@@ -16,6 +16,9 @@ from slipway.whatif.replay import replay
 from tests.slipway.whatif.month import DAY, month
 from tests.slipway.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
 
+from .stack import Stack
+from .test_sweep import points
+
 NOW, THEN = cluster("cpu", pool("workers", 2, 12)), cluster("cpu", pool("workers", 1, 4))
 HEADS = ("NOW", "WITH THIS CHANGE")
 
@@ -50,3 +53,47 @@ def test_what_programs_get(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["before"]["waits"]["p95"] < found["after"]["waits"]["p95"]
     assert float(found["before"]["cost"]) > float(found["after"]["cost"]) and found["neverRan"][0]["jobs"] > 0
     assert found["delays"]["scaleUp"]["count"] > 0 and found["delays"]["idle"]["count"] == 0
+
+
+FILE = """\
+config:
+  gcp:project: slipway-local
+  gcp:region: us-central1
+  gcp:addPulumiAttributionLabel: "false"
+  slipway:persistentResources:
+    cpu:
+      pools:
+        workers: {{ machine: n1-standard-4, disk: {{ type: pd-ssd, sizeGb: 100 }}, replicas: {} }} # for all
+"""
+"""Of the stack that tests have on a local cloud."""
+
+
+def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None:
+    file = stack.folder / f"Pulumi.{stack.name}.yaml"
+    file.write_text(FILE.format("{ min: 1, max: 3 }"))
+    empty = stack.run("what-if", str(file))
+    assert empty.code == 4 and "nothing to replay" in empty.err
+    assert stack.run("submit", "hello", "--sweep", points(stack, 12)).code == 0
+    stack.until(lambda: all("endTime" in one for one in stack.jobs()))
+    done = stack.run("what-if", str(file), "--output", "json")
+    assert done.code == 0, done.err
+    assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (12, 12, [])
+    assert "Connection pool" not in done.err
+    offers = stack.catalog["templates"]["hello"]["offers"]
+    stack.catalog["templates"]["hello"]["offers"] = [one for one in offers if one["capacityType"] == "pool"]
+    stack.publish()
+    file.write_text(FILE.replace("n1-standard-4", "n1-standard-8").format(2))
+    (never,) = stack.run("what-if", str(file), "--output", "json").json["neverRan"]
+    assert (never["template"], never["jobs"]) == ("hello", 12)
+    shown = stack.run("what-if", str(file))
+    assert "no pool has n1-standard-4" in shown.out and "first come, first served" in shown.err
+
+
+def test_what_can_not_be_replayed_is_refused_in_words(stack: Stack) -> None:
+    missing = stack.run("what-if")
+    assert missing.code == 2 and f"no stack file of stack {stack.name}" in missing.err
+    file = stack.folder / "Pulumi.x.yaml"
+    file.write_text(FILE.format(2))
+    assert stack.run("what-if", str(file), "--base", "main").code == 2, "it is in no checkout of git"
+    assert stack.run("what-if", str(file), "--apply").code == 2
+    assert stack.run("what-if", str(file), "--suggest", "--target", "soon").code == 2

@@ -79,13 +79,13 @@ def test_another_past_is_not_trusted() -> None:
     here = replayer()
     later = tuple(replace(one, started=one.started and one.started + timedelta(hours=5)) for one in here.history.jobs)
     odd = Replayer.of(replace(here.history, jobs=later), here.catalog)
-    error = replace(odd, delays=here.delays).calibration()
+    error = replace(odd, delays=here.delays).calibration
     assert not error.trusted and error.error is not None and error.error > TOLERATED
 
 
 def test_of_few_jobs_nobody_can_tell() -> None:
     jobs = [job(str(number), number * 1000, 33, 10, on=ELASTIC) for number in range(FEWEST - 1)]
-    found = Replayer.of(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu")]})).calibration()
+    found = Replayer.of(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu")]})).calibration
     assert found.error is None and not found.trusted
 
 
@@ -111,7 +111,7 @@ def test_a_deployment_in_between_counts_from_its_time_on() -> None:
         replace(past, deployments=(*past.deployments, changed)), catalog([large], {"t": [offer("pool")]})
     )
     assert (
-        replace(here, delays=replace(here.delays, start=replace(here.delays.start, seconds=0))).calibration().error == 0
+        replace(here, delays=replace(here.delays, start=replace(here.delays.start, seconds=0))).calibration.error == 0
     )
 
 

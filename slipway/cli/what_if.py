@@ -1,0 +1,161 @@
+"""Replay the jobs of the last days on other pools: waits, dollars, and what could never run.
+
+FILE is a stack file; without one that of this checkout for the stack of the catalog. It is compared with what is
+deployed, or with the same file at a git REF. The stack as it was is replayed as well, and how far that is off what
+happened is told: where it is too far, waits and dollars are not.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from slipway.catalog.lookup import checkout
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.options import WORD, catalog_and_output
+from slipway.errors import ConfigError, ResourceError
+from slipway.files import write_atomically
+from slipway.formatting import seconds, span
+
+if TYPE_CHECKING:
+    from slipway.cluster import ClusterSpec
+    from slipway.context import Context
+    from slipway.whatif.comparison import Replayer
+    from slipway.whatif.suggestion import Suggestion
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+@click.option("--base", type=WORD, metavar="REF", help="Compare with FILE at this commit, not with what is deployed.")
+@click.option("--days", type=click.IntRange(1, 30), default=30, show_default=True, help="So many days are replayed.")
+@click.option("--suggest", is_flag=True, help="Look for the cheapest bounds that hold --target, as a diff of FILE.")
+@click.option(
+    "--target", default="10m", show_default=True, metavar="TIME", help="The longest p95 wait of each pool's jobs."
+)
+@click.option("--apply", is_flag=True, help="Write what --suggest finds into FILE.")
+@catalog_and_output
+def command(
+    file: str | None,
+    base: str | None,
+    days: int,
+    suggest: bool,
+    target: str,
+    apply: bool,
+    catalog: str | None,
+    output: str,
+) -> None:
+    from slipway.cli.terminal import comparison_table
+    from slipway.context import Context
+    from slipway.generations.published_clusters import declared
+
+    if apply and not suggest:
+        raise ConfigError("--apply writes what --suggest finds, and that is not asked for", fix="add --suggest")
+    wanted, context = seconds(target), Context(catalog)
+    path = Path(file) if file else _stack_file(context)
+    after = _clusters(path)
+    before = _clusters(path, base) if base else tuple(map(declared, context.catalog.clusters.values()))
+    replayer = _replayer(context, days)
+    heads, found = (base or "NOW", "WITH THIS CHANGE"), None
+    if suggest:
+        heads, found = (path.name, "SUGGESTED"), _suggestion(replayer, after, wanted, target)
+        before, after = after, _with(after, found)
+    compared = replayer.comparison(before, after)
+    if output == "json":
+        changes = None if found is None else comparison_table.changes(found)
+        screen.out_json("what-if", comparison_table.document(compared, context.catalog.stack, changes))
+    else:
+        comparison_table.show(compared, heads)
+    if found is not None:
+        _edit(path, found, apply=apply, shown=output != "json")
+
+
+def _stack_file(context: Context) -> Path:
+    """Return the file of the catalog's stack in this checkout. Raises ConfigError."""
+    name = f"Pulumi.{context.catalog.stack}.yaml"
+    root = checkout(context.folder) or context.folder
+    path = root / "stacks" / name
+    if not path.is_file():
+        raise ConfigError(
+            f"this checkout has no stack file of stack {context.catalog.stack}",
+            why=f"there is no stacks/{name}",
+            fix="name one: slipway what-if FILE",
+        )
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
+    """Return the clusters that a stack file declares, as it is or at a commit. Raises ConfigError."""
+    from slipway.deployment.checkout import file_at
+    from slipway.stack.stack import parse
+    from slipway.stack.yaml_file import from_text, load
+
+    return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
+
+
+def _replayer(context: Context, days: int) -> Replayer:
+    """Read what happened. Raises ResourceError where there is nothing to replay."""
+    from slipway.clock import right_time
+    from slipway.history.reader import read_history
+    from slipway.whatif.comparison import Replayer
+
+    catalog = context.catalog
+    now = right_time(context.now, context.connection.session.time)
+    replayer = Replayer.of(read_history(context.connection, catalog, now - timedelta(days=days), now), catalog)
+    if not replayer.work.counted:
+        why = "\n".join(replayer.history.unread) or f"no job of stack {catalog.stack} has run in the last {days} days"
+        raise ResourceError("there is nothing to replay", why=why, fix="slipway jobs list --all")
+    return replayer
+
+
+def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: float, target: str) -> Suggestion:
+    """Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
+    from slipway.whatif.suggestion import suggest
+
+    if not (calibration := replayer.calibration).trusted:
+        off = "too few jobs" if calibration.error is None else f"{calibration.error * 100:.0f} % off what happened"
+        raise ResourceError(
+            "what would suffice can't be told", why=f"a replay of the stack as it was: {off}", fix="slipway what-if"
+        )
+    found = suggest(replayer, replayer.pools(clusters), wanted)
+    if found.outcome is None:
+        least = span(found.shortest or 0)
+        raise ResourceError(
+            f"no bounds hold a p95 wait of {target}",
+            why=f"of jobs that may run on {found.hinders} it is {least} with all the machines that they could use",
+            fix=f"a longer target: --target {round(found.shortest or 0) + 1}s",
+        )
+    return found
+
+
+def _with(clusters: Iterable[ClusterSpec], found: Suggestion) -> tuple[ClusterSpec, ...]:
+    from slipway.whatif.pools import with_bounds
+
+    return tuple(with_bounds(one, found.bounds) for one in clusters)
+
+
+def _edit(path: Path, found: Suggestion, *, apply: bool, shown: bool) -> None:
+    """Print the edit as a diff, and write it where that is asked for. Raises ConfigError for a file that shares its
+    bounds."""
+    from slipway.stack.replicas_edit import with_bounds
+
+    text = path.read_text(encoding="utf-8")
+    edited = with_bounds(text, found.bounds)
+    if edited == text:
+        screen.note(f"nothing cheaper was found: {path} stays as it is")
+        return
+    if shown:
+        screen.out("")
+        names = f"a/{path}", f"b/{path}"
+        lines = difflib.unified_diff(text.splitlines(), edited.splitlines(), *names, lineterm="")
+        screen.out("\n".join(lines))
+    if apply:
+        write_atomically(path, edited)
+        screen.note(f"written: {path}. Other bounds make another cluster beside this one: slipway check, then a review")
+    else:
+        screen.hint("not written: --apply does")

@@ -1,0 +1,126 @@
+"""What other pools would have meant for the jobs of the last days: a line in a review, where a replay is trusted.
+
+For who judges: a deployment's own preview imports nothing of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from slipway import facts
+from slipway.catalog.model import Catalog
+from slipway.cloud.connection import Connection
+from slipway.codec import MalformedError
+from slipway.context import BRIEF
+from slipway.findings.finding import Finding, Subject
+from slipway.findings.kinds import KINDS
+from slipway.formatting import counted, span
+from slipway.generations.published_clusters import declared
+from slipway.history.model import History
+from slipway.history.reader import read_history
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.prices import Price, dollars
+from slipway.review import events
+from slipway.review.change import Change
+from slipway.review.preview import Preview
+from slipway.review.review import Review
+from slipway.whatif.comparison import Replayer
+
+DAYS = 30
+MOST_JOBS = 10_000
+"""The newest are replayed, in a few seconds."""
+_SECONDS = 20.0
+"""A review waits no longer for the history."""
+
+
+def same_pools(old: Catalog, new: Catalog) -> bool:
+    return _pools(old) == _pools(new)
+
+
+def _pools(catalog: Catalog) -> dict[tuple[str, str], tuple[object, ...]]:
+    return {
+        (cluster.name, pool.name): (pool.machine, pool.min, pool.max)
+        for cluster in catalog.clusters.values()
+        for pool in cluster.pools.values()
+    }
+
+
+def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryReading | None:
+    """Begin to read the history of a stack whose pools change; None where they don't, or nobody can tell."""
+    with suppress(MalformedError):
+        old, new = facts.read(events.deployed(preview)), facts.read(events.declared(preview))
+        if old and new and not same_pools(old.catalog, new.catalog):
+            return HistoryReading(connection, old.catalog, now)
+    return None
+
+
+@dataclass
+class HistoryReading:
+    """A history that is read beside the rest. Who has no answer in time goes on without: no review waits for it, and
+    none fails for it."""
+
+    connection: Connection
+    catalog: Catalog
+    now: datetime
+    _found: list[History] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # A daemon, which an executor's threads are not: the process ends without it.
+        self._thread = threading.Thread(target=self._read, name="history", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        since, connection = self.now - timedelta(days=DAYS), self.connection.with_policy(BRIEF)
+        with suppress(Exception):  # Of a thread nobody else hears, and its line is left out.
+            self._found.append(read_history(connection, self.catalog, since, self.now))
+
+    def result(self) -> History | None:
+        self._thread.join(_SECONDS)
+        return next(iter(self._found), None)
+
+
+def with_replay(found: Review, change: Change, history: History | None) -> Review:
+    """Add the line to a review. A program under review may publish anything, which only leaves the line out."""
+    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return replace(found, consequences=(*found.consequences, *replays(change.old, change.new, history)))
+    return found
+
+
+def replays(old: Catalog | None, new: Catalog | None, history: History | None) -> Iterator[Finding]:
+    if old is None or new is None or history is None or same_pools(old, new):
+        return
+    replayer = Replayer.of(replace(history, jobs=history.jobs[-MOST_JOBS:]), old)
+    if not replayer.calibration.trusted:
+        return
+    found = replayer.comparison(map(declared, old.clusters.values()), map(declared, new.clusters.values()))
+    before, after = found.before, found.after
+    jobs = f"With the last {DAYS} days' {counted(found.jobs, 'job')}"
+    wait = f"median wait {_span(before.waits.median)} → {_span(after.waits.median)}"
+    if _span(before.waits.median) == _span(after.waits.median):
+        wait = f"p95 wait {_span(before.waits.p95)} → {_span(after.waits.p95)}"
+    hours = Decimal((found.until - found.since).total_seconds()) / 3600
+    money = f"{_monthly(before.cost, hours)} → {_monthly(after.cost, hours)} a month"
+    never = after.never_ran - before.never_ran
+    lost = f", {counted(never, 'job')} could never have run" if never > 0 else ""
+    details = [f"{one.jobs} × {one.template or 'no template'}: {one.why}" for one in after.never[:5]]
+    details.append(f"a replay, whose waits for the stack as it was are {_percent(found.calibration.error)} off")
+    yield KINDS["what-if"].of(Subject("stack", "jobs"), f"{jobs}: {wait}, {money}{lost}", details=details)
+
+
+def _span(seconds: float | None) -> str:
+    return "–" if seconds is None else span(seconds)
+
+
+def _monthly(cost: Price, hours: Decimal) -> str:
+    return dollars(Price((cost.known * HOURS_OF_A_MONTH / hours).quantize(Decimal(1)), cost.complete), per="").replace(
+        ".00", ""
+    )
+
+
+def _percent(share: float | None) -> str:
+    return f"{(share or 0) * 100:.0f} %"
