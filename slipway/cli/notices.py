@@ -10,7 +10,7 @@ FILE is what `slipway doctor`, `schedule`, `drift` or this command printed with 
 wrote of the clusters that it could not make, where SLIPWAY_FINDINGS names a file. A notice keeps its
 shape until it becomes something else, so whoever passes it on knows what has been said. With --tell,
 in CI, issues of the repository tell it, one for each; with --issues, the JSON has the requests to
-GitHub that would (docs/ci.md).
+GitHub that would (docs/notices.md).
 """
 
 from __future__ import annotations

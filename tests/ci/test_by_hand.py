@@ -1,4 +1,4 @@
-"""What docs/ci.md tells people to type by hand leaves the reviewed stack file as it is: on the real engine."""  # D7
+"""What docs/by-hand.md tells people to type leaves the reviewed stack file as it is: on the real engine."""  # D7
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pytest
 
 from local.engine.engine import ensure
 from tests.ci.conftest import ROOT
+from tests.docs.console import blocks
 
-SECTION = (ROOT / "docs" / "ci.md").read_text().split("## By hand")[1].split("\n## ")[0]
 COPIED, KEPT = (
     [line.removeprefix("$ ") for line in block.splitlines()]
-    for block in re.findall(r"^```console\n(.*?)^```$", SECTION, re.M | re.S)
+    for block in blocks(ROOT / "docs" / "by-hand.md", "console")
 )
 FILE = "stacks/Pulumi.dev.yaml"
 PROGRAM = """

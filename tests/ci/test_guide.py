@@ -84,7 +84,7 @@ class TestRoles:
         }
 
     def test_the_table_names_every_role(self, calls: list[list[str]]) -> None:
-        table = GUIDE.split("## The identities")[1].split("## Once")[0]
+        table = GUIDE.split("## The identities")[1].split("\n## ")[0]
         granted = (roles(calls, PREVIEW, "") | roles(calls, DEPLOY, "")) - {"roles/iam.workloadIdentityUser"}
         assert granted == set(re.findall(r"roles/[\w.]+", table))
 

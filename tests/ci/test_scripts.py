@@ -161,7 +161,7 @@ def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
     (runner.folder / "__main__.py").write_text(PROGRAM)
     refused = runner.step("Up", CONFIG_FILE=runner.config_file())
     assert refused.returncode != 0
-    # The words by which docs/ci.md tells people to know it.
+    # The words by which docs/runbook.md tells people to know it.
     assert "locked by 1 lock(s)" in refused.stdout + refused.stderr
     assert runner.step("What to do", PYTHONPATH=str(ROOT)).returncode == 0
     assert "release the lock: docs/runbook.md" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()

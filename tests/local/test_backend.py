@@ -163,7 +163,7 @@ def who_is_left_with_a_file_that_was_cut_off_types_what_the_docs_say(
 def test_the_words_by_which_people_know_it_stand_in_the_docs_and_so_does_the_address() -> None:
     assert "failed to load checkpoint: EOF" in page()
     assert "?metadata=skip" in page()
-    assert "?metadata=skip" in (ROOT / "docs" / "ci.md").read_text()
+    assert "?metadata=skip" in (ROOT / "docs" / "by-hand.md").read_text()
 
 
 def runbook() -> str:

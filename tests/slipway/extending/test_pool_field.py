@@ -40,7 +40,7 @@ WITH_PARTITION = {
     "local/plugin/resources/persistent_resource.py": {
         '            "acceleratorType": text': '            "gpuPartitionSize": text(replace=True),\n',
     },
-    "docs/ci.md": {
+    "docs/scarce-machines.md": {
         "### Other machines or regions": f"A part of a GPU: `{POOL.replace('MORE', PARTITION)}`.\n\n",
     },
 }

@@ -78,7 +78,7 @@ def test_nor_for_machines_whose_quota_may_be_in_use() -> None:
 
 @pytest.mark.parametrize("problem", [Silent.problem, nothing_answers])
 def test_a_job_goes_to_a_region_that_answers(problem: Callable[[], CloudError]) -> None:
-    """docs/ci.md promises it. The first offer was taken, and nothing was sent."""
+    """docs/scarce-machines.md promises it. The first offer was taken, and nothing was sent."""
     show, service = Told(), Silent(launcher=True, starts=[1], pool_region=AWAY, problem=problem)
     command(service, again=False, asked=SubmissionRequest("digits"), show=show)
     assert [job.region for job in service.jobs] == [HOME]
