@@ -57,8 +57,6 @@ def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **
         raise ConfigError(f"{folder} can't be upgraded", why=why, fix="name the folder that slipway init wrote")
     if record is None and folder.is_dir():
         _refuse_others(folder)
-    if record is not None and record.pending:
-        record = starter.finish(place, record)
     if upgrade and record is not None:
         _upgrade(place, record, flags, asking=not yes)
     else:
@@ -77,7 +75,9 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool
     kept = [
         name for name in texts.keys() - missing.keys() if name not in begun.files and not starter_files.is_own(name)
     ]
-    starter.write(place, begun, _recorded(begun, values, {**begun.files, **written}), written)
+    starter.write_record(place, _recorded(begun, values, {**begun.files, **written}))
+    for name, text in written.items():
+        starter.write(place, name, text)
     for name in sorted(written):
         screen.out(f"  {place.shown(name)}")
     _tell_kept(kept, place, values)
@@ -97,12 +97,14 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
     names = {**record.files, **news}
     out = [name for name in names if place.leads_out(name)]
     steps = [_step(place, name, record.files.get(name), news.get(name), labels) for name in names if name not in out]
-    changed = {step.name: step.text for step in steps if step.text != step.mine}
+    changed = [step for step in steps if step.text != step.mine]
     for step in steps:
         _show(step)
     base = {step.name: news[step.name] for step in steps if step.known and step.name in news}
     base |= {name: record.files[name] for name in out if name in record.files}
-    starter.write(place, record, _recorded(record, values, base), changed)
+    for step in sorted(changed, key=lambda one: one.odd):  # While any is at odds, the next run is refused.
+        starter.write(place, step.name, step.text)
+    starter.write_record(place, _recorded(record, values, base))
     for step in steps:
         if step.own_pins:
             screen.note(f"{step.name}: your own pins are kept: {join(list(step.own_pins))}")

@@ -1,18 +1,18 @@
 """A repository of one's own in its place, and what `slipway init` wrote of it, kept beside its files.
 
-All that one run is about to write is in `.starter.json` before the first file is: a killed run is finished by the next.
+The record is written before the first file of a new repository, and after the last of an upgrade: so a killed run is
+finished by the same command, which merges anew what was not merged.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from slipway.cli.terminal.starter_files import OF_FORGES
@@ -65,23 +65,12 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Write:
-    """A file that is about to be written, or deleted for no text, in place of the one with this hash. `base` is what
-    the record had of it until now."""
-
-    text: str | None
-    over: str
-    base: str | None
-
-
-@dataclass(frozen=True)
 class Record:
-    """A record of init: its release, the answers, each file that an upgrade renews, and what is still to be written."""
+    """A record of init: its release, the answers, and each file that an upgrade renews."""
 
     slipway: str
     values: Mapping[str, str]
     files: Mapping[str, str]
-    pending: Mapping[str, Write] = field(default_factory=dict)
 
 
 def read_record(folder: Path) -> Record | None:
@@ -89,46 +78,21 @@ def read_record(folder: Path) -> Record | None:
     path = folder / RECORD
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        pending = {name: Write(one["text"], one["over"], one["base"]) for name, one in found.get("pending", {}).items()}
         texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in found["files"].items()}
-        record = Record(found["slipway"], found["values"], texts, pending)
+        record = Record(found["slipway"], found["values"], texts)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         fix = f"git checkout -- {RECORD}, the last one that was right"
         raise ConfigError(f"{path} can't be read", why=str(problem), fix=fix) from problem
-    for name in (*texts, *pending):
+    for name in texts:
         if name.startswith("/") or ".." in Path(name).parts:
             raise ConfigError(f"{path} names {name}, which is outside of this repository", fix="take it out")
     return record
 
 
-def write(place: Place, before: Record, record: Record, texts: Mapping[str, str | None]) -> None:
-    """Write files, and what of them the record keeps. Killed at any point, `finish` does the rest."""
-    pending = {name: Write(text, _hash(place.read(name)), before.files.get(name)) for name, text in texts.items()}
-    _write_record(place, replace(record, pending=pending))
-    finish(place, replace(record, pending=pending))
-
-
-def finish(place: Place, record: Record) -> Record:
-    """Write what is pending, but for files that somebody has changed since: of those the record has the old base again,
-    so that the next upgrade brings what this one had for them."""
-    bases = dict(record.files)
-    for name, one in record.pending.items():
-        found = _hash(place.read(name))
-        if found == one.over and not place.leads_out(name):
-            _put(place, name, one.text)
-        elif found != _hash(one.text):
-            bases.pop(name, None)
-            if one.base is not None:
-                bases[name] = one.base
-    done = replace(record, files=bases, pending={})
-    _write_record(place, done)
-    return done
-
-
-def _put(place: Place, name: str, text: str | None) -> None:
-    """Write a file, or the one that a link leads to, with the mode that it has."""
+def write(place: Place, name: str, text: str | None) -> None:
+    """Write a file, or the one that a link leads to, with the mode that it has; delete it for no text."""
     path = place.path(name)
     if text is None:
         path.unlink()
@@ -186,7 +150,7 @@ def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, st
     return done.stdout.decode(errors="surrogateescape"), done.returncode > 0
 
 
-def _write_record(place: Place, record: Record) -> None:
+def write_record(place: Place, record: Record) -> None:
     about = "What slipway init wrote. An upgrade merges by it; leave it as it is."
     body = {
         "about": about,
@@ -194,10 +158,4 @@ def _write_record(place: Place, record: Record) -> None:
         "values": dict(sorted(record.values.items())),
         "files": {name: text.splitlines() for name, text in sorted(record.files.items())},
     }
-    if record.pending:
-        body["pending"] = {name: asdict(one) for name, one in record.pending.items()}
     _written(place.folder / RECORD, f"{json.dumps(body, indent=1)}\n")
-
-
-def _hash(text: str | None) -> str:
-    return "" if text is None else hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
