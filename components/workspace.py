@@ -25,6 +25,7 @@ from slipway.deployment.workspace_plan import (
     trainer_owner,
 )
 from slipway.facts import WORKSPACE
+from slipway.history.model import PREFIX
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
 from slipway.state import StateGrant
@@ -34,6 +35,8 @@ from .gcp import projects, serviceaccount, storage
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
 _OLD_CATALOGS = 50
+_HISTORY_AGE_DAYS = 400
+"""A year of samples, and the month to compare with."""
 Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
@@ -88,6 +91,9 @@ class Workspace(pulumi.ComponentResource):
             rules=[
                 _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
                 _delete(num_newer_versions=_OLD_CATALOGS, with_state="ARCHIVED"),
+                _delete(age=_HISTORY_AGE_DAYS, matches_prefixes=[PREFIX]),
+                # What is written every hour has a version of every hour.
+                _delete(days_since_noncurrent_time=1, matches_prefixes=[PREFIX], with_state="ARCHIVED"),
             ],
         )
         self.work = self._bucket(

@@ -15,9 +15,6 @@ from slipway.jobs.log import JobEvents
 from slipway.labels import RUN_LABEL, SWEEP_LABEL
 from slipway.machines.spec import MachineSpec
 
-_TEAM_LABELS = ("slipway-team", "team")
-"""The first is the submission's, which is reviewed or one of the stack's groups; the other anybody's."""
-
 
 @dataclass(frozen=True)
 class ClustersOverTime:
@@ -58,7 +55,7 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         kind=job.kind.name,
         template=job.template,
         user=job.user,
-        team=next(filter(None, map(job.labels.get, _TEAM_LABELS)), ""),
+        team=job.team,
         capacity_type=account.capacity_type,
         region=job.region,
         cluster=cluster.name if cluster else id_,

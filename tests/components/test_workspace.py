@@ -47,6 +47,16 @@ def test_the_catalog_is_versioned_and_goes_with_the_stack() -> None:
     assert not catalog.request.retainOnDelete
     conditions = [rule["condition"] for rule in catalog.inputs["lifecycleRules"]]
     assert {"age": 730, "matchesPrefixes": ["packages/"]} in conditions
+    assert {"numNewerVersions": 50, "withState": "ARCHIVED"} in conditions
+
+
+def test_recorded_history_goes_after_a_year_and_what_was_written_over_after_a_day() -> None:  # N19, N20
+    catalog = every(workspace(), BUCKET)["catalog"]
+    about = [one["condition"] for one in catalog.inputs["lifecycleRules"] if "history/" in str(one)]
+    assert about == [
+        {"age": 400, "matchesPrefixes": ["history/"]},
+        {"daysSinceNoncurrentTime": 1, "matchesPrefixes": ["history/"], "withState": "ARCHIVED"},
+    ]
 
 
 def test_peoples_results_outlive_the_stack() -> None:

@@ -107,6 +107,7 @@ def grants(cloud: Calling, who: str) -> None:
 DOES: Mapping[str, Callable[[Calling, str], object]] = {
     "reads the catalog": reads(CATALOG, "catalog.json"),
     "rewrites the catalog": writes(CATALOG, "catalog.json"),
+    "records what pools have": writes(CATALOG, "history/samples/2026-11-20.json"),
     "reads the results of others": reads(WORK, "model"),
     "adds results": writes(WORK, "mine"),
     "deletes the results of others": removes(WORK, "theirs"),

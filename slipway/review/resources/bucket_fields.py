@@ -73,6 +73,8 @@ def _when(body: Mapping[str, Any]) -> str:
         words.append(f"after {counted(age, 'day')}" if age else "at once")
     if (newer := condition.pop("numNewerVersions", None)) is not None:
         words.append(f"with {counted(newer, 'newer version')}")
+    if (days := condition.pop("daysSinceNoncurrentTime", None)) and condition.pop("withState", None):
+        words.append(f"{counted(days, 'day')} after it was written over")
     rest = [f"{key} {said(value)}" for key, value in condition.items() if value not in (None, "", 0, False, [], "ANY")]
     return " ".join([*words, *([f"({', '.join(rest)})"] if rest else [])])
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from slipway.deployment.workspace_plan import CATALOG, WORK
 from slipway.facts import WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
+from slipway.history.model import PREFIX
 from slipway.review.change import Change, let_go
 from slipway.review.resources.bucket_fields import RULES, Telling
 from slipway.review.resources.fates import ROLES, fate, followed, unguarded
@@ -93,7 +95,18 @@ def _told(one: Touched) -> Iterator[Telling]:
     for key in one.edited:
         before, after = one.was.get(key), one.becomes.get(key)
         edits = join(map(str, differences(before, after, key)))
-        if edits and key in RULES:
+        if edits and key == "lifecycleRules" and _role(one) == CATALOG and _of_others(before) == _of_others(after):
+            yield from ((kind, words, Grade.NOTE) for kind, words, _ in RULES[key](before, after))
+        elif edits and key in RULES:
             yield from RULES[key](before, after)
         elif edits:
             yield "bucket-changed", f"is edited, and nobody looked what follows: {edits}", None
+
+
+def _of_others(rules: Any) -> list[Any]:
+    """Leave out rules for what Slipway records itself, in the catalog's bucket."""
+    return [
+        one
+        for one in (rules if isinstance(rules, list) else ())
+        if not isinstance(one, Mapping) or (one.get("condition") or {}).get("matchesPrefixes") != [PREFIX]
+    ]

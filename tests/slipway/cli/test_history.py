@@ -8,11 +8,11 @@ from typing import Any
 from slipway.catalog import document
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.storage import Location
-from slipway.history.model import History, PastJob
+from slipway.history.model import History, PastJob, PoolKey, PoolSample
 from slipway.history.reader import read_history
 from slipway.kinds import PIPELINE
 
-from .stack import JOBS, PROJECT, REGION, SHAPE, Stack
+from .stack import JOBS, PROJECT, REGION, SHAPE, Stack, held
 
 
 def connected(stack: Stack, role: str = "submitter") -> Connection:
@@ -116,3 +116,16 @@ def test_a_pipeline_counts_once_though_it_runs_as_another_job(stack: Stack) -> N
     stack.until(lambda: "endTime" in stack.cloud.rest("GET", f"/v1/{made}"))
     (only,) = past(stack).jobs
     assert (only.name, only.kind, only.cluster) == (made, "training-pipeline", "cpu") and only.cost
+
+
+def test_the_hourly_run_records_machines_and_whoever_may_only_submit_can_not(stack: Stack) -> None:  # P5
+    held(stack, machines=2)
+    refused = stack.run("record")
+    assert refused.code == 3 and "storage.objects.create" in refused.err
+    done = stack.run("record", "--output", "json", role="deployer")
+    assert done.code == 0 and done.json["recorded"]
+    assert done.json["pools"] == [{"clusterId": stack.cluster, "pool": "workers", "live": 2, "busy": 2}]
+    again = stack.run("record", role="deployer")
+    assert again.code == 0 and "a moment ago" in again.out
+    (sample,) = past(stack).samples
+    assert sample.pools == {PoolKey(stack.cluster, "workers"): PoolSample(2, 2)}

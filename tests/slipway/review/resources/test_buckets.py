@@ -110,6 +110,28 @@ def test_lifecycle_rules(old: Any, new: Any, kind: str, grade: Grade, words: str
     assert (one.kind, one.grade, one.sentence) == (kind, grade, f"Bucket `acme-work` {words}")
 
 
+def test_rules_for_what_is_recorded_beside_the_catalog_stop_no_upgrade() -> None:  # N19
+    """A release that records more brings rules for it. In any other bucket, or with another rule, they stop it."""
+    rules = [
+        {"action": {"type": "Delete"}, "condition": {"age": 400, "matchesPrefixes": ["history/"]}},
+        {
+            "action": {"type": "Delete"},
+            "condition": {"daysSinceNoncurrentTime": 1, "matchesPrefixes": ["history/"], "withState": "ARCHIVED"},
+        },
+    ]
+
+    def told(role: str, new: list[Any]) -> Finding:
+        old = {"name": CATALOG_BUCKET, "lifecycleRules": [RULE]}
+        (one,) = found(step("update", BUCKET, role, old=old, new={**old, "lifecycleRules": new}, parent=WORKSPACE))
+        return one
+
+    one = told("catalog", [RULE, *rules])
+    assert (one.kind, one.grade) == ("lifecycle-changed", Grade.NOTE)
+    assert "deletes `history/` 1 day after it was written over" in one.sentence
+    assert told("work", [RULE, *rules]).grade is Grade.BLOCKING
+    assert told("catalog", [RULE, *rules, {**RULE, "condition": {"age": 1}}]).grade is Grade.BLOCKING
+
+
 def test_the_same_rules_in_another_order_are_silent() -> None:
     other = {"action": {"type": "Delete"}, "condition": {"age": 1}}
     assert edit({"lifecycleRules": [RULE, other]}, {"lifecycleRules": [other, RULE]}) == []
