@@ -23,7 +23,7 @@ _GUARDING = (
     "slipway/deployment/deletion_guard.py",
     "slipway/deployment/removal.py",
 )
-_JUDGING = ("slipway/review/", "slipway/policy/", "slipway/cli/review")
+_JUDGING = ("slipway/review/", "slipway/forges/", "slipway/policy/", "slipway/cli/review")
 _PROGRAM = ("components/", "slipway/", "__main__.py", "Pulumi.")
 """The engine takes `Pulumi.json` before `Pulumi.yaml`, and a stack's file at the top where it is given no other."""
 _SHADOWING = ("slipway/", "__main__.py", "Pulumi.")

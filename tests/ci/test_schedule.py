@@ -153,7 +153,11 @@ def test_nothing_of_main_s_runs_before_that_with_the_deployer_s_rights(workflows
     steps = workflows["schedule-stack"].jobs()["up"]["steps"]
     names = [step.get("name", step.get("uses", "")) for step in steps]
     before, after = steps[: names.index("Deployed commit")], steps[names.index("Deployed commit") + 1 :]
-    assert all("run" not in step and not step["uses"].startswith(("./", "$/")) for step in before)
+    (signing_in,) = [step for step in before if step["uses"].startswith(("./", "$/"))]
+    assert signing_in["uses"] == "$/.github/actions/backend", "of the workflow's own commit, as this file is"
+    (sign_in,) = workflows["actions/backend"].steps()
+    assert not re.search(r"python|make|pip |\./|\$PWD|source ", sign_in["run"]), "and it runs nothing of the checkout"
+    assert all("run" not in step for step in before)
     run = steps[names.index("Deployed commit")]["run"]
     assert not re.search(r"python|make|pip |\./", run)
     for step in after:

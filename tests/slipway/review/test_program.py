@@ -55,6 +55,7 @@ def kinds(some: Iterable[Finding]) -> list[tuple[str, str]]:
         (".github/workflows/up.yaml", "workflow-edited", "workflows"),
         (".github/CODEOWNERS", "workflow-edited", "workflows"),
         ("CODEOWNERS", "workflow-edited", "workflows"),
+        ("slipway/forges/github.py", "workflow-edited", "review and policy"),
         ("policy/PulumiPolicy.yaml", "workflow-edited", "workflows"),
         ("Makefile", "workflow-edited", "workflows"),
         (".gitattributes", "workflow-edited", "workflows"),

@@ -1,0 +1,149 @@
+"""The sign-in of a job where the state lies: no key is stored, and it lasts as long as a deployment may. # D5 N5"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.ci.conftest import All
+from tests.ci.test_notices import JQ
+
+ROLE = "arn:aws:iam::111122223333:role/slipway-preview"
+TOOLS = {
+    "aws": """
+import json, os, sys
+words = sys.argv[1:]
+open(os.environ["ASKED"], "w").write(json.dumps(words))
+assert open(words[words.index("--web-identity-token") + 1].removeprefix("file://")).read() == "for sts.amazonaws.com\\n"
+print("AKIA1\\tsecret/key\\tsession==")
+""",
+    "pulumi": """
+import json, os, sys
+words = sys.argv[1:]
+open(os.environ["ASKED"], "w").write(json.dumps(words))
+assert open(words[words.index("--oidc-token") + 1].removeprefix("file://")).read() == "for urn:pulumi:org:acme\\n"
+""",
+    "jq": JQ.replace("open(words[1]).read()", "sys.stdin.read()").replace('"-cs"', '"-s"'),
+}
+
+
+class Issuer(http.server.BaseHTTPRequestHandler):
+    """GitHub's, which gives a job a token for whom it names."""
+
+    def do_GET(self) -> None:
+        assert self.headers["Authorization"] == "bearer r"
+        (audience,) = parse_qs(urlsplit(self.path).query)["audience"]
+        content = json.dumps({"value": f"for {audience}"}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@dataclass
+class Runner:
+    folder: Path
+    script: str
+    issuer: str
+
+    def sign_in(self, url: str, identity: str) -> list[str]:
+        """Return what the cloud's own command was asked; none where nothing was."""
+        for name, code in TOOLS.items():
+            (self.folder / name).write_text(f"#!{sys.executable}{code}")
+            (self.folder / name).chmod(0o755)
+        environ = {
+            "PATH": os.pathsep.join((str(self.folder), os.environ["PATH"])),
+            "NO_PROXY": "127.0.0.1",
+            "BACKEND_URL": url,
+            "IDENTITY": identity,
+            "ACTIONS_ID_TOKEN_REQUEST_URL": self.issuer,
+            "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "r",
+            "RUNNER_TEMP": str(self.folder),
+            "GITHUB_RUN_ID": "4711",
+            "GITHUB_ENV": str(self.folder / "env"),
+            "ASKED": str(self.folder / "asked"),
+        }
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.script]
+        done = subprocess.run(command, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not (self.folder / "backend-token").exists()
+        asked = self.folder / "asked"
+        return list(json.loads(asked.read_text())) if asked.exists() else []
+
+
+@pytest.fixture
+def runner(tmp_path: Path, workflows: All) -> Iterator[Runner]:
+    (step,) = workflows["actions/backend"].steps()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Issuer)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield Runner(tmp_path, step["run"], f"http://127.0.0.1:{server.server_port}/token?api-version=2")
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_amazon_lends_a_role_for_three_hours(runner: Runner) -> None:
+    asked = runner.sign_in("s3://acme-state?region=eu-west-1&awssdk=v2", ROLE)
+    assert asked[asked.index("--role-arn") + 1] == ROLE and asked[asked.index("--duration-seconds") + 1] == "10800"
+    assert (runner.folder / "env").read_text().splitlines() == [
+        "AWS_ACCESS_KEY_ID=AKIA1",
+        "AWS_SECRET_ACCESS_KEY=secret/key",
+        "AWS_SESSION_TOKEN=session==",
+        "AWS_REGION=eu-west-1",
+    ]
+
+
+@pytest.mark.parametrize(("identity", "team"), [("acme", []), ("acme/readers", ["--oidc-team", "readers"])])
+def test_pulumi_cloud_gives_a_token_of_the_organization_or_a_team(
+    runner: Runner, identity: str, team: list[str]
+) -> None:
+    asked = runner.sign_in("https://api.pulumi.com", identity)
+    assert asked[:2] == ["login", "https://api.pulumi.com"]
+    assert asked[asked.index("--oidc-expiration") + 1] == "3h"
+    assert asked[asked.index("--default-org") + 1 :][1:] == team
+
+
+def test_in_cloud_storage_there_is_nothing_to_do(runner: Runner) -> None:
+    assert runner.sign_in("gs://acme-state", "") == []
+
+
+class TestSettings:
+    def refused(self, workflows: All, tmp_path: Path, **environ: str) -> str:
+        (step,) = [one for one in workflows["actions/stack"].steps() if one.get("name") == "Settings"]
+        (tmp_path / "stacks").mkdir()
+        (tmp_path / "stacks" / "Pulumi.dev.yaml").touch()
+        given = {"STACK": "dev", "PROVIDER": "p", "SERVICE_ACCOUNT": "a", "IDENTITY": "", "SECRETS_PROVIDER": ""}
+        command = ["bash", "-e", "-c", step["run"]]
+        done = subprocess.run(command, cwd=tmp_path, env={**given, **environ}, capture_output=True, text=True)
+        assert done.returncode == (1 if done.stdout else 0)
+        return done.stdout
+
+    @pytest.mark.parametrize(
+        ("url", "identity"),
+        [("gs://state", ""), ("s3://state?region=us-east-1", ROLE), ("https://api.pulumi.com", "acme")],
+    )
+    def test_what_it_can_sign_in_to_is_let_through(
+        self, workflows: All, tmp_path: Path, url: str, identity: str
+    ) -> None:
+        assert self.refused(workflows, tmp_path, BACKEND_URL=url, IDENTITY=identity) == ""
+
+    @pytest.mark.parametrize("url", ["", "file:///state", "s3://state", "azblob://state?storage_account=a"])
+    def test_what_it_can_t_is_refused(self, workflows: All, tmp_path: Path, url: str) -> None:
+        assert "PULUMI_BACKEND_URL for dev" in self.refused(workflows, tmp_path, BACKEND_URL=url, IDENTITY="x")
+
+    def test_so_is_an_identity_that_is_not_said(self, workflows: All, tmp_path: Path) -> None:
+        assert "who this job is" in self.refused(workflows, tmp_path, BACKEND_URL="https://api.pulumi.com")
