@@ -63,12 +63,13 @@ def stage(folder: Path) -> None:
 
 
 def _page(path: Path) -> str:
-    """The text of a page: links to folders lead to their lists, and `|` in a table's code is what it is."""
+    """The text of a page: links to folders lead to their lists, `|` in a table's code is what it is, and what is
+    folded is Markdown."""
 
     def led(found: re.Match[str]) -> str:
         return f"{found[1].rstrip('/')}/README.md" if (path.parent / found[1]).is_dir() else found[0]
 
-    lines = LINK.sub(led, path.read_text("utf-8")).split("\n")
+    lines = LINK.sub(led, path.read_text("utf-8")).replace("<details>", '<details markdown="1">').split("\n")
     plain = (_CODE_OF_TABLE.sub(lambda code: code[0].replace("\\|", "|"), line) for line in lines)
     return "\n".join(new if line.startswith("|") else line for line, new in zip(lines, plain, strict=True))
 

@@ -61,6 +61,7 @@ def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Pa
         f"]({file.name})" in recipes for file in (ROOT / "local" / "cloud" / "images" / "recipes").glob("*.toml")
     )
     assert "[text|markdown|json]" in (tmp_path / "docs" / "commands.md").read_text("utf-8"), "not `\\|`, as on GitHub"
+    assert '<details markdown="1">' in (tmp_path / "docs" / "review.md").read_text("utf-8"), "else it is no Markdown"
 
 
 def _navigation() -> Iterator[tuple[str, str]]:
