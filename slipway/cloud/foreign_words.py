@@ -53,10 +53,7 @@ _RULES = (
     (
         "failed to load checkpoint: .*(?:JSON input|unexpected EOF|invalid character)",
         "the state's file was cut off in the writing, as on a disk that is full",
-        (
-            "make room if there is none; then slipway doctor names a copy of it that is whole, and how to use it: "
-            'docs/runbook.md, "The state was cut off"'
-        ),
+        'make room if there is none; then put a whole copy in its place: docs/runbook.md, "The state was cut off"',
     ),
     (
         r"^\s*error: unexpected end of JSON input\s*$",

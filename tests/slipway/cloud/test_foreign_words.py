@@ -62,7 +62,7 @@ PLUGIN = "was ended in the middle"
         (
             "error: failed to load checkpoint: place 1: unexpected end of JSON input",
             "the state's file was cut off",
-            "slipway doctor names a copy of it that is whole",
+            "put a whole copy in its place",
         ),
         (
             "error: getting snapshot: failed to load checkpoint: place 1: unexpected EOF",
