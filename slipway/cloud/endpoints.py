@@ -19,9 +19,6 @@ OVERRIDES = {
 }
 """The provider's variable for each API that is called here: a base URL with version and trailing slash."""
 
-_EARLIER = "GOOGLE_IAM_CUSTOM_ENDPOINT"
-"""The provider's earlier variable for `iam` (google-beta below 7.30); the variable of today goes first."""
-
 _HOSTS = {
     "storage": "storage.{}/storage/v1/",
     "quotas": "cloudquotas.{}/v1/",
@@ -48,7 +45,7 @@ class Endpoints:
     def from_environment(cls, environ: Mapping[str, str]) -> Endpoints:
         """Read the overrides. Raises ConfigError for one that is not an http(s) URL."""
         overrides: dict[str, str] = {}
-        for service, variable in (("iam", _EARLIER), *OVERRIDES.items()):
+        for service, variable in OVERRIDES.items():
             value = environ.get(variable, "").strip()
             if not value:
                 continue

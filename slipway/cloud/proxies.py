@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy", "request_method"})
+VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 """All that is read of an environment, in lower case."""
 
 _HAVE_SETTINGS = ("darwin", "win32")
@@ -32,8 +32,6 @@ def proxy_of(url: str, environ: Mapping[str, str]) -> str:
 
 
 def _variable(environ: Mapping[str, str], name: str) -> str:
-    if name == "http_proxy" and "REQUEST_METHOD" in environ:
-        return environ.get(name, "")  # In a CGI script the name in upper case is a header that anybody may send.
     return environ.get(name) or environ.get(name.upper(), "")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,6 @@ T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
 # No key takes a number that needs more than 64 bits, and Python can't even print one of some thousand digits.
 LARGEST_NUMBER = 2**63 - 1
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN = (f"{TAG}map", f"{TAG}seq")
 _KEYS = (f"{TAG}str", f"{TAG}merge")
 _MOST_SHOWN = 50
@@ -137,8 +135,6 @@ class _Reader:
         """A mapping's key. Raises ConstructorError, without looking into what is not a word: aliases may swell it."""
         if not isinstance(key, yaml.ScalarNode):
             raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
-        if _SURROGATE.search(key.value):
-            raise yaml.constructor.ConstructorError(None, None, "a key with half a surrogate pair", key.start_mark)
         return str(key.value)
 
     def _scalar(self, node: yaml.Node, path: KeyPath) -> Any:
@@ -151,12 +147,9 @@ class _Reader:
             if kind == "timestamp":
                 what, fix = "looks like a date, and there is no such day", f"2027-01-10, for example; {fix}"
         else:
-            if isinstance(value, str) and _SURROGATE.search(value):
-                what, fix = "has half a surrogate pair, which is no character", "write the character itself"
-            elif not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
+            if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
-            else:
-                what, fix = f"a number of {len(node.value)} digits", "a smaller one"
+            what, fix = f"a number of {len(node.value)} digits", "a smaller one"
         line = self.lines.get(path, node.start_mark.line + 1)
         self.mistakes.append(Mistake(self.file, line, dotted(path), what, fix))
         return None

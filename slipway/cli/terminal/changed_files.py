@@ -46,8 +46,8 @@ def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: boo
     reached = frozenset(one for folder in {Path.cwd(), checkout.resolve()} for one in _reached(folder))
     touched = {path for path in touched if counts(path, reached)}
     if head and Path(head).resolve() != Path.cwd():
-        touched -= {path for path in touched - removed if _can_be(path) and _same_program(path, Path(head))}
-    there = sorted(filter(_can_be, touched - removed)) if head else []
+        touched -= {path for path in touched - removed if _same_program(path, Path(head))}
+    there = sorted(touched - removed) if head else []
     both = [file for file in there if _beside_base(file, checkout)]
     code, job_code, stacks = _template_code(checkout, there), _job_code(checkout, both), _stack_edits(checkout, both)
     # Of a link the diff shows where it leads, and not what is there.
@@ -157,17 +157,6 @@ def _beside_base(file: str, checkout: Path) -> bool:
     is another one. A link that leads out of it is none of its files."""
     root, path = checkout.resolve(), (checkout / file).resolve()
     return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
-
-
-def _can_be(path: str) -> bool:
-    """Tell whether a file can be called so, and be looked for."""
-    try:
-        Path(path).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _is_link(checkout: Path, file: str) -> bool:

@@ -236,16 +236,6 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     assert review("check.json").code == 2
 
 
-@pytest.mark.parametrize("name", ["a\0b.py", "x" * 5000 + ".py"])
-def test_a_name_that_no_file_has_is_touched_all_the_same(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("head").mkdir()
-    Path("files").write_text(f"M\t{name}\n")
-    assert files_of("files", "head").touched == {name}
-
-
 def test_a_link_is_neither_the_same_program_nor_a_plain_template(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # N14

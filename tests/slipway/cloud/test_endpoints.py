@@ -34,14 +34,6 @@ def test_the_providers_overrides_win_whatever_the_region() -> None:
     assert hosts.storage_upload == "http://127.0.0.1:8470/upload/storage/v1/"
 
 
-def test_the_provider_reads_another_name_for_iam_than_before_and_so_do_we() -> None:
-    old, new = "http://127.0.0.1:1/v1/", "http://127.0.0.1:2/v1/"
-    earlier = {"GOOGLE_IAM_CUSTOM_ENDPOINT": old}
-    assert Endpoints.from_environment(earlier).of("iam") == old
-    assert Endpoints.from_environment({"GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": new}).of("iam") == new
-    assert Endpoints.from_environment({**earlier, "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT": new}).of("iam") == new
-
-
 def test_an_override_that_is_no_url_is_refused_by_name() -> None:
     with pytest.raises(ConfigError, match="GOOGLE_LOGGING_CUSTOM_ENDPOINT"):
         Endpoints.from_environment({"GOOGLE_LOGGING_CUSTOM_ENDPOINT": "localhost:8470"})

@@ -26,7 +26,6 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         (GOOGLE, {"HTTPS_PROXY": "http://anna:p%40ss@corp.example"}, "http://anna:p%40ss@corp.example"),
         (GOOGLE, {"HTTP_PROXY": "http://corp.example"}, ""),
         (LOCAL, {"HTTP_PROXY": "http://corp.example", "HTTPS_PROXY": "http://other"}, "http://corp.example"),
-        (LOCAL, {"HTTP_PROXY": "http://anybody", "REQUEST_METHOD": "GET"}, ""),
         (GOOGLE, {"ALL_PROXY": "socks5h://corp.example:1080"}, "socks5h://corp.example:1080"),
         (GOOGLE, {"all_proxy": "http://all", "https_proxy": "http://one"}, "http://one"),
     ],

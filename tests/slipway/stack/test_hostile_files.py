@@ -32,13 +32,6 @@ def test_a_value_that_yaml_can_not_read_is_named_with_its_key(value: str, what: 
     assert what in finding.what and value not in str(finding)
 
 
-def test_half_a_surrogate_pair_is_named_with_its_line() -> None:  # D1
-    finding = only(HEAD + '  slipway:templates: ["dask\\ud800"]\n')
-    assert finding.line == 5 and "surrogate" in finding.what and finding.what.isascii()
-    finding = only(HEAD + '  "slipway:\\ud800": 1\n')
-    assert finding.line == 5 and "surrogate" in finding.what
-
-
 def test_aliases_in_a_key_are_not_written_out() -> None:  # D1
     nested = "[x]"
     for name in "abcdefghi":
