@@ -43,7 +43,7 @@ def records(values: Iterable[tuple[str, Any]], address: str, column: str) -> lis
         raise TroubleError(
             f"{len(bad)} of {len(bad) + len(found)} records of {address} can't be used",
             "\n       ".join([*bad[:_TOLD], *more]),
-            "correct them: docs/templates.md shows what a record may be",
+            "correct them: docs/gemma2-lora.md shows what a record may be",
         )
     if not found:
         raise TroubleError(f"{address} holds no records", "it is empty", "name other data with -p data")

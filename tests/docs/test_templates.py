@@ -12,10 +12,12 @@ import pytest
 from slipway.template.load import load
 from slipway.template.proof import StackResources, prove
 from tests import shipped
+from tests.docs.console import blocks
 from tests.slipway.stack.files import read, with_config
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "templates.md").read_text("utf-8")
+OWN = ROOT / "docs" / "write-a-template.md"
 ROWS: list[tuple[str, str]] = re.findall(r"^\| `([a-z0-9-]+)` \| ([^|]+) \|.*\|$", GUIDE, re.MULTILINE)
 
 
@@ -46,15 +48,15 @@ def test_each_template_is_run_by_tests_that_carry_its_name() -> None:
 
 def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() -> None:
     parsing = pytest.importorskip("local.cloud.supply.parsing", reason="needs the local cloud", exc_type=ImportError)
-    blocks = re.findall(r"^```toml\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-    told = [one.job for block in blocks for one in parsing.parse(tomllib.loads(block)).preemptions]
+    scenarios = blocks(ROOT / "docs" / "templates.md", "toml")
+    told = [one.job for block in scenarios for one in parsing.parse(tomllib.loads(block)).preemptions]
     assert told
     for template in load(tuple(set(told) & set(shipped.templates())), ROOT / "templates"):
         assert "spot" in template.capacity_types
 
 
 def test_the_template_told_can_be_written_as_it_stands_and_fits_a_pool(tmp_path: Path) -> None:  # D3
-    declared, code = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    declared, code = blocks(OWN, "python")
     (tmp_path / "count_words.py").write_text(declared)
     (template,) = load(("count-words",), tmp_path)
     pool = "{ machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }"

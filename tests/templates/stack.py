@@ -89,7 +89,7 @@ class Job:
         return self.stack.content(f"{self.document['output']}/{name}")
 
     def unshown(self, command: str) -> list[str]:
-        """Lines that docs/templates.md shows below `slipway jobs COMMAND` of the template, and that are not printed."""
+        """Lines that a page shows below `slipway jobs COMMAND` of the template, and that are not printed."""
         template = self.document["template"]
         (typed,) = [one for one in told() if one.command.startswith(f"slipway jobs {command} {template}-")]
         return missing(typed.shown, self.stack.slipway("jobs", command, self.display_name).out)
@@ -182,8 +182,8 @@ class Stack:
 
 
 def told() -> list[Typed]:
-    """The commands that docs/templates.md tells a reader to type, and what they show."""
-    return commands(ROOT / "docs" / "templates.md")
+    """The commands that the pages of templates tell a reader to type, and what they show."""
+    return [one for page in ("templates", "gemma2-lora") for one in commands(ROOT / "docs" / f"{page}.md")]
 
 
 def files(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What docs/templates.md tells a reader to type is accepted. What it shows is compared where each template is run."""
+"""What the pages of templates tell a reader to type is accepted. What they show is compared where each is run."""
 
 from __future__ import annotations
 
