@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.errors import SlipwayError
+from slipway.installation import laptop
 from slipway.kinds import KINDS
 
 ROLES: Mapping[str, str] = {
@@ -202,10 +203,10 @@ class Unavailable(CloudError):
 
 class Unreachable(CloudError):
     exit_code = 1
-    usual = (
-        "look at your network and the GOOGLE_…_CUSTOM_ENDPOINT variables "
-        "(the local cloud is started by: python -m local up)"
-    )
+
+    def __init__(self, call: Call, why: str = "") -> None:
+        network = "look at your network and the GOOGLE_…_CUSTOM_ENDPOINT variables"
+        super().__init__(call, why, f"{network} (the local cloud is started by: {laptop()} up)")
 
     @property
     def not_accepted(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from slipway.cloud.credentials import LOGIN
 from slipway.cloud.failures import Answer, Call, failure
+from slipway.installation import laptop
 
 ON_ERROR = (
     f"the same command again goes on from what is there; 401: first {LOGIN}; else docs/runbook.md or slipway doctor"
@@ -128,7 +129,7 @@ def _filled(fix: str, line: str, environ: Mapping[str, str]) -> str:
         login=login,
         role=failure(Call("do it"), Answer(403, "", line)).fix
         or 'give the identity what docs/ci.md names, "The identities"',
-        network="start the local cloud: python -m local up" if _LOCAL.search(line) else "see that the network is there",
+        network=f"start the local cloud: {laptop()} up" if _LOCAL.search(line) else "see that the network is there",
     )
 
 

@@ -34,7 +34,8 @@ class Files:
     """Files that a change touches, relative to the checkout; `removed` are those of them that it deletes.
     `template_code`: by file, what those of templates do beside declaring one, in words. `job_code`: of files of jobs
     that could be read on both sides, how they differ. `stacks`: the edits of each stack's file. `addresses`: of
-    people, on lines that differ. `pins`: what requirements.txt pins on both sides, None where nobody read it.
+    people, on lines that differ. `pins`: what requirements.txt pins on both sides, None where nobody read it; `laptop`:
+    the same of requirements-local.txt.
     `reached`: files and folders that something of the project's folder leads to. `of_slipway`: the base branch has
     slipway's own source, by which it deploys and judges; a team's repository has not."""
 
@@ -45,6 +46,7 @@ class Files:
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     addresses: frozenset[str] = frozenset()
     pins: Pins | None = None
+    laptop: Pins | None = None
     reached: frozenset[str] = frozenset()
     of_slipway: bool = True
 

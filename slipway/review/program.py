@@ -80,6 +80,8 @@ def _edited(files: Files, *, guarded: bool) -> Iterator[Finding]:
             unproven.append(file)
         elif file == PINS:
             unproven += [file] if others or not told else []
+        elif file == LAPTOP and _same_slipway(files):
+            continue
         elif file in _PACKAGES and not files.of_slipway:
             unproven.append(file)
         elif _REQUIREMENTS.fullmatch(file):
@@ -120,6 +122,12 @@ def _edited(files: Files, *, guarded: bool) -> Iterator[Finding]:
     ):
         if listed:
             yield KINDS[kind].of(Subject(subject), words, more=f": {_listed(listed)}{more}", details=_lines(listed))
+
+
+def _same_slipway(files: Files) -> bool:
+    """Tell whether the laptop's pins get the very slipway that the deployment's do, and nothing else: that is told."""
+    both = [pins.slipway if pins and not pins.others else None for pins in (files.pins, files.laptop)]
+    return both[0] is not None and both[0] == both[1]
 
 
 def _imported(file: str, never: tuple[str, ...]) -> bool:

@@ -60,7 +60,8 @@ def files_of(file: str | None, head: str | None, folder: str = "", *, fetch: boo
         dict(job_code),
         dict(stacks),
         told,
-        _pins(checkout, fetch=fetch) if head and any(_is_pins(one, reached) for one in touched) else None,
+        _noted(_pins(checkout, PINS), fetch=fetch) if head and any(_is_pins(one, reached) for one in touched) else None,
+        _pins(checkout, LAPTOP) if head and LAPTOP in touched else None,
         reached,
         _SOURCE.is_file(),
     )
@@ -82,19 +83,24 @@ def _is_pins(path: str, reached: Iterable[str]) -> bool:
     return path == PINS or path in reached
 
 
-def _pins(checkout: Path, *, fetch: bool) -> Pins | None:
+def _pins(checkout: Path, file: str) -> Pins | None:
     """None where both sides are one checkout: nobody knows what was there before."""
-    from dataclasses import replace
-
-    from slipway.cli.terminal.wheel_notes import notes
     from slipway.review.pins import Pins, read
 
     if checkout.resolve() == Path.cwd():
         return None
-    before, after = (read("\n".join(_requirements(one, Path(PINS)))) for one in (Path(), checkout))
-    pins = Pins(before, after)
-    was, becomes = pins.slipway or (None, None)
-    if becomes is None:
+    before, after = (read("\n".join(_requirements(one, Path(file)))) for one in (Path(), checkout))
+    return Pins(before, after)
+
+
+def _noted(pins: Pins | None, *, fetch: bool) -> Pins | None:
+    """Add what the pinned release says is new in it."""
+    from dataclasses import replace
+
+    from slipway.cli.terminal.wheel_notes import notes
+
+    was, becomes = (pins and pins.slipway) or (None, None)
+    if pins is None or becomes is None:
         return pins
     told, why = notes(was, becomes, fetch=fetch)
     return replace(pins, notes=told, unnoted=why)

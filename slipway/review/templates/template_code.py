@@ -29,10 +29,11 @@ def beyond_declaring(source: str) -> tuple[str, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ("can't be read as Python",)
     nodes = sorted((one for one in ast.walk(tree) if hasattr(one, "lineno")), key=lambda one: one.lineno)
-    defined = _defined(nodes)
+    defined, harmless = _defined(nodes), frozenset(_harmless(nodes))
     found: dict[str, int] = {}
     for node in nodes:
-        for words in (*_rebinds(node), *_beyond(node, defined)):
+        bound = () if node in harmless else _rebinds(node)
+        for words in (*bound, *_beyond(node, defined)):
             found.setdefault(words, node.lineno)
     return tuple(f"{words} (line {line})" for words, line in found.items())
 
@@ -41,6 +42,20 @@ def _defined(nodes: list[ast.AST]) -> frozenset[str]:
     own = (one.name for one in nodes if isinstance(one, ast.FunctionDef))
     imports = (one for one in nodes if isinstance(one, ast.ImportFrom) and one.module in _CALLED)
     return frozenset((*own, *(alias.asname or alias.name for one in imports for alias in one.names)))
+
+
+def _harmless(nodes: list[ast.AST]) -> Iterator[ast.AST]:
+    """Yield names that are bound anew and make values all the same: what `math` and `itertools` have, under its own
+    name, and a function's parameter such as `min`, by which nothing is called in it."""
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module in _OF_VALUES and not node.level:
+            yield from (one for one in node.names if one.asname in (None, one.name))
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
+            called = {
+                one.func.id for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)
+            }
+            given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            yield from (one for one in given if one.arg in _FUNCTIONS - called)
 
 
 def _rebinds(node: ast.AST) -> Iterator[str]:

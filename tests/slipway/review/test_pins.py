@@ -59,6 +59,26 @@ def test_what_is_not_known_of_it_is_said() -> None:
     assert any("No hash" in line for line in one.details) and any("can't be told: y" in line for line in one.details)
 
 
+NEW = OLD.replace("0.1.0", "0.2.0").replace(A, B)
+
+
+@pytest.mark.parametrize(
+    ("laptop", "kinds"),
+    [
+        (NEW.replace("[deploy]", "[local]"), ["slipway-changed"]),
+        (OLD.replace("0.1.0", "0.3.0"), ["guard-unproven", "slipway-changed"]),
+        (NEW.replace("click==8.2.0", "click==8.3.0"), ["guard-unproven", "slipway-changed"]),
+    ],
+    ids=["the same", "another", "more than that"],
+)
+def test_an_upgrade_of_both_files_of_pins_is_told_once(laptop: str, kinds: list[str]) -> None:
+    both = frozenset({"requirements.txt", "requirements-local.txt"})
+    before = OLD.replace("[deploy]", "[local]")
+    pins, other = Pins(read(OLD), read(NEW)), Pins(read(before), read(laptop))
+    files = Files(both, pins=pins, laptop=other, of_slipway=False)
+    assert sorted(one.kind for one in program(change(facts(), facts(), files=files))) == kinds
+
+
 def test_other_packages_are_told_beside_it() -> None:
     one, two = told(OLD.replace("8.2.0", "8.3.0").replace(A, B))
     assert (one.kind, two.kind) == ("slipway-changed", "guard-unproven")
