@@ -95,17 +95,9 @@ def bring_out(known: argparse.Namespace, place: Place, attempts: int) -> None:
     output.put(f"adapter/{WEIGHTS}", checkpoint / WEIGHTS)
     output.write(f"adapter/{CONFIG}", document(config))
     history = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))["log_history"]
-    losses = [entry["loss"] for entry in history if "loss" in entry]
-    metrics = {
-        "model": known.model,
-        "base": known.base,
-        "steps": step,
-        "first_loss": losses[0],
-        "last_loss": losses[-1],
-        "attempts": attempts,
-    }
-    output.write("metrics.json", document(metrics))
-    say(f"loss {losses[0]:.4f} at first, {losses[-1]:.4f} after {step} steps in {attempts} attempt(s)")
+    losses = [{"step": entry["step"], "loss": entry["loss"]} for entry in history if "loss" in entry]
+    output.write("metrics.json", document([*losses, {"step": step, "attempts": attempts}]))
+    say(f"loss {losses[0]['loss']:.4f} at first, {losses[-1]['loss']:.4f} after {step} steps in {attempts} attempt(s)")
     say(f"adapter written to {output.path('adapter')}")
 
 

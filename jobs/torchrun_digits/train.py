@@ -106,15 +106,10 @@ def gradients(parallel: nn.Module, shard: tuple[Tensor, Tensor], batch: int) -> 
 def finish(known: argparse.Namespace, progress: Progress, digits: Digits, checkpoints: Folder, output: Folder) -> None:
     checkpoints.write(checkpoint.NAME, progress.dump())
     accuracy, loss = judged(progress.model, digits)
-    metrics = {
-        "accuracy": accuracy,
-        "loss": loss,
-        "steps": progress.step,
-        "replicas": dist.get_world_size(),
-        "starts": [{"step": at, "replicas": replicas} for at, replicas in progress.starts],
-    }
+    starts = [{"step": at, "replicas": replicas} for at, replicas in progress.starts]
+    end = {"step": progress.step, "replicas": dist.get_world_size(), "accuracy": accuracy, "loss": loss}
     output.write("model/model.pt", progress.weights())
-    output.write("metrics.json", (json.dumps(metrics, indent=2, sort_keys=True) + "\n").encode())
+    output.write("metrics.json", (json.dumps([*starts, end], indent=2) + "\n").encode())
     say(f"accuracy {accuracy:.4f} after {progress.step} steps, loss {loss:.4f}, replicas: {dist.get_world_size()}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.errors import ResourceError
 from slipway.jobs.cost import JobCost, job_cost
+from slipway.jobs.metrics import parse_metrics
 from slipway.kinds import CUSTOM_JOB
 from slipway.labels import REQUEST_LABEL, STACK_LABEL
 from slipway.prices import Price, hourly
@@ -90,7 +90,7 @@ class Play:
             content = self._submitters().storage.read(Location.parse(f"{job.output.rstrip('/')}/metrics.json"))
         except NotFound:
             return {}
-        return {key: float(value) for key, value in json.loads(content).items() if isinstance(value, int | float)}
+        return dict(parse_metrics(content))
 
     def _submitters(self) -> Connection:
         return connect(self.submitter.environment)

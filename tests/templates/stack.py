@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from slipway.jobs.metrics import parse_metrics
 from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
 from tests.checkouts.shell import Done, wait_for
 from tests.docs.console import Typed, commands, missing
@@ -96,8 +97,10 @@ class Job:
 
     @property
     def metrics(self) -> Any:
-        """The document metrics.json."""
-        return json.loads(self.output("metrics.json"))
+        """The document metrics.json, which `slipway jobs list --metric` reads."""
+        content = self.output("metrics.json")
+        assert parse_metrics(content), content
+        return json.loads(content)
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,12 @@ def test_script_what_the_guide_tells_is_typed_where_train_py_is(stack: Stack, tm
     reviewed = stack.submit("script")
     own = Job(stack, done.json["job"]).finished()
     assert own.unshown("logs") == []
-    assert own.metrics["lr"] == 0.1 and own.metrics["accuracy"] > 0.9
+    assert [one["step"] for one in own.metrics] == [1, 2, 3, 4, 5] and own.metrics[-1]["lr"] == 0.1
+    assert own.metrics[-1]["accuracy"] > 0.9
     fetched = stack.slipway("jobs", "download", own.display_name, str(tmp_path / "results"))
     assert fetched.code == 0, fetched.said
     assert {one.name for one in (tmp_path / "results").iterdir()} == {"metrics.json", "model.joblib"}
-    assert reviewed.finished().metrics["lr"] == 0.01
+    assert reviewed.finished().metrics[-1]["lr"] == 0.01
 
 
 def test_script_own_modules_requirements_and_data_are_there(stack: Stack, folder: Path) -> None:
