@@ -40,6 +40,13 @@ class Failure:
     why: MaybeText = ""
 
     @property
+    def brief(self) -> str:
+        """Return `out of memory (chief, 97 % of its n1-standard-8)` or its last line; empty where nothing is known."""
+        if self.memory is not None:
+            return f"out of memory ({self.who or 'a replica'}, {self.memory * 100:.0f} % of its {self.machine})"
+        return f"{short(self.lines[-1], 120)} ({self.who or 'a replica'})" if self.lines else ""
+
+    @property
     def words(self) -> list[str]:
         who = self.who or "a replica"
         if self.memory is not None:

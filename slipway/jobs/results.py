@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from slipway.catalog.model import Scalar
+from slipway.catalog.model import Catalog, Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.jobs.cost import job_cost
@@ -91,13 +91,44 @@ def result_rows(
     metrics: Mapping[str, Metrics],
     now: datetime,
     goal: Goal | None = None,
+    order: Iterable[str] = (),
 ) -> Results:
-    """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names. Only jobs that have
-    succeeded can be best."""
-    varying = varying_parameters(map(_given, jobs))
+    """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names, `order` has parameters
+    that come first, as their template has them. Only jobs that have succeeded can be best."""
+    first = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    varying = sorted(varying_parameters(map(_given, jobs)), key=lambda name: first.get(name, len(first)))
     rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now) for job in jobs)
     names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
-    return Results(_marked(rows, goal), varying, names, goal)
+    return Results(_marked(rows, goal), tuple(varying), names, goal)
+
+
+def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
+    """Return each row as a plain mapping, all with the same keys: for `pandas.DataFrame`, and the columns of CSV.
+
+    Parameters are `params.NAME` and metrics `metrics.NAME`, as they may be called alike; None for what a job lacks.
+    Times are ISO 8601 in UTC, spans are seconds, and `cost` is USD, None where its price is not known.
+    """
+    return [
+        {
+            "job": row.name,
+            "run": row.run,
+            "template": row.template,
+            "user": row.user,
+            "state": row.state.removeprefix("JOB_STATE_").lower(),
+            "best": row.best if results.goal else None,
+            **{f"params.{name}": row.parameters.get(name) for name in results.parameters},
+            **{f"metrics.{name}": row.metrics.get(name) for name in results.metrics},
+            "created": row.create_time.isoformat() if row.create_time else None,
+            "wait_seconds": row.wait_seconds,
+            "run_seconds": row.run_seconds,
+            "cost": round(float(row.cost.known), 6) if row.cost and not row.cost.unknown else None,
+            "cost_at_most": row.cost.at_most if row.cost else None,
+            "paid_anyway": row.paid_anyway,
+            "error": row.error or None,
+            "name": row.job,
+        }
+        for row in results.rows
+    ]
 
 
 def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:
@@ -105,6 +136,14 @@ def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:
     goals = {job.goals[metric] for job in jobs if metric in job.goals}
     (word,) = goals if len(goals) == 1 else ("",)
     return Goal(metric, _GOALS[word]) if word in _GOALS else None
+
+
+def parameter_order(catalog: Catalog, jobs: Iterable[VertexJob]) -> tuple[str, ...]:
+    """Return the parameters of the jobs' templates in their order, as far as the catalog has these templates."""
+    found = (
+        catalog.templates[name] for name in dict.fromkeys(job.template for job in jobs) if name in catalog.templates
+    )
+    return tuple(parameter.name for template in found for parameter in template.parameters)
 
 
 def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import click
 from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
-from slipway.cli.terminal.options import catalog_and_output
+from slipway.cli.terminal.options import WORD, catalog_and_output_with_csv
 from slipway.cli.terminal.sweep_outcome import tally
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
@@ -23,10 +23,11 @@ from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
+from slipway.jobs.results import varying_parameters
 from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL, STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
 from slipway.sweeps.cancelling import unknown_sweep
-from slipway.sweeps.runs import copies, in_order, sweep_filter
+from slipway.sweeps.runs import copies, in_order, latest, sweep_filter
 from slipway.sweeps.sweep_journal import journal_of_sweep, was_begun
 
 _STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
@@ -48,7 +49,21 @@ Values = Mapping[str, Scalar]
     metavar="N",
     help="At most this many, newest first.  [default: 20; all for a sweep]",
 )
-@catalog_and_output
+@click.option(
+    "--metric",
+    "metrics",
+    type=WORD,
+    multiple=True,
+    metavar="NAME",
+    help="Show results: what varies, this metric, run time and cost. May be repeated.",
+)
+@click.option(
+    "--sort",
+    type=WORD,
+    metavar="[-]NAME",
+    help="By a metric, best first: -accuracy where more is better, loss where less is. The best is starred.",
+)
+@catalog_and_output_with_csv
 def command(
     template: str | None,
     user: str | None,
@@ -57,6 +72,8 @@ def command(
     state: str | None,
     everything: bool,
     limit: int | None,
+    metrics: tuple[str, ...],
+    sort: str | None,
     catalog: str | None,
     output: str,
 ) -> None:
@@ -85,6 +102,12 @@ def command(
             raise unknown_sweep(context, sweep)
     found = in_order(listed) if sweep else listed
     settle = partial(settled, context.connection.storage)
+    if found and (metrics or sort or output == "csv"):
+        from slipway.cli.terminal.result_table import MetricColumns, show_results
+
+        counting = list(latest(found, settle).values()) if sweep else found
+        show_results(context, counting, MetricColumns(metrics, sort or ""), output)
+        return
     aside = copies(found, settle) if sweep else frozenset()
     if output == "json":
         more = {job.name: {"parameters": job.parameters, "copy": job.name in aside} for job in found if sweep}
@@ -143,11 +166,7 @@ def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ..
 
 def apart(values: Sequence[Values]) -> list[str]:
     """Tell each run from the others, `trees=100, seed=3`; all of its values where the runs are alike."""
-    seen: dict[str, set[str]] = {}
-    for one in values:
-        for name, value in one.items():
-            seen.setdefault(name, set()).add(render(value))
-    differing = [name for name, texts in seen.items() if len(texts) > 1] or list(seen)
+    differing = varying_parameters(values) or tuple(dict.fromkeys(name for one in values for name in one))
     return [
         ", ".join(f"{short(name)}={short(render(one[name]))}" for name in differing if name in one) or "–"
         for one in values

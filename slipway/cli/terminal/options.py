@@ -36,12 +36,20 @@ WORD = _Word()
 
 
 def catalog_and_output(command: Command) -> Command:
+    return _catalog_option(output_option(command))
+
+
+def catalog_and_output_with_csv(command: Command) -> Command:
+    return _catalog_option(output_option(command, csv=True))
+
+
+def _catalog_option(command: Command) -> Command:
     return click.option(
         "--catalog",
         type=WORD,
         metavar="gs://BUCKET",
         help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]",
-    )(output_option(command))
+    )(command)
 
 
 def timeout_option(command: Command) -> Command:
@@ -49,14 +57,15 @@ def timeout_option(command: Command) -> Command:
     return click.option("--timeout", metavar="TIME", help=words)(command)
 
 
-def output_option(command: Command) -> Command:
+def output_option(command: Command, *, csv: bool = False) -> Command:
+    words = "json: one versioned document on stdout, and nothing else there."
     return click.option(
         "-o",
         "--output",
-        type=click.Choice(["table", "json"]),
+        type=click.Choice(["table", "json", *(["csv"] if csv else [])]),
         default="table",
         show_default=True,
-        help="json: one versioned document on stdout, and nothing else there.",
+        help=words.replace(".", "; csv: a row for each, for other programs.") if csv else words,
     )(command)
 
 

@@ -97,6 +97,24 @@ def out_json(kind: str, body: Any) -> None:
     out(json_text({"schema": SCHEMA, "kind": kind, **document(body)}, indent=2))
 
 
+def out_csv(heads: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
+    """Print CSV with a line of heads. None is an empty cell, and a text that a spreadsheet would compute begins with an
+    apostrophe."""
+    import csv
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, heads))
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    out(text.getvalue().removesuffix("\n"))
+
+
+def _cell(value: str | float | None) -> str | float | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
 def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
     """Write JSON as stdout can take it: letters as they are where they can be written, else escaped."""
     plain = json.dumps(body, indent=indent, ensure_ascii=False)

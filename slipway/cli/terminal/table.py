@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -32,7 +33,7 @@ class Line:
 @dataclass(frozen=True)
 class Table:
     """Columns under `heads`, those of `right` flush right. Cells of `wraps` may be wrapped, and heads; others are kept
-    in one piece.
+    in one piece. A row with fewer cells than heads ends with a text that runs on across the columns that it lacks.
 
     The first `names` columns name the row, above its block where it is one; an empty first cell means that of the row
     above. Their heads are not told there, but for a `title`: a first head that says more than what is below it.
@@ -47,17 +48,28 @@ class Table:
 
     @property
     def _columns(self) -> list[tuple[str, list[str]]]:
-        return [(head, [row[index] for row in self.rows]) for index, head in enumerate(self.heads)]
+        rows = [self._cells(row) for row in self.rows]
+        return [(head, [row[index] for row in rows]) for index, head in enumerate(self.heads)]
+
+    def _cells(self, row: Sequence[str]) -> Sequence[str]:
+        """Return a cell for each head, those below a text that runs on empty."""
+        missing = len(self.heads) - len(row)
+        return row if not missing else [*row[:-1], *[""] * (missing + 1)]
+
+    def _runs_on(self, row: Sequence[str], widths: Sequence[int]) -> tuple[str, int]:
+        """Return the text that runs on, empty where there is none, and the column of the screen where it begins."""
+        before = widths[: len(row) - 1]
+        return (row[-1] if len(row) < len(self.heads) else ""), sum(before) + _GAP * len(before)
 
     def lines(self, room: int | None) -> list[Line]:
         """Return lines no wider than `room`, None for as wide as they are."""
         widths = [max(map(_width, (head, *cells))) for head, cells in self._columns]
-        if room is not None and _total(widths) > room:
-            fitting = self._fitting([min(width, room) for width in widths], room)
-            if fitting is None:
+        if room is not None:
+            fitting = self._fitting([min(width, room) for width in widths], room) if _total(widths) > room else widths
+            if fitting is None or not self._texts_fit(fitting, room):
                 return self._blocks(room)
             widths = fitting
-        return self._grid(widths)
+        return self._grid(widths, room)
 
     def _fitting(self, widths: list[int], room: int) -> list[int] | None:
         """Narrow the widest until all fit; None where they can't, or the rows get too tall."""
@@ -70,20 +82,40 @@ class Table:
         while _total(widths) > room:
             index = max((at for at, width in enumerate(widths) if width > least[at]), key=widths.__getitem__)
             widths[index] -= 1
-        heights = (len(wrapped(cell, width)) for row in self.rows for cell, width in zip(row, widths, strict=True))
+        rows = [self._cells(row) for row in self.rows]
+        heights = (len(wrapped(cell, width)) for row in rows for cell, width in zip(row, widths, strict=True))
         return widths if max(heights) <= _TALLEST else None
 
-    def _grid(self, widths: Sequence[int]) -> list[Line]:
+    def _texts_fit(self, widths: Sequence[int], room: int) -> bool:
+        """Tell whether what runs on has room, and is not too tall."""
+        texts = (self._runs_on(row, widths) for row in self.rows)
+        return all(
+            begin + _longest(text) <= room and len(wrapped(text, room - begin)) <= _TALLEST
+            for text, begin in texts
+            if text
+        )
+
+    def _grid(self, widths: Sequence[int], room: int | None) -> list[Line]:
         grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
         for head in self.heads:
             grid.add_column(justify="right" if head in self.right else "left", no_wrap=True)
-        heads = [wrapped(head, width) for head, width in zip(self.heads, widths, strict=True)]
-        grid.add_row(*(Text("\n".join(lines)) for lines in heads))
-        for row in self.rows:
-            grid.add_row(*(Text("\n".join(wrapped(cell, width))) for cell, width in zip(row, widths, strict=True)))
+        wrapped_rows = [
+            [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
+            for cells in (self.heads, *map(self._cells, self.rows))
+        ]
+        for cells in wrapped_rows:
+            grid.add_row(*(Text("\n".join(lines)) for lines in cells))
         shown = Console(width=_WIDEST).render_lines(grid, pad=False)
         texts = ["".join(segment.text for segment in line).rstrip() for line in shown]
-        return [Line(text, head=place < max(map(len, heads))) for place, text in enumerate(texts)]
+        heads, *heights = (max(map(len, cells)) for cells in wrapped_rows)
+        found = [Line(text, head=True) for text in texts[:heads]]
+        place = heads
+        for row, height in zip(self.rows, heights, strict=True):
+            text, begin = self._runs_on(row, widths)
+            own = texts[place : place + height]
+            found += map(Line, _beside(own, wrapped(text, room - begin if room else _WIDEST), begin) if text else own)
+            place += height
+        return found
 
     def _blocks(self, room: int) -> list[Line]:
         found, above = [Line(self.heads[0], head=True)] if self.title else [], ""
@@ -92,7 +124,8 @@ class Table:
             name = [above, *row[1 : self.names]]
             one_line = (" " * _GAP).join(name)
             found += [Line(text, head=True) for text in ([one_line] if cell_len(one_line) <= room else name)]
-            rest = zip(self.heads[self.names :], row[self.names :], strict=True)
+            heads = self.heads if len(row) == len(self.heads) else [*self.heads[: len(row) - 1], ""]
+            rest = zip(heads[self.names :], row[self.names :], strict=True)
             found += map(Line, _flow([f"{head} {cell}".strip() for head, cell in rest if cell], room))
         return found
 
@@ -146,6 +179,12 @@ def _flow(parts: Sequence[str], room: int) -> list[str]:
 
 def _indented(line: str, indent: int, room: int) -> str:
     return f"{' ' * indent}{line}" if indent + cell_len(line) <= room else line
+
+
+def _beside(own: Sequence[str], more: Sequence[str], begin: int) -> list[str]:
+    """Put the lines of a text beside those of a row's own cells, from the column `begin` on."""
+    pairs = zip_longest(own, more, fillvalue="")
+    return [f"{line}{' ' * (begin - cell_len(line))}{text}".rstrip() if text else line for line, text in pairs]
 
 
 def _total(widths: Sequence[int]) -> int:

@@ -21,7 +21,7 @@ from slipway.jobs.cost import JobCost, job_cost, needs_events
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.jobs.log import JobEvents, line, read_events
 from slipway.jobs.waiting import state_word, waits
-from slipway.prices import UNKNOWN_PRICE, bounded
+from slipway.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.submission.experiment_run import end_run
 
 _LEAST = Decimal("0.0001")
@@ -187,8 +187,13 @@ def cost_words(money: JobCost) -> str:
     cost = money.cost
     if cost is None or cost.unknown:
         return UNKNOWN_PRICE
-    amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
-    if 0 < cost.known < _LEAST:
-        amount = "under $0.0001"
     why = ": time without machines is not billed" if money.untold else ""
-    return f"{bounded(amount, cost)}{' (of a pool that is paid for anyway)' if money.paid_anyway else why}"
+    return f"{cost_amount(cost)}{' (of a pool that is paid for anyway)' if money.paid_anyway else why}"
+
+
+def cost_amount(cost: Price) -> str:
+    """Return `$0.0074`, `at most $12.50`, `price unknown`."""
+    if cost.unknown:
+        return UNKNOWN_PRICE
+    amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
+    return bounded("under $0.0001" if 0 < cost.known < _LEAST else amount, cost)

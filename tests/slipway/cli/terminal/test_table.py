@@ -115,3 +115,29 @@ def test_no_line_is_wider_and_no_word_is_broken_or_lost(
         word for line in lines for word in line.text.split()
     }
     assert all(cell_len(line) <= room or " " not in line for line in wrapped(rows[0][0], room))
+
+
+RESULTS = Table(
+    ("", "JOB", "lr", "ACCURACY ↓", "RUN TIME"),
+    [
+        ("★", "mlp-k24lp", "0.01", "0.981", "4 min 10 s"),
+        (" ", "mlp-w71qd", "0.1", "failed: out of memory (chief) · slipway jobs show mlp-w71qd"),
+    ],
+    right=("lr", "ACCURACY ↓", "RUN TIME"),
+    names=2,
+)
+
+
+def test_a_short_row_ends_with_a_text_that_runs_on_across_what_it_lacks(snapshot: SnapshotAssertion) -> None:
+    assert [shown(RESULTS, room) for room in (None, 60, 30)] == snapshot
+
+
+@given(st.lists(st.lists(WORDS.filter(bool), min_size=2, max_size=4), min_size=1, max_size=4), st.integers(10, 130))
+def test_nothing_of_a_text_that_runs_on_is_lost(rows: list[list[str]], room: int) -> None:
+    lines = Table(("A", "B", "C", "D"), rows, right=("C",), wraps=("B",)).lines(room)
+    names = {row[0] for row in rows}
+    for line in lines:
+        assert cell_len(line.text) <= room or " " not in line.text.strip() or line.text in names
+    assert {word for row in rows for cell in row for word in cell.split()} <= {
+        word for line in lines for word in line.text.split()
+    }

@@ -1,0 +1,187 @@
+"""Results of jobs as a table, as CSV and as JSON: what varies, the metrics, run time and cost, the best starred."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.catalog.placeholders import render
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.watching import cost_amount
+from slipway.cloud.jobs import VertexJob
+from slipway.context import Context
+from slipway.errors import ConfigError
+from slipway.formatting import counted, exact, few, nearest, quoted, short, span
+from slipway.jobs.description import describe
+from slipway.jobs.failure import read_failure
+from slipway.jobs.metrics import Metrics, read_metrics
+from slipway.jobs.results import Goal, ResultRow, Results, flat_rows, goal_of, parameter_order, result_rows
+from slipway.jobs.waiting import state_word
+
+_MANY = 500
+_FAILURES = 8
+"""The log of so many failed jobs is read, as a project may read it 60 times a minute; of others the service's words
+are shown."""
+_FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
+
+
+@dataclass(frozen=True)
+class MetricColumns:
+    """Metrics that somebody wants to see, and the one by which rows are sorted, best first: `-accuracy` where more is
+    better, `loss` where less is."""
+
+    names: tuple[str, ...] = ()
+    sort: str = ""
+
+    @property
+    def sorted_by(self) -> str:
+        return self.sort.removeprefix("-")
+
+    @property
+    def descending(self) -> bool:
+        return self.sort.startswith("-")
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.names, self.sorted_by) if self.sort else self.names))
+
+    def goal(self, jobs: Sequence[VertexJob]) -> Goal | None:
+        if self.sort:
+            return Goal(self.sorted_by, maximize=self.descending)
+        return goal_of(jobs, self.names[0]) if self.names else None
+
+
+def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
+    """Print them. Raises ConfigError for a metric that no job has, where they have others."""
+    if len(jobs) > _MANY:
+        screen.note(f"reads the metrics of {len(jobs):,} jobs")
+    with ThreadPoolExecutor(1 + _FAILURES, thread_name_prefix="results") as threads:
+        reading = threads.submit(read_metrics, context, jobs)
+        failed = [job for job in jobs if job.state in _FAILED][: _FAILURES if output == "table" else 0]
+        told = dict(
+            zip((job.name for job in failed), threads.map(lambda job: read_failure(context, job), failed), strict=True)
+        )
+        metrics = reading.result()
+    order = parameter_order(context.catalog, jobs)
+    results = result_rows(jobs, metrics, context.now, columns.goal(jobs), order)
+    _check(results, columns)
+    if columns.sort:
+        results = results.sorted_by(columns.sorted_by, descending=columns.descending)
+    if output == "json":
+        screen.out_json("jobs", _document(context, jobs, metrics, results))
+    elif output == "csv":
+        rows = flat_rows(results)
+        heads = list(rows[0]) if rows else []
+        screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
+    else:
+        _show_table(results, columns, {name: failure.brief for name, failure in told.items() if failure})
+
+
+def _check(results: Results, columns: MetricColumns) -> None:
+    for name in columns.all:
+        if results.metrics and name not in results.metrics:
+            near = nearest(name, results.metrics)
+            raise ConfigError(
+                f"none of these jobs has a metric {quoted(name)}",
+                why=f"they have {few(map(short, results.metrics), 12)}",
+                fix=f"--metric {near}" if near else "slipway jobs list --output csv has all of them",
+            )
+
+
+def _document(
+    context: Context, jobs: Sequence[VertexJob], metrics: Mapping[str, Metrics], results: Results
+) -> dict[str, Any]:
+    by_name = {job.name: job for job in jobs}
+
+    def one(row: ResultRow) -> dict[str, Any]:
+        job = by_name[row.job]
+        return {
+            **describe(job, context).document,
+            "parameters": job.parameters,
+            "metrics": row.metrics,
+            "metricsSource": metrics[row.job].source or None,
+            "metricsWhy": row.metrics_why or None,
+            "best": row.best,
+        }
+
+    return {"jobs": [one(row) for row in results.rows], "varies": results.parameters, "goal": results.goal}
+
+
+def _show_table(results: Results, columns: MetricColumns, failures: Mapping[str, str]) -> None:
+    names = columns.all
+    several = len({row.template for row in results.rows}) > 1
+    starred = results.goal is not None
+    arrows = {columns.sorted_by: " ↓" if columns.descending else " ↑"} if columns.sort else {}
+    heads = [
+        *([""] if starred else []),
+        "JOB",
+        *(["TEMPLATE"] if several else []),
+        *map(short, results.parameters),
+        *(f"{short(name).upper()}{arrows.get(name, '')}" for name in names),
+        "RUN TIME",
+        "COST",
+    ]
+    rows = []
+    for row in results.rows:
+        begin = [
+            *(["★" if row.best else " "] if starred else []),
+            row.name,
+            *([row.template or "–"] if several else []),
+            *(short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters),
+        ]
+        rows.append([*begin, *(_cells(row, names) or [_instead(row, failures)])])
+    numbers = [name for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
+    right = (*map(short, numbers), *heads[len(heads) - 2 - len(names) :])
+    screen.table(heads, rows, right=right, names=2 if starred else 1)
+    for line in _notes(results, names):
+        screen.note(line)
+
+
+def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
+    """Return metrics, run time and cost; nothing for a row that tells instead what became of it."""
+    has = any(name in row.metrics for name in names)
+    if not row.succeeded and (row.ended or not has):
+        return []
+    ran = exact(row.run_seconds) if row.run_seconds is not None else "–"
+    return [
+        *(number(row.metrics[name]) if name in row.metrics else "–" for name in names),
+        ran if row.ended else f"{ran} so far",
+        cost_amount(row.cost) if row.cost is not None else "–",
+    ]
+
+
+def _instead(row: ResultRow, failures: Mapping[str, str]) -> str:
+    """`failed after 3 min: ValueError: bad value (trainer) · slipway jobs show mlp-7k2p`"""
+    state, ran = state_word(row.state), row.run_seconds
+    if not row.ended:
+        return f"{state} {span(ran if ran is not None else row.wait_seconds or 0.0)}"
+    text = f"{state} after {span(ran)}" if ran is not None else f"{state}, never started"
+    why = failures.get(row.job) or short(row.error, 120)
+    if row.state not in _FAILED:
+        return text
+    return f"{text}{f': {why}' if why else ''} · slipway jobs show {row.name}"
+
+
+def number(value: float) -> str:
+    """Write a metric: `0.981`, `400`, `1.2e-05`."""
+    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**12 else f"{value:.5g}"
+
+
+def _is_number(row: ResultRow, name: str) -> bool:
+    value = row.parameters.get(name, 0)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _notes(results: Results, names: Sequence[str]) -> list[str]:
+    """Say why jobs that succeeded lack a metric, and how to have the best starred."""
+    lacking = [row for row in results.rows if row.succeeded and not any(name in row.metrics for name in names)]
+    reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
+    found = [f"{counted(count, 'job')} without: {reason}" for reason, count in reasons.most_common(3)]
+    if results.goal is None and results.metrics and names:
+        found.append(
+            f"to have the best starred: --sort -{short(names[0])} where more is better, else --sort {short(names[0])}"
+        )
+    return found
