@@ -99,6 +99,17 @@ def shares(budget: Budget, ledger: Ledger, stack: str, team: str, user: str) -> 
             yield BudgetShare(f"user {name}", limit, ledger.users.get(user, 0.0))
 
 
+def all_shares(budget: Budget, ledger: Ledger, stack: str) -> Iterator[BudgetShare]:
+    """Yield each limit with what is spent of it: the stack's, then teams' and users'."""
+    names = [
+        ("", ""),
+        *((label_value(one), "") for one in budget.teams),
+        *(("", label_value(one)) for one in budget.users),
+    ]
+    seen = {one.whose: one for team, user in names for one in shares(budget, ledger, stack, team, user)}
+    yield from seen.values()
+
+
 def age_words(ledger: Ledger, now: datetime) -> str:
     """`as of 40 min ago`"""
     return f"as of {span(ledger.age(now))} ago"

@@ -75,9 +75,9 @@ class HistoryReading:
         self._thread.start()
 
     def _read(self) -> None:
-        since, connection = self.now - timedelta(days=DAYS), self.connection.with_policy(BRIEF)
         with suppress(Exception):  # Of a thread nobody else hears, and its line is left out.
-            self._found.append(read_history(connection, self.catalog, since, self.now))
+            brief, since = self.connection.with_policy(BRIEF), self.now - timedelta(days=DAYS)
+            self._found.append(read_history(brief, self.catalog, since, self.now))
 
     def result(self) -> History | None:
         self._thread.join(_SECONDS)

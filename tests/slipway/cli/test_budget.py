@@ -40,3 +40,15 @@ def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) 
     assert refused.code == 5 and "nothing was sent" in refused.err and len(limited.jobs()) == sent
     sweep = limited.run("submit", "hello", "--sweep", points(limited, 2))
     assert sweep.code == 5 and len(limited.jobs()) == sent
+
+
+def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -> None:
+    limited.catalog["budget"] = {"stack": 0.000001, "teams": {}, "users": {}, "enforce": True}
+    limited.publish()
+    assert limited.run("submit", "hello", "--capacity", "pool").code == 0
+    limited.until(lambda: all("endTime" in one for one in limited.jobs()))
+    done = limited.run("record", "--output", "json", role="owner")
+    assert done.code == 0, done.err
+    assert done.json["ledger"]["spent"] > 0 and "stack" in limited.run("record", role="owner").out
+    refused = limited.run("submit", "hello")
+    assert refused.code == 5 and "nothing was sent" in refused.err

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any, cast
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.catalog.clusters import Cluster
+from slipway.cloud.connection import Connection
+from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Fact, Facts
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.history.model import History
+from slipway.live import Live
+from slipway.review.change import Change
+from slipway.review.preview import Preview, Resource, Step
 from slipway.review.rendering.lines import lines
 from slipway.review.review import Review
-from slipway.review.what_if import replays
+from slipway.review.what_if import begin, replays, with_replay
 from slipway.whatif.model import PoolDelays
 from slipway.whatif.replay import replay
+from tests.slipway.review import builders
+from tests.slipway.review.builders import NOW as TIME
+from tests.slipway.review.builders import facts
 from tests.slipway.whatif.month import DAY, month
 from tests.slipway.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
 
@@ -54,3 +64,51 @@ def test_nothing_is_said_where_nothing_is_known_or_can_be_trusted() -> None:
     assert line(SMALLER, replace(past, jobs=past.jobs[:5])) is None, "too few to tell"
     later = tuple(replace(one, started=one.started and one.started + timedelta(hours=9)) for one in past.jobs)
     assert line(SMALLER, replace(past, jobs=(*later[::2], *past.jobs[1::2]))) is None
+
+
+class Unreachable:
+    """A connection with which nothing can be read."""
+
+    asked = 0
+
+    def with_policy(self, _: object) -> Any:
+        self.asked += 1
+        raise OSError("no network")
+
+
+def previewed(old: Facts, new: Facts) -> Preview:
+    ids = {*old.clusters, *new.clusters}
+    published: list[tuple[str, str, Fact | None, Fact | None]] = [
+        (CATALOG, "catalog", old.published, new.published),
+        (WORKSPACE, "workspace", old.workspace, new.workspace),
+        *((CLUSTER, id_, old.clusters.get(id_), new.clusters.get(id_)) for id_ in ids),
+    ]
+    return Preview(
+        tuple(
+            Step(
+                "update",
+                f"urn:{type_}:{name}",
+                type_,
+                name,
+                old=None if was is None else Resource(was),
+                new=None if is_ is None else Resource(is_),
+                component=True,
+            )
+            for type_, name, was, is_ in published
+        )
+    )
+
+
+@pytest.mark.parametrize(("after", "read"), [(4, 0), (6, 1)])
+def test_the_past_is_read_only_where_pools_change_and_nothing_fails_for_it(after: int, read: int) -> None:
+    old, new = (facts(builders.cluster("cpu", builders.pool("workers", CPU, 1, most))) for most in (4, after))
+    connection = Unreachable()
+    found = begin(previewed(old, new), cast(Connection, connection), TIME)
+    assert found is None or found.result() is None
+    assert connection.asked == read
+
+
+def test_facts_that_no_version_writes_only_leave_the_line_out() -> None:
+    odd = replace(catalog([SMALLER], OFFERS), clusters={"cpu": replace(SMALLER, pools={"workers": None})})  # type: ignore[dict-item]
+    was = Change("prod", Facts(catalog([NOW], OFFERS)), Facts(odd), Live((), (), {}, None), TIME)
+    assert with_replay(Review("prod"), was, happened()) == Review("prod")

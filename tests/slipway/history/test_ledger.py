@@ -1,0 +1,65 @@
+"""What a stack has spent in a month: pools by the machines that were up, jobs by whose they are. # N19"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.history.ledger import ledger, spending
+from slipway.history.model import History
+from slipway.prices import Price
+from tests.slipway.whatif.past import SINCE, cluster, history, job, pool, sampled
+
+DAY = 86_400.0
+FIXED, ELASTIC = cluster("cpu", pool("workers", 2, 2)), cluster("gpu", pool("workers", 1, 4))
+BESIDE = job("beside", 0, 0, 7200, capacity_type="spot", user="ben", team="speech", cost=Price(Decimal(3)))
+ON_POOL = job("pool", 3600, 0, 3600, on=FIXED, user="ada", team="vision", cost=Price(Decimal("0.5")))
+
+
+def test_pools_count_for_all_their_time_and_jobs_for_whose_they_are() -> None:
+    """A machine costs half a dollar an hour; two of them for a day are 24, and Spot machines were 3."""
+    found = ledger(history([BESIDE, ON_POOL], [FIXED], days=1))
+    assert (found.month, found.spent, found.complete) == ("2026-10", 27.0, True)
+    assert (found.teams, found.users) == ({"speech": 3.0, "vision": 0.5}, {"ada": 0.5, "ben": 3.0})
+    assert found.forecast == pytest.approx(27 * 31), "each day of the month as the first"
+
+
+def test_machines_that_nobody_counted_are_the_least_that_there_can_have_been() -> None:
+    seen = sampled([(0, 3), (3600, 3), (7200, 1)], ELASTIC)
+    found = ledger(history([], [ELASTIC], days=0.5, samples=seen))
+    hours = 2 * 3 + 2 * 1 + (12 - 4) * 1  # The last sample tells of two hours more.
+    assert found.spent == pytest.approx(hours * 0.5) and not found.complete
+
+
+def test_nothing_of_another_month_counts() -> None:
+    past = history([], [FIXED], days=2)
+    later = History(**{**vars(past), "until": SINCE + timedelta(days=32), "since": SINCE + timedelta(days=20)})
+    found = ledger(later)
+    assert found.month == "2026-11" and found.spent == pytest.approx(24.0)
+
+
+def test_the_very_beginning_of_a_month_has_no_forecast() -> None:
+    assert ledger(history([], [FIXED], days=0.2)).forecast is None
+
+
+def test_a_part_that_could_not_be_read_is_told() -> None:
+    assert not ledger(replace(history([], [FIXED], days=1), unread=("samples",))).complete
+
+
+@given(st.lists(st.tuples(st.floats(0, 3 * DAY), st.floats(1, DAY), st.booleans()), max_size=8), st.floats(0.1, 2.9))
+def test_parts_of_a_time_add_up_to_it(runs: list[tuple[float, float, bool]], cut: float) -> None:
+    jobs = [
+        job(str(n), at, 0, run, on=FIXED if here else None, team="vision", cost=Price(Decimal(n + 1)))
+        for n, (at, run, here) in enumerate(runs)
+    ]
+    past, middle = history(jobs, [FIXED, ELASTIC], days=3), SINCE + timedelta(days=cut)
+    whole = spending(past, past.since, past.until)
+    parts = [spending(past, past.since, middle), spending(past, middle, past.until)]
+    assert float(sum(one.total.known for one in parts)) == pytest.approx(float(whole.total.known))
+    teams = [float(one.teams["vision"].known) for one in parts if "vision" in one.teams]
+    assert sum(teams) == pytest.approx(float(whole.teams["vision"].known) if "vision" in whole.teams else 0)
