@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from slipway.doctor.access import exposed, roles, unread
 from slipway.doctor.backend import backend, catalog, packages, submissions
+from slipway.doctor.budget import budget
 from slipway.doctor.clusters import clusters
 from slipway.doctor.picture import Picture
 from slipway.doctor.pools import idle_jobs, jobs, pools, quota
@@ -21,6 +22,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     jobs,
     idle_jobs,
     quota,
+    budget,
     submissions,
     packages,
     roles,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from slipway.budget import Ledger
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.cloud.clusters import PersistentResource, ResourcePool
@@ -117,7 +118,7 @@ class Picture(Place):
     `commits`: the subjects of those since the catalog's that touch what is deployed, newest first. `policies`: who may
     do what, one for each bucket and account and for the project. `clock`: what is wrong with this machine's, as `now`
     is the cloud's then. `unseen`: what was not looked at and why, a phrase each. `use`: what the stack's jobs used of
-    their machines lately.
+    their machines lately. `ledger`: what is spent of the stack's budget, or why that is not known.
     """
 
     now: datetime
@@ -137,6 +138,7 @@ class Picture(Place):
     unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
     use: tuple[Series, ...] | Unknown = ()
+    ledger: Ledger | str | None = None
 
     @property
     def offered(self) -> PublishedCatalog:

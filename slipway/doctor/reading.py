@@ -37,6 +37,7 @@ from slipway.quota.seasons import judge, metrics
 from slipway.review.preview import Preview
 from slipway.review.reading import published_in
 from slipway.state import State
+from slipway.submission.budget_check import read_ledger
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 
 DAYS = 30
@@ -44,6 +45,7 @@ _MOST_RECENT = 1000
 _PATIENCE_S = 1.0
 _NO_CHECKOUT = "the state: there is no checkout of the stack here (slipway doctor --stack NAME in one looks at it)"
 _PERMISSIONS = "cloudresourcemanager.googleapis.com projects.testIamPermissions"
+_BUDGET = "what is spent of the budget"
 _SERIES = "monitoring.googleapis.com timeSeries.list"
 _DEPLOYED = ("templates", "jobs", "components", "policy", "__main__.py")
 
@@ -79,6 +81,8 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             snapshot.look_at_quota(metrics(catalog))
             api, role = f"storage.googleapis.com gs://{place.address.bucket}", "roles/storage.objectViewer"
             packages = partial(connection.storage.objects, Location(place.address.bucket, "packages/"))
+            if catalog.budget is not None:
+                snapshot.ask(_BUDGET, partial(read_ledger, connection.storage, place.address.bucket))
             snapshot.ask("packages", lambda: reader.asked(api, role, lambda: tuple(packages()), ()))
             snapshot.ask("who may do what", read_policies(threads, connection, catalog, who))
         awaited(snapshot.parts, say, _PATIENCE_S)
@@ -111,6 +115,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             policies=snapshot.found("who may do what", ()),
             unseen=tuple(_unseen(place, backend, catalog)),
             other_regions=others,
+            ledger=snapshot.found(_BUDGET),
             use=snapshot.reader.asked(_SERIES, "roles/monitoring.viewer", used, ()) if ids else (),
         )
 

@@ -12,6 +12,7 @@ from functools import cache
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.budget import Budget, Ledger, month_of
 from slipway.catalog.model import Parameter
 from slipway.cloud.monitoring import CPU as CPU_USE
 from slipway.cloud.monitoring import Point, Series
@@ -65,6 +66,9 @@ def pictures() -> Iterator[Picture]:
             jobs=(BUSY, *jobs),
             published=published(catalog(CPU, retiring=(OLD.id,))),
         )
+    for spent in (990.0, 500.0, None):
+        ledger = None if spent is None else Ledger(NOW, month_of(NOW), spent, 2000.0)
+        yield picture(published=published(replace(catalog(CPU), budget=Budget(1000))), ledger=ledger)
     yield picture(lives(days=34, used=1))
     yield picture(lives(), jobs=(), recent=())
     yield picture(lives(replicas=2), jobs=(), recent=(), document=None)

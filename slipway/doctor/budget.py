@@ -1,0 +1,38 @@
+"""What is spent of a stack's budget, as the last hourly run found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.budget import Ledger, age_words, all_shares
+from slipway.doctor.picture import Picture
+from slipway.findings.finding import Finding, Grade, Subject
+from slipway.findings.kinds import KINDS
+from slipway.formatting import span
+
+_LATE_S = 24 * 3600.0
+"""Runs are hourly: one that is so old tells that they have stopped."""
+
+
+def budget(picture: Picture) -> Iterator[Finding]:
+    catalog, found = picture.catalog, picture.ledger
+    if catalog is None or catalog.budget is None:
+        return
+    run = f"slipway record{picture.of_catalog}"
+    if not isinstance(found, Ledger) or not found.about(picture.now) or found.age(picture.now) > _LATE_S:
+        why = found if isinstance(found, str) else "nothing was read"
+        why = f"last told {span(found.age(picture.now))} ago" if isinstance(found, Ledger) else why
+        means = "the workflow of scheduled deployments does it each hour"
+        yield KINDS["budget-unknown"].of(Subject("budget"), f"nobody knows what is spent: {why}", run, means)
+        return
+    for one in all_shares(catalog.budget, found, picture.stack):
+        if one.warns:
+            words = f"{one.words} ({age_words(found, picture.now)})"
+            grade = Grade.BLOCKING if one.refuses else None
+            means = "slipway submit refuses what comes now" if one.refuses else "a higher slipway:budget, or less use"
+            yield KINDS["budget-spent"].of(Subject("budget", one.whose), words, run, means, grade=grade)
+    forecast, limit = found.forecast, catalog.budget.stack
+    if forecast is not None and limit and found.spent < limit < forecast:
+        words = f"stack {picture.stack} will have spent ${forecast:,.0f} by the month's end, of ${limit:,.0f}"
+        means = "as the last week was; a higher slipway:budget, or less use"
+        yield KINDS["budget-short"].of(Subject("budget", "forecast"), words, run, means)
