@@ -1,4 +1,4 @@
-"""docs/local-cloud.md says per method what is faithful and what is simplified: neither more nor less than is served."""
+"""The pages of the local cloud say per method what is faithful and what is simplified: neither more nor less."""
 
 import re
 import subprocess
@@ -14,8 +14,8 @@ from local.cloud.world import open_world
 from tests.local.cloud.methods import examples
 from tests.local.conftest import ROOT, LocalCloud
 
-GUIDE = (ROOT / "docs" / "local-cloud.md").read_text()
-ROWS = dict(re.findall(r"^\| ((?:\w+\.)+\w+) \| (faithful|simplified) \|", GUIDE, re.M))
+GUIDE, METHODS = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("local-cloud", "local-cloud-fidelity"))
+ROWS = dict(re.findall(r"^\| ((?:\w+\.)+\w+) \| (faithful|simplified) \|", METHODS, re.M))
 APIS = (
     "storage.v1",
     "iam.v1",
@@ -53,7 +53,7 @@ def test_every_method_that_is_served_has_a_row(router: Router, api: str) -> None
 
 def test_every_method_of_vertex_ai_that_is_served_is_named_with_its_collection(router: Router) -> None:
     """Its rows are in words, several methods to one, so that whether they tell the truth is for a reader."""
-    rows = [line for line in GUIDE.splitlines() if line.startswith("| ")]
+    rows = [line for line in METHODS.splitlines() if line.startswith("| ")]
     found = [name.split(".")[-2:] for name in served(router, "aiplatform.v1")]
     assert found
     assert [
