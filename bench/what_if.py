@@ -20,11 +20,11 @@ from bench.result import Result, absolute
 from slipway.cloud.jobs import VertexJob
 from slipway.formatting import span
 from slipway.history.model import History, MachinesUsed, PastJob, Sample
+from slipway.history.waits import Waits
 from slipway.machines.spec import MachineSpec
 from slipway.whatif.calibration import TOLERATED, calibrate
 from slipway.whatif.comparison import Replayer
 from slipway.whatif.model import PoolDelays, ReplayedJob, Route
-from slipway.whatif.outcome import Waits
 from slipway.whatif.pools import pools_over_time
 from slipway.whatif.replay import replay
 from tests.slipway.whatif import past

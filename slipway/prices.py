@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Annotated
 
 from slipway.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
 from slipway.cluster import ClusterSpec
+from slipway.codec import As
 from slipway.machines.price_tables import HOURS_OF_A_MONTH, cell
 from slipway.machines.spec import MachineGroup, MachineSpec, is_tpu
 from slipway.machines.table import accelerator, machine, machine_types
@@ -61,6 +63,10 @@ def price_text(price: Price | None) -> str | None:
 def exact_text(price: Price | None) -> str | None:
     """The known part of a price as JSON has it: `0.000123`; None without any."""
     return None if price is None or price.unknown else f"{price.known:.6f}".rstrip("0").rstrip(".")
+
+
+Usd = Annotated[Price, As(lambda text: Price(Decimal(text)), exact_text, "USD as text")]
+"""In JSON the known part alone."""
 
 
 def dollars(amount: Price, *, per: str = "h") -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,6 +44,15 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     running.up(*[word for setting in local.FAST for word in ("--set", setting)])
     yield running
     running.local("down")
+
+
+@pytest.fixture
+def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
+    """A cloud of the test's own, not started yet: for tests that kill it, or change its settings or clock."""
+    local = pytest.importorskip("tests.local.conftest", reason="needs the local cloud", exc_type=ImportError)
+    mine: LocalCloud = local.LocalCloud(tmp_path / "state")
+    yield mine
+    mine.local("down")
 
 
 @pytest.fixture

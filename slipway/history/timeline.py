@@ -12,7 +12,7 @@ from typing import TypeVar
 from slipway.catalog.clusters import Cluster, Pool
 from slipway.history.model import Deployment, History, PoolKey, Sample
 from slipway.machines.spec import MachineSpec
-from slipway.prices import Price
+from slipway.prices import Usd
 
 Dated = TypeVar("Dated", Deployment, Sample)
 HOLDS = timedelta(hours=2)
@@ -44,7 +44,7 @@ class PoolTimeline:
     cluster: str
     machine: MachineSpec
     region: str
-    per_hour: Price
+    per_hour: Usd
     spans: tuple[PoolSpan, ...]
 
 

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
 
 from slipway.capacity import POOL
-from slipway.codec import As
 from slipway.formatting import counted
+from slipway.history.waits import Waits
 from slipway.machines.spec import MachineGroup
-from slipway.prices import Price, exact_text, per_hour
+from slipway.prices import Price, Usd, per_hour
 from slipway.whatif.model import PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun
-
-Usd = Annotated[Price, As(lambda text: Price(Decimal(text)), exact_text, "USD as text")]
-"""In JSON the known part alone."""
-
-
-@dataclass(frozen=True)
-class Waits:
-    """Seconds that jobs waited, None without any. `jobs` ran."""
-
-    jobs: int = 0
-    median: float | None = None
-    p95: float | None = None
-    longest: float | None = None
-
-    @classmethod
-    def of(cls, seconds: Iterable[float]) -> Waits:
-        found = sorted(seconds)
-        return cls(len(found), rank(found, 0.5), rank(found, 0.95), found[-1]) if found else cls()
 
 
 @dataclass(frozen=True)
@@ -83,11 +63,6 @@ class Outcome:
     @property
     def never_ran(self) -> int:
         return sum(one.jobs for one in self.never)
-
-
-def rank(ordered: Sequence[float], share: float) -> float:
-    """Return the smallest value that this share of the values does not exceed."""
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def outcome(replay: Replay, region: str) -> Outcome:

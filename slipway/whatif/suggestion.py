@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import product
 
+from slipway.history.waits import rank
 from slipway.whatif.comparison import Replayer
 from slipway.whatif.model import PoolBounds, ReplayedJob, ReplayedPool
-from slipway.whatif.outcome import Outcome, outcome, rank
+from slipway.whatif.outcome import Outcome, outcome
 from slipway.whatif.replay import replay
 
 MOST_REPLAYS = 400

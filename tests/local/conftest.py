@@ -6,12 +6,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
 import requests
 from google.auth.transport.requests import AuthorizedSession
 from google.oauth2.credentials import Credentials
@@ -141,11 +140,3 @@ class LocalCloud:
                 return bool(json.load(answer)["slipway"] == "local cloud")
         except OSError:
             return False
-
-
-@pytest.fixture
-def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
-    """A cloud of the test's own, not started yet: for tests that kill it, fill its disk or change its settings."""
-    mine = LocalCloud(tmp_path / "state")
-    yield mine
-    mine.local("down")

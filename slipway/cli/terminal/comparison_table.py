@@ -8,11 +8,12 @@ from datetime import datetime
 
 from slipway.cli.terminal import screen
 from slipway.formatting import counted, few, join, span
+from slipway.history.waits import Waits
 from slipway.prices import Price, bounded
 from slipway.whatif.calibration import FEWEST, TOLERATED, Calibration
 from slipway.whatif.comparison import Comparison
 from slipway.whatif.delays import MeasuredDelay
-from slipway.whatif.outcome import NeverRun, Outcome, Waits
+from slipway.whatif.outcome import NeverRun, Outcome
 from slipway.whatif.suggestion import Suggestion
 
 UNKNOWN_HERE = "stock-outs, quota and how often Spot machines are taken away"

@@ -1,11 +1,13 @@
 """How many machines a pool had over time, and when that is unknown. (N19, N20)"""
 
+import json
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.codec import document
 from slipway.history.model import Deployment, History, PoolKey, PoolSample, Sample
 from slipway.history.timeline import PoolSpan, timelines
 from tests.slipway.whatif.past import SINCE, cluster, history, pool
@@ -77,6 +79,15 @@ def test_a_sample_sees_what_the_deployments_do_not_tell_yet() -> None:
 def test_a_pool_that_no_deployment_named_is_left_out() -> None:
     stranger = Sample(hours(1), {PoolKey("other-1", "workers"): PoolSample(4, 4)})
     assert {one.key for one in timelines(day(samples=(stranger,)))} == {WORKERS, HEAD}
+
+
+def test_timelines_are_a_document() -> None:  # N20
+    """The same for whoever draws them: prices as text, and null for what nobody recorded."""
+    first, _ = json.loads(json.dumps(document(timelines(day()))))
+    assert first["key"] == {"clusterId": GROWING.id, "pool": "workers"}
+    assert (first["cluster"], first["perHour"], first["machine"]["type"]) == ("gpu", "0.5", "n1-standard-8")
+    (span,) = first["spans"]
+    assert span == {"begin": SINCE.isoformat(), "end": hours(24).isoformat(), "live": None, "min": 1, "max": 4}
 
 
 @given(st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=12), st.lists(st.floats(-5, 30), max_size=5))

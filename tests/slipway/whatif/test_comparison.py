@@ -14,6 +14,7 @@ from slipway.capacity import FLEX_START
 from slipway.catalog.model import Parameter
 from slipway.generations.published_clusters import declared
 from slipway.history.model import Deployment, MachinesUsed
+from slipway.history.waits import Waits, rank
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price
 from slipway.submission.request import attempt_id
@@ -21,7 +22,6 @@ from slipway.whatif.calibration import FEWEST, TOLERATED
 from slipway.whatif.comparison import Replayer
 from slipway.whatif.delays import ASSUMED, measure
 from slipway.whatif.model import PoolDelays, Route
-from slipway.whatif.outcome import Waits, rank
 from slipway.whatif.replay import replay
 from slipway.whatif.workload import workload
 from tests.slipway.whatif.month import DAY, month

@@ -1,0 +1,99 @@
+"""The table of who used what: a row for each name, then idle machines, then all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from slipway.cli.terminal import screen
+from slipway.formatting import span
+from slipway.history.usage import LABEL, IdleRow, Usage, UsageRow
+from slipway.history.waits import Waits
+from slipway.prices import Price
+
+_WHOLE_FROM = Decimal(1000)
+"""USD of all, from which on nobody reads cents."""
+_NOTES = {
+    "user": "users are as jobs' labels say: the service does not tell who made a job",
+    "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
+}
+
+
+def show(usage: Usage) -> None:
+    if not usage.rows and not usage.idle:
+        screen.note(f"stack {usage.stack} had no jobs and no pools in {_time(usage)}")
+    else:
+        table = _Table(usage)
+        screen.table(table.heads, list(table.rows()), right=table.heads[1:-1], wraps=(table.heads[-1],))
+    for words in _notes(usage):
+        screen.note(words)
+
+
+class _Table:
+    def __init__(self, usage: Usage) -> None:
+        self._usage = usage
+        self._accelerators = bool(usage.total.accelerator_hours)
+        self._cents = usage.total.cost.known < _WHOLE_FROM
+        head = usage.by.removeprefix(LABEL).upper()
+        hours = ("MACHINE HOURS", *(("ACCELERATOR HOURS",) if self._accelerators else ()))
+        self.heads = (head, "JOBS", *hours, "WAIT p50 / p95", "POOL $", "BESIDE $", "TOTAL $", "")
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        for row in self._usage.rows:
+            yield self._row(row.name or "(none)", row)
+        for idle in self._usage.idle:
+            if idle.machine_hours or idle.unknown_hours:
+                yield self._idle(idle)
+        yield self._row("total", self._usage.total)
+
+    def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:
+        hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
+        money = (self._money(one) for one in (row.pool_cost, row.beside_cost, row.cost))
+        return (name, f"{row.jobs:,}", *hours, _waits(row.waits), *money, "")
+
+    def _idle(self, row: IdleRow) -> tuple[str, ...]:
+        name = f"idle {row.pool}"
+        if not row.known_hours:
+            unknown = ("?",) * (2 if self._accelerators else 1)
+            return (name, "", *unknown, "", "?", "", "?", "nobody recorded how many machines were up")
+        hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
+        words = "none was up"
+        if row.live_machine_hours:
+            words = f"{100 * row.share:.0f} % of {_hours(row.live_machine_hours)} machine hours"
+        if row.unknown_hours:
+            words += f", and {span(row.unknown_hours * 3600)} not known"
+        return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
+
+    def _money(self, amount: Price) -> str:
+        if amount.unknown:
+            return "?"
+        if not amount.known:
+            return "–"
+        words = f"{amount.known:,.2f}" if self._cents else f"{amount.known:,.0f}"
+        return f"{'≤ ' if amount.at_most else ''}{words}{'' if amount.complete else '+'}"
+
+
+def _notes(usage: Usage) -> Iterator[str]:
+    if usage.rows and usage.by in _NOTES:
+        yield _NOTES[usage.by]
+    if any(one.unknown_hours for one in usage.idle):
+        yield "what is idle is known from records: the hourly run makes them, or slipway record"
+    if usage.total.cost_at_most:
+        yield "≤: nobody could tell for how long Spot jobs had no machines"
+    if not usage.total.cost_complete:
+        yield "+ and ?: some of it has no known price"
+    yield from (f"! not read: {words}" for words in usage.unread)
+
+
+def _time(usage: Usage) -> str:
+    return span((usage.until - usage.since).total_seconds())
+
+
+def _hours(hours: float) -> str:
+    return "–" if not hours else f"{hours:,.0f}" if hours >= 100 else f"{hours:,.1f}" if hours >= 1 else f"{hours:.2f}"
+
+
+def _waits(waits: Waits) -> str:
+    if waits.median is None or waits.p95 is None:
+        return "–"
+    return f"{span(waits.median)} / {span(waits.p95)}"

@@ -1,0 +1,180 @@
+"""Usage: who had how many machine hours, waited how long, and what it cost; and what nobody used. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slipway.codec import MaybeText
+from slipway.errors import ConfigError
+from slipway.formatting import nearest, quoted
+from slipway.history.charges import IdleCharge, JobCharge, idle_charges, job_charges
+from slipway.history.model import History, MachinesUsed, PastJob
+from slipway.history.timeline import timelines
+from slipway.history.waits import Waits
+from slipway.prices import Price, Usd
+
+LABEL = "label:"
+BY = ("user", "team", "template", "pool", f"{LABEL}KEY")
+
+
+@dataclass(frozen=True)
+class UsageRow:
+    """Jobs of one name, which is empty for those that have none. `waits`: of those that were sent within the time and
+    have started. Costs in USD: of machines of pools, of those beside them, and together. Not `cost_complete`: some has
+    no known price; `cost_at_most`: some may have had no machines for a while."""
+
+    name: MaybeText
+    jobs: int
+    machine_hours: float
+    accelerator_hours: float
+    waits: Waits
+    pool_cost: Usd
+    beside_cost: Usd
+    cost: Usd
+    cost_complete: bool
+    cost_at_most: bool
+
+
+@dataclass(frozen=True)
+class IdleRow:
+    """Machines of a pool, `CLUSTER/POOL`, that no job had: `machine_hours` of `live_machine_hours`. `known_hours` and
+    `unknown_hours`: of the clock, of which somebody recorded how many machines were up, and of which nobody did."""
+
+    pool: str
+    machine: str
+    machine_hours: float
+    accelerator_hours: float
+    live_machine_hours: float
+    known_hours: float
+    unknown_hours: float
+    cost: Usd
+    cost_complete: bool
+
+    @property
+    def share(self) -> float:
+        """Return the share of the machine hours that were up."""
+        return self.machine_hours / self.live_machine_hours if self.live_machine_hours else 0.0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Usage of a stack from `since` until `until`, by user, team, template, pool or a label; the dearest first.
+    `total`: of all jobs, and of idle machines besides, as far as they are known."""
+
+    stack: str
+    since: datetime
+    until: datetime
+    by: str
+    rows: tuple[UsageRow, ...]
+    idle: tuple[IdleRow, ...]
+    total: UsageRow
+    unread: tuple[str, ...] = field(default=())
+
+
+Names = Callable[[PastJob, MachinesUsed | None], str]
+"""The name that machines of a job are counted under; those of a job that had none, with None."""
+
+
+def names_by(by: str) -> Names:
+    """Raises ConfigError for what nothing can be counted by."""
+    if by.startswith(LABEL) and (key := by.removeprefix(LABEL)):
+        return lambda job, _: job.labels.get(key, "")
+    if by in _NAMES:
+        return _NAMES[by]
+    near = nearest(by, _NAMES)
+    raise ConfigError(
+        f"nothing is counted by {quoted(by)}", why=f"it is one of {', '.join(BY)}", fix=f"--by {near or BY[0]}"
+    )
+
+
+def usage(history: History, by: str = "user") -> Usage:
+    """Raises ConfigError for what nothing can be counted by."""
+    named, since, until = names_by(by), history.since, history.until
+    charges: dict[str, list[JobCharge]] = {}
+    jobs: dict[str, dict[str, PastJob]] = {}
+    for charge in job_charges(history.jobs, since, until):
+        charges.setdefault(named(charge.job, charge.machines), []).append(charge)
+    for name, some in charges.items():
+        jobs[name] = {one.job.name: one.job for one in some}
+    for job in history.jobs:
+        if job.created and job.created >= since:
+            for name in {named(job, one) for one in job.machines} or {named(job, None)}:
+                jobs.setdefault(name, {})[job.name] = job
+    rows = [_row(name, some.values(), charges.get(name, ()), since) for name, some in jobs.items()]
+    idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until)))
+    of_all = [one for some in charges.values() for one in some]
+    everybody = {job.name: job for some in jobs.values() for job in some.values()}
+    return Usage(
+        stack=history.stack,
+        since=since,
+        until=until,
+        by=by,
+        rows=tuple(sorted(rows, key=lambda one: (-one.cost.known, -one.jobs, one.name))),
+        idle=idle,
+        total=_row("", everybody.values(), of_all, since, idle),
+        unread=history.unread,
+    )
+
+
+def pool_name(job: PastJob, machines: MachinesUsed | None) -> str:
+    """`h100/workers`; the cluster alone where its pool is not known, and the capacity type beside the pools."""
+    if not job.cluster_id:
+        return job.capacity_type
+    return f"{job.cluster}/{machines.pool}" if machines and machines.pool else job.cluster
+
+
+_NAMES: Mapping[str, Names] = {
+    "user": lambda job, _: job.user,
+    "team": lambda job, _: job.team,
+    "template": lambda job, _: job.template,
+    "pool": pool_name,
+}
+
+
+def _row(
+    name: str, jobs: Iterable[PastJob], charges: Iterable[JobCharge], since: datetime, idle: Iterable[IdleRow] = ()
+) -> UsageRow:
+    some, unused, counted = tuple(charges), tuple(idle), tuple(jobs)
+    waits = (
+        (job.started - job.created).total_seconds()
+        for job in counted
+        if job.created and job.started and job.created >= since
+    )
+    of_pools = sum((one.cost for one in some if one.job.cluster_id), Price())
+    of_pools += sum((Price(one.cost.known, one.cost_complete) for one in unused), Price())
+    beside = sum((one.cost for one in some if not one.job.cluster_id), Price())
+    cost = of_pools + beside
+    return UsageRow(
+        name=name,
+        jobs=len(counted),
+        machine_hours=sum(one.hours for one in some) + sum(one.machine_hours for one in unused),
+        accelerator_hours=sum(one.accelerator_hours for one in some) + sum(one.accelerator_hours for one in unused),
+        waits=Waits.of(max(0.0, one) for one in waits),
+        pool_cost=of_pools,
+        beside_cost=beside,
+        cost=cost,
+        cost_complete=cost.complete,
+        cost_at_most=cost.at_most,
+    )
+
+
+def _idle(charges: Iterable[IdleCharge]) -> Iterator[IdleRow]:
+    """Yield a row for each pool, its generations together."""
+    by_name: dict[str, list[IdleCharge]] = {}
+    for one in charges:
+        by_name.setdefault(f"{one.cluster}/{one.key.pool}", []).append(one)
+    for name, some in by_name.items():
+        cost = sum((one.cost for one in some), Price())
+        yield IdleRow(
+            pool=name,
+            machine=str(some[-1].machine),
+            machine_hours=sum(one.hours for one in some),
+            accelerator_hours=sum(one.accelerator_hours for one in some),
+            live_machine_hours=sum(one.live for one in some),
+            known_hours=sum(one.known for one in some),
+            unknown_hours=sum(one.unknown for one in some),
+            cost=cost,
+            cost_complete=cost.complete,
+        )

@@ -1,0 +1,114 @@
+"""`slipway usage` as people run it, on a local cloud whose clock is moved. # N19"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from slipway.cli.terminal import usage_table
+from slipway.history.focus import COLUMNS
+from slipway.history.model import MachinesUsed, PoolKey, PoolSample, Sample
+from slipway.history.usage import usage
+from slipway.machines.spec import MachineSpec
+from slipway.prices import hourly
+from tests.local.conftest import FAST, LocalCloud
+from tests.slipway.whatif.past import CPU, SINCE, cluster, history, job, pool
+
+from .stack import Stack
+
+
+@pytest.fixture
+def dated(own_cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
+    """A stack on a cloud of its own."""
+    own_cloud.up(*(word for setting in FAST for word in ("--set", setting)))
+    made = Stack(own_cloud, tmp_path)
+    (tmp_path / ".git").mkdir()
+    made.make()
+    yield made
+    made.end()
+
+
+def test_a_days_usage_agrees_with_what_jobs_show_of_each_job(dated: Stack) -> None:
+    with dated.settings(quota={"custom_model_training_preemptible_cpus": 100}):
+        for who, words in (("Ada", ()), ("Grace", ()), ("Grace", ("--capacity", "spot"))):
+            done = dated.run("submit", "hello", *words, "--wait", SLIPWAY_USER=who)
+            assert done.code == 0, done.said
+    assert dated.run("record", role="deployer").code == 0
+    dated.cloud.rest("POST", "/slipway/clock", {"advance": 3600})
+
+    def told() -> Any:
+        return dated.run("usage", "--since", "1d", "--output", "json").json
+
+    dated.until(lambda: told()["idle"][0]["machineHours"] > 0.5)  # The date of answers follows the clock in a second.
+    found = told()
+    assert (found["kind"], found["by"], found["unread"]) == ("usage", "user", [])
+    rows = {row["name"]: row for row in found["rows"]}
+    assert {name: row["jobs"] for name, row in rows.items()} == {"ada": 1, "grace": 2}
+    jobs = dated.run("jobs", "list", "--output", "json").json["jobs"]
+    for name, row in rows.items():
+        of_jobs = sum(Decimal(one["cost"]) for one in jobs if one["user"] == name)
+        assert float(row["cost"]) == pytest.approx(float(of_jobs), abs=1e-5)
+    assert rows["ada"]["besideCost"] == "0" and Decimal(rows["grace"]["besideCost"]) > 0
+
+    (idle,) = found["idle"]
+    assert idle["pool"] == "cpu/workers" and idle["unknownHours"] < 0.1
+    assert 0.95 < idle["machineHours"] <= idle["liveMachineHours"] < 1.1, "one machine for the hour since the record"
+    file = io.StringIO(dated.run("usage", "--since", "1d", "--by", "team", "--output", "csv").out)
+    rows_of_csv = list(csv.DictReader(file))
+    assert tuple(rows_of_csv[0]) == COLUMNS
+    whole = float(sum(Decimal(row["ListCost"]) for row in rows_of_csv))
+    assert whole == pytest.approx(float(found["total"]["cost"]), rel=0.01), "a moment later"
+
+    shown = dated.run("usage", "--since", "1d")
+    assert shown.code == 0
+    assert [line.split("  ")[0] for line in shown.out.splitlines()[1:]] == ["grace", "ada", "idle cpu/workers", "total"]
+    assert "does not tell who made a job" in shown.err
+
+
+def test_what_nothing_is_counted_by_is_said_before_anything_is_read(dated: Stack) -> None:
+    refused = dated.run("usage", "--by", "teams")
+    assert refused.code == 2 and "--by team" in refused.err
+    nothing = dated.run("usage", "--since", "1h", "--by", "label:cost-center")
+    assert nothing.code == 0 and "nobody recorded how many machines were up" in nothing.out
+
+
+H100 = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)
+BIG = cluster("h100", replace(pool("workers", 1, 4, H100), price_per_hour=hourly(H100, "us-central1")))
+SMALL = cluster("cpu", replace(pool("all", 2, 2, CPU), price_per_hour=hourly(CPU, "us-central1")))
+NEW = cluster("new", pool("all", 0, 2, CPU))
+
+
+def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
+    """Hostile names show as text."""
+    jobs = [
+        job("a", 0, 40, 7200, on=BIG, machines=(MachinesUsed(H100, 2, "workers"),), team="vision", busy=7200.0),
+        job("b", 3600, 1320, 3600, on=SMALL, machines=(MachinesUsed(CPU, 2, "all"),), team="language", busy=3600.0),
+        job(
+            "c",
+            0,
+            5,
+            600,
+            machines=(MachinesUsed(H100, 1),),
+            capacity_type="spot",
+            team="vision",
+            busy=600.0,
+            lost=None,
+        ),
+        job("d", 9, 5, 60, on=SMALL, machines=(MachinesUsed(CPU, 1, "all"),), team="x\x1b[31m", busy=60.0),
+        job("e", 9, 5, 60, machines=(MachinesUsed(CPU, 1),), capacity_type="reservation", busy=60.0),
+    ]
+    keys = {PoolKey(BIG.id, "workers"): PoolSample(2, 0), PoolKey(SMALL.id, "all"): PoolSample(2, 0)}
+    records = tuple(Sample(SINCE + timedelta(hours=hour), keys) for hour in range(20))
+    past = history(jobs, (BIG, SMALL, NEW), days=1, samples=records)
+    usage_table.show(usage(replace(past, unread=("jobs in us-east4: denied",)), "team"))
+    told = capsys.readouterr()
+    assert f"{told.out}\n{told.err}" == snapshot

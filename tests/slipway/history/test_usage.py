@@ -1,0 +1,129 @@
+"""Who used what, and what it cost: sums by user, team, template, pool and label. # N19"""
+
+import csv
+import io
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slipway.codec import document
+from slipway.errors import ConfigError
+from slipway.history.focus import COLUMNS, focus_rows
+from slipway.history.model import History, MachinesUsed, PastJob
+from slipway.history.usage import Usage, usage
+from slipway.machines.spec import MachineGroup, MachineSpec
+from slipway.prices import Price, hourly, per_hour
+from tests.slipway.whatif.past import CPU, cluster, history, job, pool
+
+L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)
+GPU = cluster(
+    "gpu",
+    replace(pool("head", 1, 1), price_per_hour=hourly(CPU, "us-central1")),
+    replace(pool("workers", 2, 2, L4), price_per_hour=hourly(L4, "us-central1")),
+)
+BOTH = (MachinesUsed(CPU, 1, "head"), MachinesUsed(L4, 2, "workers"))
+HOUR = 3600.0
+
+
+def told(one: PastJob) -> PastJob:
+    """With the cost that the service's times make."""
+    used = [MachineGroup(each.machine, each.count) for each in one.machines]
+    price = per_hour(used, one.region, one.capacity_type)
+    return replace(one, per_hour=price, cost=price * (Decimal(str(one.busy)) / 3600))
+
+
+def month() -> History:
+    ada = told(job("a", 0, 60, HOUR, on=GPU, machines=BOTH, user="ada", team="vision", busy=HOUR))
+    grace = told(job("b", HOUR, 600, HOUR, on=GPU, machines=BOTH[:1], user="grace", team="language", busy=HOUR))
+    beside = (MachinesUsed(L4, 4),)
+    spot = told(job("c", 0, 30, HOUR / 2, machines=beside, capacity_type="spot", user="grace", busy=HOUR / 2))
+    never = job("d", HOUR, None, None, on=GPU, machines=BOTH, user="ci", template="tune", labels={"cost-center": "7"})
+    return history((ada, spot, grace, never), (GPU,), days=1)
+
+
+def sums(of: Usage) -> dict[str, tuple[int, float]]:
+    return {one.name: (one.jobs, round(one.machine_hours, 6)) for one in of.rows}
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("user", {"ada": (1, 3), "grace": (2, 3), "ci": (1, 0)}),
+        ("team", {"vision": (1, 3), "language": (1, 1), "": (2, 2)}),
+        ("template", {"t": (3, 6), "tune": (1, 0)}),
+        ("pool", {"gpu/head": (3, 2), "gpu/workers": (2, 2), "spot": (1, 2)}),
+        ("label:cost-center", {"7": (1, 0), "": (3, 6)}),
+    ],
+)
+def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
+    found = usage(month(), by)
+    assert sums(found) == expected
+    assert found.total.jobs == 4
+    assert found.total.machine_hours == pytest.approx(6 + sum(one.machine_hours for one in found.idle))
+
+
+@pytest.mark.parametrize("by", ["user", "team", "template", "pool", "label:x"])
+def test_dollars_are_those_of_the_jobs_and_of_what_nobody_used(by: str) -> None:
+    past = month()
+    found = usage(past, by)
+    of_jobs = sum((one.cost for one in past.jobs if one.cost), Price())
+    assert float(sum(one.cost.known for one in found.rows)) == pytest.approx(float(of_jobs.known))
+    idle = {one.pool: one for one in found.idle}
+    assert (idle["gpu/head"].machine_hours, idle["gpu/workers"].machine_hours) == pytest.approx((22, 46))
+    whole = (hourly(CPU, "us-central1") + hourly(L4, "us-central1") * 2) * 24
+    assert float(found.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
+    spot = next(one for one in past.jobs if one.capacity_type == "spot").cost
+    assert spot and float(found.total.beside_cost.known) == pytest.approx(float(spot.known))
+
+
+def test_waits_are_of_jobs_that_were_sent_within_the_time_and_started() -> None:
+    found = usage(month()).total.waits
+    assert (found.jobs, found.median, found.p95) == (3, 60, 600)
+    earlier = job("e", -HOUR, 10 * HOUR, 60, on=GPU, busy=60.0)
+    assert usage(replace(month(), jobs=(earlier, *month().jobs))).total.waits.jobs == 3
+
+
+def test_what_nothing_can_be_counted_by_is_refused_with_what_was_meant() -> None:
+    with pytest.raises(ConfigError) as refused:
+        usage(month(), "teams")
+    assert "--by team" in refused.value.render()
+    with pytest.raises(ConfigError):
+        usage(month(), "label:")
+
+
+def test_the_document_has_dollars_as_text_and_null_for_no_name() -> None:
+    body = document(usage(month(), "team"))
+    nobody = next(one for one in body["rows"] if one["name"] is None)
+    assert nobody["besideCost"] == nobody["cost"] and Decimal(nobody["cost"]) > 0
+    assert body["rows"][0]["waits"].keys() == {"jobs", "median", "p95", "longest"}
+    assert {"pool", "machineHours", "liveMachineHours", "unknownHours", "cost"} <= body["idle"][0].keys()
+
+
+def test_focus_has_a_row_for_each_day_and_name_and_place() -> None:
+    rows = list(focus_rows(month(), "team"))
+    assert all(tuple(row) == COLUMNS for row in rows)
+    assert {row["CapacityReservationStatus"] for row in rows} == {"Used", "Unused", ""}
+    tags = {row["Tags"] for row in rows if row["CapacityReservationStatus"] == "Used"}
+    assert tags == {'{"slipway-team": "vision"}', '{"slipway-team": "language"}'}
+    (spot,) = (row for row in rows if not row["ResourceId"])
+    assert (spot["PricingCategory"], spot["ResourceName"], spot["Tags"]) == ("Dynamic", "spot", "{}")
+    assert {row["ChargePeriodStart"] for row in rows} == {"2026-10-01T00:00:00Z"}
+
+
+@given(st.lists(st.tuples(st.floats(0, 47), st.floats(0, 20)), max_size=10), st.sampled_from(["user", "pool", "team"]))
+def test_focus_has_the_same_dollars(runs: list[tuple[float, float]], by: str) -> None:
+    jobs = (
+        told(job(f"j{n}", at * HOUR, 1, hours * HOUR, on=GPU, machines=BOTH[:1], busy=hours * HOUR))
+        for n, (at, hours) in enumerate(sorted(runs))
+    )
+    past = history(jobs, (GPU,), days=2)
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS)
+    writer.writeheader()
+    writer.writerows(focus_rows(past, by))
+    read = csv.DictReader(io.StringIO(file.getvalue()))
+    total = sum(Decimal(row["ListCost"]) for row in read if row["ListCost"])
+    assert float(total) == pytest.approx(float(usage(past, by).total.cost.known), abs=1e-3)
