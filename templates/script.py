@@ -29,7 +29,7 @@ TEMPLATE = JobTemplate(
             str,
             default="n1-standard-8",
             choices=("n1-standard-4", "n1-standard-8", "g2-standard-12", "a2-highgpu-1g", "a3-highgpu-8g"),
-            help="8 vCPUs; g2: one L4, a2: one A100, a3: eight H100",
+            help="n1: 4 or 8 vCPUs; g2: one L4, a2: one A100, a3: eight H100",
         ),
     ),
     capacity_types=ANYWHERE,

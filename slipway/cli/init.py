@@ -25,8 +25,9 @@ from slipway.files import leftovers
 from slipway.formatting import join, quoted
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
-_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES"}
+_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", *starter_files.published(())}
 _PIPELINE = ".gitlab-ci.yml"
+_DEV = "stacks/Pulumi.dev.yaml"
 _TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
 """Files of which a repository has one, so that what others have there gets our lines by hand."""
 
@@ -38,6 +39,13 @@ _TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
 @click.option("--submitter", metavar="MEMBER", help="Who may submit: user:…, group:…, serviceAccount:….")
 @click.option("--team", metavar="OWNER", help="Who must approve changes, in CODEOWNERS.")
 @click.option("--prod", "production", metavar="ID", help="Adds the stack prod, in a project of its own.")
+@click.option(
+    "--template",
+    "templates",
+    multiple=True,
+    type=click.Choice(starter_files.TEMPLATES),
+    help="Adds a template of slipway's beside hello: script runs any command, in dev.",
+)
 @click.option("--ci", type=click.Choice([GITHUB, GITLAB]), help="Whose CI runs it; github where nothing is said.")
 @click.option(
     "--workflows",
@@ -46,7 +54,9 @@ _TO_BE_ADDED = {".github/CODEOWNERS", ".gitlab/CODEOWNERS", _PIPELINE}
 )
 @click.option("--yes", is_flag=True, help="Ask nothing: what no flag says and has no default is an error.")
 @click.option("--upgrade", is_flag=True, help="Renew what an earlier slipway wrote.")
-def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **given: str | None) -> None:
+def command(
+    folder: Path, *, templates: tuple[str, ...], workflows: str | None, yes: bool, upgrade: bool, **given: str | None
+) -> None:
     flags = {key.upper(): value for key, value in given.items() if value is not None}  # --ci is CI.
     if workflows is not None:
         flags |= answers.workflows(workflows)
@@ -60,16 +70,16 @@ def command(folder: Path, *, workflows: str | None, yes: bool, upgrade: bool, **
     if upgrade and record is not None:
         _upgrade(place, record, flags, asking=not yes)
     else:
-        _init(place, record or Record(installation.version(), {}, {}), flags, asking=not yes)
+        _init(place, record or Record(installation.version(), {}, {}), flags, templates, asking=not yes)
 
 
-def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool) -> None:
+def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tuple[str, ...], *, asking: bool) -> None:
     """Write each file that is not there."""
     known = {**begun.values, **flags}
-    texts = _texts(place, known, production="PRODUCTION" in known)
+    texts = _texts(place, known, production="PRODUCTION" in known) | starter_files.of_templates(templates)
     missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
     known |= answers.answers(starter_files.keys(missing), known, asking=asking)
-    values = _values(place, known)
+    values = _values(place, known, templates)
     written = {name: starter_files.filled(text, values) for name, text in missing.items()}
     written |= _pins([name for name in pins.LOCKS if not place.has(name)])
     kept = [
@@ -81,6 +91,8 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], *, asking: bool
     for name in sorted(written):
         screen.out(f"  {place.shown(name)}")
     _tell_kept(kept, place, values)
+    if unnamed := [name for name in templates if starter_files.file_of(name) in written and _DEV not in written]:
+        screen.note(f"  add to slipway:templates of {place.shown(_DEV)}:  {join(unnamed)}")
     there = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
     screen.hint(f"  {there}make test")
 
@@ -182,7 +194,7 @@ def _name(place: Place) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "-", name)[-100:] or "training"
 
 
-def _values(place: Place, known: Mapping[str, str]) -> dict[str, str]:
+def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] = ()) -> dict[str, str]:
     """Return a value for each placeholder."""
     stacks = ["dev", "prod"] if "PRODUCTION" in known else ["dev"]
     folder = place.within
@@ -190,7 +202,7 @@ def _values(place: Place, known: Mapping[str, str]) -> dict[str, str]:
     name = known.get("NAME") or _name(place)
     includes = starter_files.includes(known, stacks, folder, "slipway" if folder == "." else f"slipway-{name}")
     derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes}
-    return {**known, "NAME": name, **derived}
+    return {**known, "NAME": name, **derived, **starter_files.published(templates)}
 
 
 def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str]) -> Record:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from slipway import installation
+from slipway.errors import ConfigError
 
 GITHUB, GITLAB = "github", "gitlab"
 _JOBS_OF_GITLAB = ("slipway.yml", "slipway-up.yml")
@@ -18,6 +19,11 @@ _WORKFLOWS = ".github/workflows/"
 _OWN = ("stacks/", "templates/", "jobs/")
 _DOTTED = {"gitignore": ".gitignore"}
 _PRODUCTION = "stacks/Pulumi.prod.yaml"
+SCRIPT = "script"
+TEMPLATES = (SCRIPT, "tune-digits")
+"""Templates of this repository that a new one may begin with."""
+_MACHINE, _SWAPPED = re.compile(r"(?<=n1-standard-)[48]\b"), {"4": "8", "8": "4"}
+"""The machines of the starter's pools are half of what these templates have."""
 
 
 def files(*, workflows: bool, production: bool, forge: str = GITHUB) -> dict[str, str]:
@@ -35,6 +41,41 @@ def files(*, workflows: bool, production: bool, forge: str = GITHUB) -> dict[str
     if forge == GITLAB and not workflows:
         found |= {f".gitlab/{name}": (folder / GITLAB / name).read_text(encoding="utf-8") for name in _JOBS_OF_GITLAB}
     return found
+
+
+def of_templates(names: Iterable[str]) -> dict[str, str]:
+    """Return the files of templates of this repository, by their names: the template and its code, for the machines of
+    the starter's stacks. Raises ConfigError for one that this copy of it has not."""
+    root = installation.PACKAGE.parent if installation.checkout() else installation.PACKAGE / "examples"
+    found = {}
+    for name in names:
+        if not (root / file_of(name)).is_file():
+            raise ConfigError(
+                f"this slipway has no template {name}", fix="leave out --template, or take a release's slipway"
+            )
+        folder = root / "jobs" / name.replace("-", "_")
+        code = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".txt"))
+        for path in (root / file_of(name), *code):
+            text = _MACHINE.sub(lambda size: _SWAPPED[size[0]], path.read_text(encoding="utf-8"))
+            found[path.relative_to(root).as_posix()] = text
+    return found
+
+
+def file_of(template: str) -> str:
+    return f"templates/{template.replace('-', '_')}.py"
+
+
+def published(templates: Iterable[str]) -> dict[str, str]:
+    """Return what the stack files say of them: a command that nobody reviewed may be run in dev alone."""
+    more = sorted({*templates})
+    allowed = (
+        "\n    code: true # people run commands of their own: slipway submit script --code ." if SCRIPT in more else ""
+    )
+    return {
+        "TEMPLATES": ", ".join(("hello", *more)),
+        "REVIEWED": ", ".join(("hello", *(name for name in more if name != SCRIPT))),
+        "CODE": allowed,
+    }
 
 
 def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:

@@ -62,6 +62,8 @@ def release(folder: Path, version: str) -> Release:
     about = made.site / f"slipway_vertex-{version}.dist-info"
     about.mkdir(parents=True)
     shutil.copytree(STARTER, made.starter)
+    for name in ("templates", "jobs"):  # As pyproject.toml has them in the wheel.
+        shutil.copytree(STARTER.parents[1] / name, made.starter.with_name("examples") / name)
     for extra in ("deploy", "local"):
         (made.starter / f"requirements-{extra}.lock").unlink(missing_ok=True)
         minor, letter = version.split(".")[1], "ab"[extra == "local"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from slipway.cli.terminal.starter_files import TEMPLATES, file_of
 from tests.local.conftest import ROOT
 
 from .commands import FLAGS, GITHUB, killed, run, tree, well
@@ -41,6 +42,29 @@ def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
     assert "cd training && make test" in done.err
     assert "ok  dev" in well(made, "check").out
     assert not any(b"@" + key + b"@" in text for text in tree(made).values() for key in (b"NAME", b"PROJECT", b"TEAM"))
+
+
+def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
+    shipped = [name for name in TEMPLATES if (ROOT / file_of(name)).exists()]  # A fork may have none of them.
+    flags = [word for name in shipped for word in ("--template", name)]
+    well(folder, "init", "training", *FLAGS, *flags, "--prod", "acme-ml-prod")
+    made = folder / "training"
+    stacks = [yaml.safe_load((made / "stacks" / f"Pulumi.{one}.yaml").read_text())["config"] for one in ("dev", "prod")]
+    assert stacks[0]["slipway:templates"] == ["hello", *sorted(shipped)]
+    assert stacks[1]["slipway:templates"] == ["hello", *(one for one in sorted(shipped) if one != "script")]
+    assert stacks[0]["slipway:workspace"].get("code", False) is ("script" in shipped)
+    checked = well(made, "check")
+    assert "ok  dev" in checked.out and "ok  prod" in checked.out and "warning" not in checked.said
+
+
+def test_one_that_comes_later_is_named_by_hand(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS)
+    before = tree(folder / "training")
+    for name in (one for one in TEMPLATES if (ROOT / file_of(one)).exists()):
+        done = well(folder, "init", "training", "--template", name)
+        assert f"add to slipway:templates of training/stacks/Pulumi.dev.yaml:  {name}" in done.err
+    after = tree(folder / "training")
+    assert all(after[path] == text for path, text in before.items())
 
 
 def test_production_is_a_stack_in_a_project_of_its_own(folder: Path) -> None:
