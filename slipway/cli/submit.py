@@ -4,6 +4,7 @@
   slipway submit dask-digits -p trees=500 --follow
   slipway submit dask-digits --wait-for pool=30m --then spot
   slipway submit dask-digits --sweep grid.yaml
+  slipway submit --like dask-digits-7k2p3f9a -p trees=500
   slipway submit dask-digits --dry-run
 """
 
@@ -19,7 +20,7 @@ from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.delivery import send
 from slipway.cli.terminal.gcloud import as_formatted, check_format, format_option
-from slipway.cli.terminal.options import WORD, catalog_and_output, template_argument, timeout_option
+from slipway.cli.terminal.options import WORD, catalog_and_output, timeout_option
 from slipway.cli.terminal.submission import below_verdict, document, sent_words
 from slipway.cloud.failures import CloudError
 from slipway.context import Context
@@ -38,7 +39,14 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 
 
 @click.command()
-@template_argument
+@click.argument("template", type=WORD, required=False, shell_complete=completions.templates)
+@click.option(
+    "--like",
+    type=WORD,
+    metavar="JOB",
+    shell_complete=completions.jobs,
+    help="In place of a template: that job's, with its code and parameters, and -p on top.",
+)
 @click.option(
     "-p",
     "--param",
@@ -115,11 +123,18 @@ def command(
     request_id: str | None,
     output: str,
     format_: str | None,
+    template: str | None,
     **words: Any,
 ) -> None:
-    """`words` are the fields of `SubmitArguments`."""
+    """`words` are the other fields of `SubmitArguments`."""
     ending = WaitOptions.of(wait=wait, follow=follow, timeout=timeout, dry_run=dry_run)
-    typed = SubmitArguments(**words)
+    typed = SubmitArguments(template or "", **words)
+    if (template is None) == (typed.like is None):
+        raise click.UsageError(
+            f"--like {typed.like} has a template already: name no other."
+            if typed.like
+            else "Missing argument 'TEMPLATE', or a job to submit the like of: --like JOB."
+        )
     id_ = checked_request_id(request_id) if request_id is not None else None
     context, json = Context(typed.catalog, in_season=True), output == "json"
     check_format(format_, ("--output json", json), ("--sweep", typed.sweep is not None), dry_run=dry_run)
@@ -133,8 +148,14 @@ def command(
     flags = {"--retry-failed": retry_failed, "--retry-cancelled": retry_cancelled, "--rate": rate is not None}
     for flag, given in flags.items():
         if given:
-            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit {typed.template} --sweep FILE {flag} …")
-    asked = typed.request()
+            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit TEMPLATE --sweep FILE {flag} …")
+    if typed.like is None:
+        asked = typed.request()
+    else:
+        from slipway.cli.terminal.like import liked, request_like_job
+
+        typed, model = liked(context, typed)
+        asked = request_like_job(context, typed, model).asked
     if typed.code is not None:
         asked = with_code(context, asked, Path(typed.code), upload=not dry_run, tell=screen.note)
     prepared = prepare(context.catalog, asked, context.user, context.team)

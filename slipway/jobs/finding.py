@@ -5,19 +5,51 @@ its request. And of listed jobs those that are somebody's.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from itertools import islice
 
 from slipway.cloud.answers import region_of
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
+from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join, nearest, quoted, short
+from slipway.jobs.claim import JobGoneError, OtherJobError, original
 from slipway.jobs.earlier_jobs import earlier_filter
+from slipway.jobs.waiting import state_word
 from slipway.kinds import KINDS
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 
 _RECENT = 100
+
+
+def find_job(context: Context, text: str, *, of_template: bool = True, tell: Callable[[str], None]) -> VertexJob:
+    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; of
+    several that of the submission's claim. `tell` is told which was taken. Raises ResourceError."""
+    catalog = context.catalog
+    try:
+        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
+    except ResourceError as problem:
+        if text not in catalog.templates:
+            raise
+        why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
+        fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
+        raise ResourceError(problem.what, why=why, fix=fix) from None
+    if newest.display_name != text:
+        about = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
+        if newest.template and newest.template == label_value(text):
+            tell(f"{text} is a template; this is its newest job, {newest.display_name} ({about})")
+        elif newest.request_id == text:
+            tell(f"{text} is a request; this is its job, {newest.display_name} ({about})")
+    if not namesakes:
+        return newest
+    ran = None
+    with contextlib.suppress(JobGoneError, OtherJobError):
+        ran = original(context.vertex, context.connection.storage, newest)
+    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
+    tell(f"{len(namesakes) + 1} jobs are called {text}; this is {which}")
+    return ran or newest
 
 
 def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool = True) -> list[VertexJob]:

@@ -36,7 +36,7 @@ from slipway.labels import (
 )
 
 _EXAMPLE: Fix = ({"request_id": "nightly-2026-11-20"}, ", for example, or leave it out")
-_Compared = str | list[tuple[str, ...]]
+Compared = str | list[tuple[str, ...]]
 _LONGEST = 200
 _REQUEST_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _TASKS, _EXPANDED = ("containerSpec", "pythonPackageSpec"), ("args", "command", "env")
@@ -117,23 +117,29 @@ class Request:
 def same(request: Request, job: VertexJob) -> VertexJob:
     """Raises OtherJobError when `job` carries the id and is not what is asked for now."""
     asked = VertexJob.read(request.body, request.kind)
-    ours, theirs = {**_compared(asked), "template": request.template}, _compared(job)
+    ours, theirs = {**compared(asked), "template": request.template}, compared(job)
     if asked.parameters is None or job.parameters is None:
         ours["parameters"] = theirs["parameters"]
-    others = [field for field, value in ours.items() if value != theirs[field]]
-    if others:
+    if others := differing(theirs, ours):
         raise OtherJobError(
             f"request id {request.id} was used before, for something else ({job.display_name})",
-            why="\n".join(
-                f"{one}: {_shown(theirs[one], ours[one])} then, {_shown(ours[one], theirs[one])} now" for one in others
-            ),
+            why="\n".join(others),
             fix="use another request id, or leave it out",
             name=job.typed,
         )
     return job
 
 
-def _compared(job: VertexJob) -> dict[str, _Compared]:
+def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list[str]:
+    """Say what is not alike, `machines: n1-standard-8 × 2 then, n1-standard-8 × 3 now`; both have the same names."""
+    return [
+        f"{name}: {_shown(then[name], value) or 'none'} then, {_shown(value, then[name]) or 'none'} now"
+        for name, value in now.items()
+        if value != then[name]
+    ]
+
+
+def compared(job: VertexJob) -> dict[str, Compared]:
     """Return what makes a job another one, in the order in which it is told."""
     busy = [pool for pool in job.worker_pools if pool.replicas]
     return {
@@ -151,7 +157,7 @@ def _compared(job: VertexJob) -> dict[str, _Compared]:
     }
 
 
-def _shown(value: _Compared, other: _Compared) -> str:
+def _shown(value: Compared, other: Compared) -> str:
     """Return of a long one the part about the first difference."""
     text = _joined(value)
     alike = next((place for place, (one, two) in enumerate(zip(text, _joined(other), strict=False)) if one != two), 0)
@@ -159,7 +165,7 @@ def _shown(value: _Compared, other: _Compared) -> str:
     return f"{'…' if begin else ''}{short(text[begin:], _LONGEST)}"
 
 
-def _joined(value: _Compared) -> str:
+def _joined(value: Compared) -> str:
     return value if isinstance(value, str) else " | ".join(" ".join(words) for words in value)
 
 

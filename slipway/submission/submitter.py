@@ -117,7 +117,7 @@ class Submitter:
                 if not earlier and claim is Claim.STARTED and request.claim:
                     earlier = sender.started(request)
                 if earlier:
-                    place = _place(prepared, earlier.job)
+                    place = place_of(prepared, earlier.job)
                     sent_by, catalog = prepared.candidates[place], prepared.catalog
                     if sent_by in candidates and replaced(catalog, earlier.job, sent_by):
                         with suppress(CloudError):
@@ -191,7 +191,7 @@ def way_on(problem: CloudError, taken: JudgedCandidate) -> str:
     return f"wait until cluster {cluster} is RUNNING (slipway pools), then submit it again"
 
 
-def _place(prepared: PreparedSubmission, job: VertexJob) -> int:
+def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
     """Find the candidate that an earlier job was sent by, or one of its capacity type where its cluster was replaced
     since; the last one for a job of none that the template still has."""
     type_, clusters = capacity_type_label(job.labels), prepared.catalog.clusters

@@ -39,7 +39,8 @@ class WaitOptions:
 
 @dataclass(frozen=True)
 class SubmitArguments:
-    """The words after `slipway submit`, those of each flag together."""
+    """The words after `slipway submit`, those of each flag together. `template` is empty where there is a `like`: the
+    job that it is to be like."""
 
     template: str
     params: tuple[str, ...] = ()
@@ -54,11 +55,12 @@ class SubmitArguments:
     catalog: str | None = None
     team: str | None = None
     yes: bool = False
+    like: str | None = None
 
     @property
     def words(self) -> list[str]:
         """Return the command without what names or confirms this one submission."""
-        words = ["slipway", "submit", self.template]
+        words = ["slipway", "submit", *(["--like", self.like] if self.like else [self.template])]
         words += [word for param in self.params for word in ("-p", param)]
         words += [word for one in self.wait_for for word in ("--wait-for", one)]
         words += ["--then", ",".join(self.then)] if self.then else []

@@ -96,7 +96,10 @@ def active_sweeps(context: Context, _: click.Context, __: str) -> Iterator[tuple
 
 
 def _template_of(context: Context, ctx: click.Context) -> Template | None:
-    return context.catalog.templates.get(_argument(ctx, "template"))
+    """Return the template that is named, or that of a job that is: its name goes on after the template's."""
+    named, templates = str(ctx.params.get("like") or _argument(ctx, "template")), context.catalog.templates
+    fitting = [name for name in templates if named == name or (named.startswith(f"{name}-") and ctx.params.get("like"))]
+    return templates[max(fitting, key=len)] if fitting else None
 
 
 def _argument(ctx: click.Context, name: str) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from slipway.cli.terminal import completions
-from slipway.errors import ResourceError
 from slipway.labels import unfit
 
 if TYPE_CHECKING:
@@ -91,34 +89,8 @@ def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = Tr
 
 
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
-    """Return the job of this name, number, resource name, request id or, with `of_template`, a template's newest; say
-    which of several was taken. Raises ResourceError."""
+    """Return the job that `find_job` does, and say which of several was taken. Raises ResourceError."""
     from slipway.cli.terminal import screen
-    from slipway.jobs.claim import JobGoneError, OtherJobError, original
-    from slipway.jobs.finding import find_jobs
-    from slipway.jobs.waiting import state_word
-    from slipway.labels import label_value
+    from slipway.jobs.finding import find_job
 
-    catalog = context.catalog
-    try:
-        newest, *namesakes = find_jobs(context.vertex, text, stack=catalog.stack, of_template=of_template)
-    except ResourceError as problem:
-        if text not in catalog.templates:
-            raise
-        why = "it is a template, of which there are no jobs yet" if of_template else "it is a template, and no job"
-        fix = f"slipway submit {text}" if of_template else f"slipway jobs list --template {text}"
-        raise ResourceError(problem.what, why=why, fix=fix) from None
-    if newest.display_name != text:
-        about = ", ".join(word for word in (newest.user, state_word(newest.state)) if word)
-        if newest.template and newest.template == label_value(text):
-            screen.note(f"note: {text} is a template; this is its newest job, {newest.display_name} ({about})")
-        elif newest.request_id == text:
-            screen.note(f"note: {text} is a request; this is its job, {newest.display_name} ({about})")
-    if not namesakes:
-        return newest
-    ran = None
-    with suppress(JobGoneError, OtherJobError):
-        ran = original(context.vertex, context.connection.storage, newest)
-    which = f"{ran.id}, which runs the submission" if ran else f"the newest, {newest.id}"
-    screen.note(f"note: {len(namesakes) + 1} jobs are called {text}; this is {which}")
-    return ran or newest
+    return find_job(context, text, of_template=of_template, tell=lambda said: screen.note(f"note: {said}"))

@@ -7,20 +7,24 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.cli.terminal.submission import below_verdict, commit_words, confirm
 from slipway.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
+from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import counted, exact, join
-from slipway.submission.candidates import summary
+from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.costs import Spending
+from slipway.submission.parameters import assignments
 from slipway.submission.preflight import offline_candidate
 from slipway.submission.submitter import with_code
 from slipway.sweeps.forecast import Forecast, forecast_lines
+from slipway.sweeps.points import Given, Points
 from slipway.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.sweeps.runs import RemainingRuns, Run, RunsAgain
 from slipway.sweeps.sweep_end import Again, problem_of_gone, problem_of_runs
@@ -45,7 +49,12 @@ def submit_sweep(
     json: bool,
 ) -> None:
     """Run the command."""
-    plan = _planned(context, typed, name, ending, upload=not dry_run)
+    model = None
+    if typed.like is not None:
+        from slipway.cli.terminal.like import liked
+
+        typed, model = liked(context, typed)
+    plan = _planned(context, typed, model, name, ending, upload=not dry_run)
     sent_a_minute = SUBMISSIONS_PER_MINUTE if rate is None else rate
     terminal = SweepTerminal(context, plan, sent_a_minute, again, json=json, yes=typed.yes)
     if dry_run:
@@ -78,9 +87,16 @@ def submit_sweep(
 
 
 def _planned(
-    context: Context, typed: SubmitArguments, name: str | None, ending: WaitOptions, *, upload: bool
+    context: Context,
+    typed: SubmitArguments,
+    model: VertexJob | None,
+    name: str | None,
+    ending: WaitOptions,
+    *,
+    upload: bool,
 ) -> SweepPlan:
-    """Raise ConfigError for what is wrong in the file, and for flags that are for one job."""
+    """Plan a sweep of a template, or like the job `model`. Raises ConfigError for what is wrong in the file, and for
+    flags that are for one job."""
     assert typed.sweep is not None
     capacity = "choose it for all runs: --capacity TYPE"
     for flag, given, fix in (
@@ -92,10 +108,26 @@ def _planned(
         if given:
             raise ConfigError(f"{flag} is for one job", fix=fix)
     points = read(Path(typed.sweep))
-    asked = typed.request()
+    if model is None:
+        asked = typed.request()
+    else:
+        asked, points = _like(context, typed, model, points)
     if typed.code is not None:
         asked = with_code(context, asked, Path(typed.code), tell=screen.note, upload=upload)
     return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team)
+
+
+def _like(
+    context: Context, typed: SubmitArguments, model: VertexJob, points: Points
+) -> tuple[SubmissionRequest, Points]:
+    """Put the points in place of the job's parameters, which hold where another point alone gives one."""
+    from slipway.cli.terminal.like import request_like_job
+
+    swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
+    found, place = request_like_job(context, typed, model, swept), f"--like {model.typed}"
+    own = {name: Given(value, place, place) for name, value in found.swept.items()}
+    each = tuple(replace(point, given={**own, **point.given}) for point in points.each)
+    return found.asked, replace(points, each=each)
 
 
 class SweepTerminal:

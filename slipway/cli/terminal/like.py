@@ -1,0 +1,32 @@
+"""The job of `slipway submit --like JOB`, and what is said of it before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from slipway.cli.terminal import screen
+from slipway.cli.terminal.arguments import SubmitArguments
+from slipway.cli.terminal.options import found_job
+from slipway.cloud.jobs import VertexJob
+from slipway.context import Context
+from slipway.submission.like import Likeness, request_like
+
+
+def liked(context: Context, typed: SubmitArguments) -> tuple[SubmitArguments, VertexJob]:
+    """Return the job, and the words with its name: a template's, say, stands for another job tomorrow. Raises
+    ResourceError."""
+    assert typed.like, "the command has it"
+    job = found_job(context, typed.like)
+    return replace(typed, like=job.typed), job
+
+
+def request_like_job(context: Context, typed: SubmitArguments, job: VertexJob, swept: Collection[str] = ()) -> Likeness:
+    """Say what is taken over and what can't be the same any more. `swept`: parameters that the points of a sweep give.
+    Raises what `request_like` raises."""
+    found = request_like(context, job, typed.request(), own_code=typed.code is not None, swept=swept)
+    for line in found.notes:
+        screen.note(line)
+    for line in found.differences:
+        screen.note(f"  not as it was: {line}")
+    return found

@@ -1,0 +1,245 @@
+"""A submission like a job that is there: its template, code and parameters, as far as they can still be had."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from slipway.catalog.lookup import find_template
+from slipway.catalog.model import Catalog, Template
+from slipway.catalog.placeholders import render
+from slipway.cloud.failures import NotFound
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.storage import Location
+from slipway.context import Context
+from slipway.errors import ConfigError, PolicyError, ResourceError
+from slipway.formatting import join, short
+from slipway.kinds import KINDS
+from slipway.labels import (
+    CODE_COMMIT_LABEL,
+    CODE_DIRTY_LABEL,
+    CODE_LABEL,
+    STACK_LABEL,
+    SWEEP_LABEL,
+    Revision,
+    label_value,
+)
+from slipway.packages.packing import modules
+from slipway.submission.candidates import SubmissionRequest, prepare
+from slipway.submission.request import Compared, RequestOverrides, compared, differing
+from slipway.submission.submitter import place_of
+
+_SHOWN = 200
+_TOLD = frozenset({"kind", "template", "code", "parameters"})
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A submission like a job's. `asked` has what somebody gave besides on top; `code` is the gs:// URI of the package
+    that has to be there still, empty for the template's present one; `notes` say what it takes over, and `differences`
+    what can't be the same any more. `swept`: the job's parameters that a sweep gives in their place."""
+
+    asked: SubmissionRequest
+    code: str
+    notes: tuple[str, ...]
+    differences: tuple[str, ...]
+    swept: Mapping[str, str]
+
+
+def request_like(
+    context: Context, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
+) -> Likeness:
+    """Decide as `like` does, and make sure that the code is there. Raises what that does, ResourceError for code that
+    is gone, and CloudError."""
+    found = like(context.catalog, job, given, own_code=own_code, swept=swept)
+    if found.code:
+        at = Location.parse(found.code)
+        try:
+            context.connection.storage.age(at)
+        except NotFound:
+            template = found.asked.template
+            raise ResourceError(
+                f"the code of {job.typed} is gone",
+                why=f"{found.code} is not there any more: packages that no job needs are deleted after a while",
+                fix=f"slipway submit {template} -p …     with the code that {template} has now; "
+                f"{job.typed}'s parameters: slipway jobs show {job.typed}",
+            ) from None
+    return found
+
+
+def like(
+    catalog: Catalog, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
+) -> Likeness:
+    """Decide what submits a job's like. Pure.
+
+    `given` names no template; what it has besides holds in place of the job's. `own_code`: its code is replaced by a
+    folder's. `swept` are parameters that the points of a sweep give.
+
+    Raises ConfigError for a job of another stack, of no template or of one that is gone, and where the job does not
+    record its parameters; PolicyError for code that may not be submitted.
+    """
+    template = _template(catalog, job)
+    recorded, gone = _recorded(template, job)
+    kind, kinds = _kind(template, job, given)
+    overrides, package = _overrides(catalog, template, job, given.overrides, own_code=own_code)
+    params = {**recorded, **given.params}
+    asked = replace(
+        given,
+        template=template.name,
+        params={name: value for name, value in params.items() if name not in swept},
+        kind=kind,
+        overrides=overrides,
+    )
+    same = replace(asked, params=recorded, capacity_type=None, waits={}, then=(), team="")
+    differences = [*kinds, *gone]
+    if not kinds:
+        differences += _changes(catalog, job, same)
+    if not (swept or given.capacity_type or given.waits or given.then):
+        asked = replace(asked, then=_preferred(catalog, asked, job))
+    on_top = [
+        f"{name}={short(value)} ({short(recorded[name]) if name in recorded else 'the default'} then)"
+        for name, value in given.params.items()
+        if value != recorded.get(name)
+    ]
+    notes = tuple(_notes(job, template, package, on_top))
+    replaced = {name: value for name, value in recorded.items() if name in swept}
+    return Likeness(asked, package, notes, tuple(differences), replaced)
+
+
+def _template(catalog: Catalog, job: VertexJob) -> Template:
+    if not job.template:
+        raise ConfigError(
+            f"nothing can be submitted like {job.typed}",
+            why="it was submitted from no template, so nothing tells its parameters",
+            fix=f"slipway jobs show {job.typed}",
+        )
+    if (stack := job.labels.get(STACK_LABEL, "")) != catalog.stack:
+        raise ConfigError(
+            f"{job.typed} is a job of {f'stack {short(stack)}' if stack else 'no stack'}, and the catalog is that of "
+            f"{catalog.stack}",
+            why="templates and code are published by each stack",
+            fix=("choose the catalog of that stack: ", {"catalog": "gs://BUCKET"}),
+        )
+    name = next((one for one in catalog.templates if label_value(one) == job.template), job.template)
+    return find_template(catalog, name)
+
+
+def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[str]]:
+    """Return the job's parameters as typed, without those that are the template's defaults, and what is told of those
+    that the template has no more."""
+    known = {one.name: one for one in template.parameters}
+    values = job.parameters
+    if values is None:
+        if not known:
+            return {}, []
+        raise ConfigError(
+            f"nothing can be submitted like {job.typed}",
+            why="it does not record its parameters",
+            fix=f"slipway submit {template.name} -p …     slipway jobs show {job.typed} has its arguments",
+        )
+    kept = {
+        name: render(value)
+        for name, value in values.items()
+        if name in known and (type(value), value) != (type(known[name].default), known[name].default)
+    }
+    gone = [f"{short(name)}={short(render(value))} then" for name, value in values.items() if name not in known]
+    return kept, [f"{template.name} has no more {join(gone)}"] if gone else []
+
+
+def _kind(template: Template, job: VertexJob, given: SubmissionRequest) -> tuple[str | None, list[str]]:
+    """Return the kind to name, and what is told where it is another one than the job's."""
+    kind = given.kind or (job.kind.name if job.kind.name in template.kinds else template.kinds[0])
+    told = [] if kind == job.kind.name else [f"kind: {job.kind.name} then, {kind} now"]
+    return (given.kind if kind == template.kinds[0] else kind), told
+
+
+def _overrides(
+    catalog: Catalog, template: Template, job: VertexJob, given: RequestOverrides, *, own_code: bool
+) -> tuple[RequestOverrides, str]:
+    """Return them with the job's code, where the template has other code by now, and its experiment; and the package's
+    URI, empty where it is the template's present one."""
+    experiment = given.experiment or _experiment(template, job)
+    overrides = replace(given, experiment=experiment)
+    packages = sorted(job.packages)
+    if own_code or not packages or not template.package or packages == [template.package]:
+        return overrides, ""
+    uri, own = packages[0], CODE_LABEL in job.labels
+    reviewed = f"{template.package.rpartition('/')[0]}/"
+    packed = f"gs://{catalog.work_bucket}/code/"
+    if len(packages) > 1 or not uri.startswith((reviewed, packed)):
+        raise PolicyError(
+            f"the code of {job.typed} can't be submitted again",
+            why=f"{short(join(packages), _SHOWN)} was put there by no deployment, and by no submission with code of "
+            "its own",
+            fix=f"slipway submit {template.name}, with the code that was reviewed",
+        )
+    if not uri.startswith(reviewed):
+        modules(template)
+    revision = job.code if own else job.revision
+    name = uri.rpartition("/")[2].removesuffix(".tar.gz")
+    labels = {
+        CODE_LABEL: job.labels[CODE_LABEL] if own else label_value(name.rpartition("-")[2]),
+        CODE_COMMIT_LABEL: revision.commit,
+        CODE_DIRTY_LABEL: "" if revision.dirty is None else str(revision.dirty).lower(),
+    }
+    told = {key: value for key, value in labels.items() if value}
+    return replace(overrides, package=uri, code=f"package {uri}", labels={**given.labels, **told}), uri
+
+
+def _experiment(template: Template, job: VertexJob) -> str:
+    """Return the name of its experiment where that is another one than the template's own."""
+    own = {KINDS[one.kind].spec_of(one.request).get("experiment", "") for one in template.offers if one.kind in KINDS}
+    if not job.experiment or "" in own or job.experiment in own:
+        return ""
+    return job.experiment.rsplit("/", 1)[-1]
+
+
+def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[str]:
+    """Say what the same submission would send by now that the job had otherwise: it is compared under the job's own
+    request id."""
+    overrides = replace(same.overrides, sweep=job.labels.get(SWEEP_LABEL, ""), experiment_run=_run(job))
+    try:
+        prepared = prepare(catalog, replace(same, overrides=overrides), "").under(job.request_id)
+    except ConfigError as problem:  # What is given on top may make it right.
+        return [problem.why or problem.what]
+    candidate = prepared.candidates[place_of(prepared, job)]
+    if candidate.offer.capacity_type != job.capacity_type:
+        types = join(dict.fromkeys(offer.capacity_type for offer, _ in prepared.offers))
+        return [f"capacity type: {job.capacity_type} then, {types} now"]
+    return differing(_compared(job), _compared(VertexJob.read(candidate.body, prepared.kind)))
+
+
+def _run(job: VertexJob) -> str:
+    """Return the name that the job's run has in its experiment; empty for one that is named after the job."""
+    experiment, run = (name.rsplit("/", 1)[-1] for name in (job.experiment, job.experiment_run))
+    name = run.removeprefix(f"{experiment}-")
+    return "" if name == job.display_name else name
+
+
+def _compared(job: VertexJob) -> dict[str, Compared]:
+    """Return what makes a job another one, but for what is decided and told by itself."""
+    images = join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))
+    found = {**compared(job), "image": images, "account": job.service_account}
+    return {name: value for name, value in found.items() if name not in _TOLD}
+
+
+def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
+    """Return the job's capacity type and after it the template's others; empty where it is the first anyway, or the
+    template has it no more."""
+    try:
+        offers = prepare(catalog, replace(asked, team=""), "").offers
+    except ConfigError:
+        return ()  # It is told when the submission itself is prepared.
+    types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))
+    if job.capacity_type not in types or types[0] == job.capacity_type:
+        return ()
+    return (job.capacity_type, *(one for one in types if one != job.capacity_type))
+
+
+def _notes(job: VertexJob, template: Template, package: str, on_top: list[str]) -> Iterator[str]:
+    who = f" ({job.user})" if job.user else ""
+    yield f"like {job.typed}{who}: {template.name}, {f'with {join(on_top)}' if on_top else 'with the same parameters'}"
+    if package:
+        revision: Revision = job.code if CODE_LABEL in job.labels else job.revision
+        at = f" @ {revision.short}" if revision.commit else ""
+        yield f"  its code{at}: {package}"

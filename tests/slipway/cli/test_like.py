@@ -1,0 +1,211 @@
+"""`submit --like JOB`: the same again, and before it is sent what can't be the same any more. # N19"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .stack import Stack
+from .test_code import open_to_code as _open_to_code
+from .test_code import source as _source
+from .test_fallback import SPOT_CPUS
+
+open_to_code, source = _open_to_code, _source
+OLD = "hello-0a1b2c3d4e5f.tar.gz"
+
+
+def submitted(stack: Stack, *words: str, **variables: str) -> dict[str, Any]:
+    done = stack.run("submit", *words, "--output", "json", **variables)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = done.json["job"]
+    return found
+
+
+def sent(stack: Stack, name: str) -> dict[str, Any]:
+    (found,) = [job for job in stack.jobs() if job["displayName"] == name]
+    return found
+
+
+def replicas(job: dict[str, Any]) -> list[str]:
+    return [pool["replicaCount"] for pool in job["jobSpec"]["workerPoolSpecs"]]
+
+
+def with_package(stack: Stack, name: str) -> None:
+    """The reviewed code of `hello` as a deployment publishes it."""
+    stack.put(f"packages/{name}", b"")
+    stack.catalog["templates"]["hello"]["package"] = f"gs://c-{stack.name}/packages/{name}"
+    stack.publish()
+
+
+def packages(job: dict[str, Any]) -> list[str]:
+    return [uri for pool in job["jobSpec"]["workerPoolSpecs"] for uri in pool["pythonPackageSpec"]["packageUris"]]
+
+
+def test_a_colleagues_job_is_submitted_again_with_its_parameters_and_others_on_top(stack: Stack) -> None:
+    theirs = submitted(stack, "crew", "-p", "code=print('theirs')", "-p", "workers=2", SLIPWAY_USER="Bob")[
+        "displayName"
+    ]
+    done = stack.run("submit", "--like", theirs, "-p", "workers=1", "--output", "json")
+    assert done.code == 0, done.err
+    assert done.err.startswith(f"like {theirs} (bob): crew, with workers=1 (2 then)\n")
+    assert "not as it was" not in done.err
+    mine = sent(stack, done.json["job"]["displayName"])
+    assert done.json["job"]["user"] == "ada" and replicas(mine) == ["1", "1"]
+    assert mine["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] == ["print('theirs')"]
+    assert done.json["job"]["output"].endswith(mine["displayName"])
+
+
+def test_the_newest_of_a_template_and_a_run_of_a_sweep_are_jobs_too(stack: Stack) -> None:
+    (stack.folder / "s.json").write_text(json.dumps({"grid": {"code": ["print(1)", "print(2)"]}}))
+    assert stack.run("submit", "hello", "--sweep", "s.json", "--wait").code == 0
+    run = next(job for job in stack.jobs() if job["labels"]["slipway-run"] == "1")
+    done = stack.run("submit", "--like", run["displayName"])
+    again = stack.jobs()[0]
+    assert done.code == 0 and again["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] == ["print(2)"]
+    assert not {"slipway-sweep", "slipway-run"} & again["labels"].keys()
+    newest = stack.run("submit", "--like", "hello", "--dry-run")
+    assert (
+        f"its newest job, {again['displayName']}" in newest.err and f"like {again['displayName']} (ada)" in newest.err
+    )
+
+
+def test_it_runs_the_code_that_it_had_where_the_template_has_newer(open_to_code: Stack) -> None:
+    stack = open_to_code
+    with_package(stack, OLD)
+    first = submitted(stack, "hello", "-p", "code=x")["displayName"]
+    same = stack.run("submit", "--like", first, "--dry-run", "--output", "json")
+    assert "its code" not in same.err and "slipway-code" not in same.json["request"]["labels"], "it is the template's"
+    with_package(stack, "hello-ffffffffffff.tar.gz")
+    stack.deploy("9d8e7f6", dirty=False)
+    done = stack.run("submit", "--like", first, "--output", "json")
+    assert done.code == 0, done.err
+    job = sent(stack, done.json["job"]["displayName"])
+    old = f"gs://c-{stack.name}/packages/{OLD}"
+    assert packages(job) == [old] and f"  its code @ 3f9c2e1: {old}\n" in done.err
+    assert (job["labels"]["slipway-commit"], job["labels"]["slipway-code-commit"]) == ("9d8e7f6", "3f9c2e1")
+    assert f"{old}  @ 3f9c2e1" in stack.run("jobs", "show", job["displayName"]).out
+    once_more = stack.run("submit", "--like", job["displayName"], "--dry-run", "--output", "json").json["request"]
+    assert packages(once_more) == [old] and once_more["labels"]["slipway-code-commit"] == "3f9c2e1"
+
+    stack.cloud.call("DELETE", f"/storage/v1/b/c-{stack.name}/o/packages%2F{OLD}").raise_for_status()
+    gone = stack.run("submit", "--like", first)
+    assert gone.code == 4 and f"the code of {first} is gone" in gone.err and len(stack.jobs()) == 2
+    assert "slipway submit hello" in gone.err.partition("fix: ")[2]
+
+
+def test_what_cant_be_the_same_any_more_is_said_before_it_is_sent(stack: Stack) -> None:
+    first = submitted(stack, "crew", "-p", "workers=2", "-p", "code=print(5)")["displayName"]
+    crew = stack.catalog["templates"]["crew"]
+    crew["parameters"] = [one for one in crew["parameters"] if one["name"] != "workers"]
+    crew["parameters"].append({"name": "depth", "type": "int", "default": 3, "help": "layers"})
+    for offer in crew["offers"]:
+        offer["replicas"], specs = [1, 1], offer["request"]["jobSpec"]["workerPoolSpecs"]
+        specs[1]["replicaCount"] = 1
+        for spec in specs:
+            spec["containerSpec"]["imageUri"] = "python:3.12"
+    stack.publish()
+    done = stack.run("submit", "--like", first, "--dry-run")
+    assert done.code == 0 and len(stack.jobs()) == 1
+    one = "n1-standard-4"
+    told = [line for line in done.err.splitlines() if "not as it was" in line]
+    assert told == [
+        "  not as it was: crew has no more workers=2 then",
+        f"  not as it was: machines: {one} × 1, {one} × 2 then, {one} × 1, {one} × 1 now",
+        "  not as it was: image: python:3.11 then, python:3.12 now",
+    ]
+
+
+def test_the_capacity_type_that_it_had_comes_first_unless_another_is_named(stack: Stack) -> None:
+    with stack.settings(quota=SPOT_CPUS):
+        spot = submitted(stack, "hello", "--capacity", "spot")["displayName"]
+        words = ("submit", "--like", spot, "--dry-run", "--output", "json")
+
+        def capacity_type(*more: str) -> str:
+            return str(stack.run(*words, *more).json["request"]["labels"]["slipway-capacity-type"])
+
+        assert (capacity_type(), capacity_type("--capacity", "pool")) == ("spot", "pool")
+        for template in stack.catalog["templates"].values():
+            template["offers"] = template["offers"][:1]
+        stack.publish()
+        assert capacity_type() == "pool"
+        assert "not as it was: capacity type: spot then, pool now" in stack.run(*words).err
+
+
+@pytest.mark.journey
+def test_code_of_ones_own_is_taken_over_while_the_stack_allows_it(open_to_code: Stack, source: Any) -> None:
+    stack = open_to_code
+    first = submitted(stack, "hello", "--code", "src")["displayName"]
+    done = stack.run("submit", "--like", first, "--output", "json", SLIPWAY_USER="Bob")
+    assert done.code == 0, done.err
+    mine, theirs = (sent(stack, name) for name in (first, done.json["job"]["displayName"]))
+    assert packages(mine) == packages(theirs)
+    for label in ("slipway-code", "slipway-code-commit", "slipway-dirty"):
+        assert mine["labels"][label] == theirs["labels"][label]
+    stack.catalog["templates"]["hello"]["codeFlag"] = False
+    stack.publish()
+    refused = stack.run("submit", "--like", first)
+    assert refused.code == 5 and len(stack.jobs()) == 2
+
+
+def test_code_that_nobody_here_has_published_is_refused(open_to_code: Stack) -> None:
+    stack = open_to_code
+    with_package(stack, OLD)
+    body = stack.run("submit", "hello", "--dry-run", "--output", "json").json["request"]
+    spec = body["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
+    spec["packageUris"] = [f"gs://c-{stack.name}-evil/packages/{OLD}"]
+    stack.cloud.rest("POST", "/v1/projects/slipway-local/locations/us-central1/customJobs", body)
+    refused = stack.run("submit", "--like", body["displayName"])
+    assert refused.code == 5 and "was put there by no deployment" in refused.err and len(stack.jobs()) == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [("slipway-stack", "is a job of no stack"), ("slipway-template", "it was submitted from no template")],
+)
+def test_a_job_of_something_else_is_no_model(stack: Stack, label: str, why: str) -> None:
+    body = stack.run("submit", "hello", "--dry-run", "--output", "json").json["request"]
+    del body["labels"][label]
+    made = stack.cloud.rest("POST", "/v1/projects/slipway-local/locations/us-central1/customJobs", body)
+    refused = stack.run("submit", "--like", made["name"])
+    assert refused.code == 2 and why in refused.err
+    stack.cloud.cancel(made["name"])
+
+
+def test_a_job_that_records_no_parameters_is_no_model(stack: Stack) -> None:
+    body = stack.run("submit", "hello", "--dry-run", "--output", "json").json["request"]
+    del body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["env"]
+    stack.cloud.rest("POST", "/v1/projects/slipway-local/locations/us-central1/customJobs", body)
+    refused = stack.run("submit", "--like", body["displayName"])
+    assert refused.code == 2 and "it does not record its parameters" in refused.err
+
+
+def test_a_template_beside_it_is_one_too_many_and_none_of_both_too_few(stack: Stack) -> None:
+    for words in (("submit", "hello", "--like", "hello"), ("submit",)):
+        assert stack.run(*words).code == 2
+    assert stack.jobs() == []
+
+
+def test_the_same_request_id_runs_it_once(stack: Stack) -> None:  # N2
+    first = submitted(stack, "hello", "-p", "code=print(7)")["displayName"]
+    words = ("submit", "--like", first, "--request-id", "r1")
+    assert [stack.run(*words).code for _ in range(2)] == [0, 0] and len(stack.jobs()) == 2
+    other = stack.run(*words, "-p", "code=print(8)")
+    assert other.code == 2 and len(stack.jobs()) == 2
+
+
+def test_a_sweep_like_a_job_has_its_parameters_but_for_those_of_the_points(stack: Stack) -> None:  # N7
+    first = submitted(stack, "crew", "-p", "code=print(9)", "-p", "workers=2")["displayName"]
+    (stack.folder / "s.json").write_text(json.dumps({"list": [{"workers": 1}, {"code": "print(10)"}]}))
+    words = ("submit", "--like", first, "--sweep", "s.json", "--output", "json")
+    done = stack.run(*words)
+    assert done.code == 0, done.err
+    runs = {job["labels"]["slipway-run"]: job for job in stack.jobs() if "slipway-run" in job["labels"]}
+    codes = {run: job["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] for run, job in runs.items()}
+    assert codes == {"0": ["print(9)"], "1": ["print(10)"]}
+    assert replicas(runs["0"]) == ["1", "1"] and replicas(runs["1"]) == ["1", "2"], (
+        "of what a point leaves open, the job's"
+    )
+    again = stack.run(*words)
+    assert again.json["sweep"] == done.json["sweep"] and again.json["accepted"] == []
