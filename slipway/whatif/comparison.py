@@ -14,6 +14,7 @@ from slipway.whatif.calibration import Calibration, calibrate
 from slipway.whatif.delays import MeasuredDelays, measure
 from slipway.whatif.model import ReplayedPool
 from slipway.whatif.outcome import Outcome, outcome
+from slipway.whatif.past_load import PastLoad
 from slipway.whatif.pools import pools_of, pools_over_time
 from slipway.whatif.replay import replay
 from slipway.whatif.workload import Workload, workload
@@ -47,7 +48,8 @@ class Replayer:
 
     @classmethod
     def of(cls, history: History, catalog: Catalog) -> Replayer:
-        return cls(history, catalog, workload(history, catalog), measure(history))
+        load = PastLoad(history)
+        return cls(history, catalog, workload(history, catalog, load), measure(history, load))
 
     @property
     def length(self) -> float:

@@ -5,23 +5,19 @@ Google documents none of the three. Where the history has too few cases a plain 
 
 from __future__ import annotations
 
-import heapq
-from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from statistics import median
 
 from slipway.history.model import History, PastJob, PoolKey
 from slipway.whatif.model import PoolDelays
+from slipway.whatif.past_load import PastLoad, bounds_at
 
 ASSUMED = PoolDelays(start=60.0, scale_up=300.0, idle=600.0)
 """Seconds, where nothing was measured."""
 FEWEST = 3
-_UP_FOR = timedelta(hours=1)
-"""Machines that jobs needed within this time may still be up."""
 
 
 @dataclass(frozen=True)
@@ -51,68 +47,30 @@ class MeasuredDelays:
         )
 
 
-def measure(history: History) -> MeasuredDelays:
+def measure(history: History, load: PastLoad) -> MeasuredDelays:
     """Measure the delays of a stack's pools, as medians.
 
     A job that asked for no more machines than a pool keeps waited for its start alone; one that found the pool full,
     from when others had given enough back. One that asked for more than can have been up, and no more than the pool
     may have, waited until it had grown as well.
     """
-    bounds = _bounds(history)
-    demand = {key: _PoolDemand(key, history.jobs) for key in bounds}
-    runs = {key: _PoolRuns(key, history.jobs) for key in bounds}
     starting, growing = _Waits(), _Waits()
     for job in history.jobs:
-        asked = machines_by_pool(job)
-        if not asked or job.created is None or job.started is None or not asked.keys() <= bounds.keys():
+        found = load.of(job)
+        if found is None or job.created is None or job.started is None:
             continue
         wait = max(0.0, (job.started - job.created).total_seconds())
-        limits = {key: _at(bounds[key], job.created) for key in asked}
-        found = {key: demand[key].at_creation[job.name] for key in asked}
-        least_fits = all(found[key].now + count <= limits[key][0] for key, count in asked.items())
-        most_fits = all(found[key].now + count <= limits[key][1] for key, count in asked.items())
-        up = {key: max(limits[key][0], found[key].lately) for key in asked}
-        if least_fits:
+        if found.calm:
             starting.add(job, wait)
-        elif not most_fits:
-            free = [runs[key].fits_since(job.started, limits[key][1] - count) for key, count in asked.items()]
+        elif found.full:
+            free = [load.runs[one.key].fits_since(job.started, one.most - one.count) for one in found.pools]
             if known := [one for one in free if one is not None and one >= job.created]:
                 starting.add(job, (job.started - max(known)).total_seconds())
-        elif any(found[key].now + count > up[key] for key, count in asked.items()):
+        elif found.grew:
             growing.add(job, wait)
     start, starts = starting.medians(ASSUMED.start)
     scale_up, scale_ups = growing.less(start, starts).medians(ASSUMED.scale_up)
-    return MeasuredDelays(start, scale_up, _idle(history, bounds, demand), starts, scale_ups)
-
-
-def machines_by_pool(job: PastJob) -> dict[PoolKey, int]:
-    """Sum the machines that a job asked of each pool of its cluster."""
-    found: dict[PoolKey, int] = {}
-    for one in job.machines:
-        if one.pool:
-            key = PoolKey(job.cluster_id, one.pool)
-            found[key] = found.get(key, 0) + one.count
-    return found
-
-
-_Limits = tuple[tuple[datetime, int, int], ...]
-"""Bounds of a pool from each moment on."""
-
-
-def _bounds(history: History) -> Mapping[PoolKey, _Limits]:
-    found: dict[PoolKey, _Limits] = {}
-    for deployment in history.deployments:
-        for cluster in deployment.clusters.values():
-            for name, pool in cluster.pools.items():
-                key = PoolKey(cluster.id, name)
-                found[key] = (*found.get(key, ()), (deployment.at, pool.min, pool.max))
-    return found
-
-
-def _at(limits: _Limits, moment: datetime) -> tuple[int, int]:
-    place = bisect_right(limits, moment, key=lambda one: one[0])
-    _, least, most = limits[max(0, place - 1)]
-    return least, most
+    return MeasuredDelays(start, scale_up, _idle(history, load), starts, scale_ups)
 
 
 class _Waits:
@@ -144,88 +102,10 @@ class _Waits:
         return MeasuredDelay(median(wait for _, wait in self.found), len(self.found)), single
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Machines that other jobs asked for when a job was created, and the most of the time in which they stay up."""
-
-    now: int
-    lately: int
-
-
-class _PoolDemand:
-    """Machines of a pool that jobs asked for, from their creation to their end."""
-
-    def __init__(self, key: PoolKey, jobs: Iterable[PastJob]) -> None:
-        self.at_creation: dict[str, _Asked] = {}
-        self.times: list[datetime] = []
-        self.levels: list[int] = []
-        level, ends, peaks = 0, list[tuple[datetime, int]](), deque[tuple[datetime, int]]()
-
-        def change(moment: datetime, by: int) -> None:
-            nonlocal level
-            # The level until now was held up to this moment: it counts for as long after it.
-            while peaks and peaks[-1][1] <= level:
-                peaks.pop()
-            peaks.append((moment, level))
-            level += by
-            self.times.append(moment)
-            self.levels.append(level)
-
-        for job in sorted((one for one in jobs if one.created), key=lambda one: (one.created, one.name)):
-            assert job.created is not None
-            count = machines_by_pool(job).get(key, 0)
-            if not count:
-                continue
-            while ends and ends[0][0] <= job.created:
-                change(*heapq.heappop(ends))
-            while peaks and peaks[0][0] < job.created - _UP_FOR:
-                peaks.popleft()
-            self.at_creation[job.name] = _Asked(level, max(level, peaks[0][1] if peaks else 0))
-            change(job.created, count)
-            if job.ended is not None:
-                heapq.heappush(ends, (job.ended, -count))
-        while ends:
-            change(*heapq.heappop(ends))
-
-    def at(self, moment: datetime) -> int:
-        place = bisect_right(self.times, moment)
-        return self.levels[place - 1] if place else 0
-
-    def last_above(self, machines: int, moment: datetime) -> datetime | None:
-        """Return the last moment up to this one at which more than `machines` were asked for."""
-        place = there = bisect_right(self.times, moment)
-        while place and self.levels[place - 1] <= machines:
-            place -= 1
-        return self.times[place] if 0 < place < there else None
-
-
-class _PoolRuns:
-    """Machines of a pool that jobs held, from their starts to their ends."""
-
-    def __init__(self, key: PoolKey, jobs: Iterable[PastJob]) -> None:
-        changes: list[tuple[datetime, int]] = []
-        for job in jobs:
-            count = machines_by_pool(job).get(key, 0)
-            if count and job.started is not None:
-                changes.append((job.started, count))
-                changes += [(job.ended, -count)] if job.ended is not None else []
-        changes.sort()
-        self.times = [moment for moment, _ in changes]
-        self.levels = list(accumulate(change for _, change in changes))
-
-    def fits_since(self, moment: datetime, room: int) -> datetime | None:
-        """Return since when, just before a moment, no more than `room` was held; None where that was always so, or is
-        not."""
-        place = before = bisect_left(self.times, moment)
-        while place and self.levels[place - 1] <= room:
-            place -= 1
-        return self.times[place] if 0 < place < before else None
-
-
-def _idle(history: History, bounds: Mapping[PoolKey, _Limits], demand: Mapping[PoolKey, _PoolDemand]) -> MeasuredDelay:
+def _idle(history: History, load: PastLoad) -> MeasuredDelay:
     """Return the time that agrees with most of what samples tell: between two of them a pool shrank, and it was larger
     than it needed to be since a job ended."""
-    spans = [one for key in bounds for one in _spans(key, history, bounds[key], demand[key])]
+    spans = [one for key in load.bounds for one in _spans(key, history, load)]
     if len(spans) < FEWEST:
         return MeasuredDelay(ASSUMED.idle)
     edges = sorted({edge for span in spans for edge in span})
@@ -236,14 +116,14 @@ def _idle(history: History, bounds: Mapping[PoolKey, _Limits], demand: Mapping[P
     return MeasuredDelay((best[0] + best[1]) / 2, len(spans))
 
 
-def _spans(key: PoolKey, history: History, limits: _Limits, demand: _PoolDemand) -> Iterator[tuple[float, float]]:
+def _spans(key: PoolKey, history: History, load: PastLoad) -> Iterator[tuple[float, float]]:
     """Yield the least and the most seconds that an idle pool stayed as it was, of each time that it shrank."""
     seen = [(one.at, one.pools[key].live) for one in history.samples if key in one.pools]
     for (before, live), (after, less) in pairwise(seen):
-        least, _ = _at(limits, after)
-        if less >= live or less < max(least, demand.at(after)):
+        least, _ = bounds_at(load.bounds[key], after)
+        if less >= live or less < max(least, load.demand[key].at(after)):
             continue
-        idle_since = demand.last_above(less, after)
+        idle_since = load.demand[key].last_above(less, after)
         if idle_since is not None:
             low = max(0.0, (before - idle_since).total_seconds())
             yield low, (after - idle_since).total_seconds()

@@ -53,11 +53,12 @@ class ReplayedPool:
 @dataclass(frozen=True)
 class Route:
     """A capacity type that a job may take. `wait`: seconds until it takes the next one, None to stay. `cluster`: the
-    only one of its pools, empty for any that fits."""
+    only one of its pools, empty for any that fits. `chosen`: somebody chose it, so that a full pool is waited for."""
 
     capacity_type: str
     wait: float | None = None
     cluster: str = ""
+    chosen: bool = False
 
     @property
     def on_pool(self) -> bool:

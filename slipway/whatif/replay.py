@@ -69,10 +69,11 @@ class _Simulation:
         heapq.heappush(self.events, (time, order, next(self.numbers), happen))
 
     def _sent(self, number: int, now: float) -> None:
-        """Send a job to the first place that takes it now or has a wait, else to where the fewest wait."""
+        """Send a job to the first place that takes it now, has a wait or was chosen, else to where the fewest wait."""
         job, waiting = self.jobs[number], list[Place]()
         for place in self._places(number):
-            if self._takes(place) or job.routes[place[0]].wait is not None:
+            route = job.routes[place[0]]
+            if route.chosen or route.wait is not None or self._takes(place):
                 self._take(number, place, now)
                 return
             waiting.append(place)

@@ -1,24 +1,27 @@
 """The jobs of a history as a replay sends them again. Pure.
 
-Each is sent when it was sent, for the time that it ran, by the capacity types that its template has in the catalog. The
-attempts of one submission are one job. One that never started has no run time: it is left out, and counted.
+Each is sent when it was sent, for the time that it ran, by the capacity types that its template has in the catalog. One
+that went where the template's order would not have sent it, as the pool was full or had room, was told to: it goes
+there first again, and with it all runs of its sweep, which are sent together. The attempts of one submission are one
+job. One that never started has no run time: it is left out, and counted.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.capacity import WAIT_BY_THEMSELVES
 from slipway.catalog.model import Catalog, Offer, Template
 from slipway.history.model import History, PastJob
 from slipway.labels import label_value
-from slipway.machines.spec import MachineGroup
+from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.submission.request import attempt_id
 from slipway.whatif.delays import ASSUMED
 from slipway.whatif.model import ReplayedJob, Route
+from slipway.whatif.past_load import PastLoad
 
 _MOST_ATTEMPTS = 8
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -38,15 +41,20 @@ class Workload:
         return sum(job.counted for job in self.jobs)
 
 
-def workload(history: History, catalog: Catalog) -> Workload:
+def workload(history: History, catalog: Catalog, load: PastLoad) -> Workload:
     """Return the jobs of a history. Those that were created before it only hold machines."""
     templates = {label_value(name): template for name, template in catalog.templates.items()}
     submissions = tuple(_submissions(history.jobs))
     started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
+    routed = {ran.name: _routes(ran, templates.get(ran.template)) for _, ran in started if ran}
+    chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
+    sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
     waits, assumed, jobs = _WaitsBeside(ran for _, ran in started), dict[str, None](), []
     for number, (first, ran) in enumerate(started):
         assert first.created and ran and ran.created and ran.started
-        routes = _routes(ran, templates.get(ran.template))
+        routes = routed[ran.name]
+        if ran.name in chosen or ran.sweep in sweeps:
+            routes = _first_chosen(routes, ran.capacity_type)
         beside = [route.capacity_type for route in routes if not route.on_pool]
         assumed |= dict.fromkeys(one for one in beside if not waits.known(one))
         jobs.append(
@@ -112,6 +120,27 @@ def _routes(job: PastJob, template: Template | None) -> tuple[Route, ...]:
     return tuple(
         Route(name, wait if name != last or name in WAIT_BY_THEMSELVES else None) for name, wait in waits.items()
     )
+
+
+def _was_chosen(first: PastJob, ran: PastJob, routes: tuple[Route, ...], load: PastLoad) -> bool:
+    """Tell whether somebody named the capacity type: the template's order would have taken another one."""
+    place = next((at for at, one in enumerate(routes) if one.capacity_type == ran.capacity_type), 0)
+    if len(routes) == 1 or first is not ran or ran.created is None:
+        return False
+    if routes[place].on_pool:
+        found = load.of(ran)
+        return found is not None and found.full and routes[place].wait is None and place + 1 < len(routes)
+    if not any(one.on_pool for one in routes[:place]):
+        return False
+    machines = Counter[MachineSpec]()
+    for one in ran.machines:
+        machines[one.machine] += one.count
+    return load.had_room(machines, ran.created)
+
+
+def _first_chosen(routes: tuple[Route, ...], capacity_type: str) -> tuple[Route, ...]:
+    first = (replace(one, wait=None, chosen=True) for one in routes if one.capacity_type == capacity_type)
+    return (*first, *(one for one in routes if one.capacity_type != capacity_type))
 
 
 def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -97,3 +98,32 @@ def test_what_can_not_be_replayed_is_refused_in_words(stack: Stack) -> None:
     assert stack.run("what-if", str(file), "--base", "main").code == 2, "it is in no checkout of git"
     assert stack.run("what-if", str(file), "--apply").code == 2
     assert stack.run("what-if", str(file), "--suggest", "--target", "soon").code == 2
+
+
+def test_the_cheapest_bounds_are_suggested_and_written_where_that_is_asked_for(stack: Stack) -> None:
+    """A pool of three, where one machine would do for who can wait for an hour."""
+    stack.catalog["clusters"]["cpu"]["pools"]["workers"].update(min=3, max=3, autoscaled=False)
+    stack.publish()
+    file, other = stack.folder / f"Pulumi.{stack.name}.yaml", stack.folder / "Pulumi.other.yaml"
+    file.write_text(FILE.format(3))
+    for words in (
+        ("init", "-q"),
+        ("add", file.name),
+        ("-c", "user.name=a", "-c", "user.email=a@a", "commit", "-qm", "x"),
+    ):
+        subprocess.run(("git", *words), cwd=stack.folder, check=True)
+    assert stack.run("submit", "hello", "--capacity", "pool", "--sweep", points(stack, 12)).code == 0
+    stack.until(lambda: all("endTime" in one for one in stack.jobs()))
+    done = stack.run("what-if", str(file), "--suggest", "--target", "1h")
+    assert done.code == 0, done.err
+    assert "-        workers:" in done.out and "replicas: 1 } # for all" in done.out and "--apply" in done.err
+    assert file.read_text() == FILE.format(3)
+    assert stack.run("what-if", str(file), "--suggest", "--target", "1h", "--apply", "--output", "json").code == 0
+    assert file.read_text() == FILE.format(1)
+    found = stack.run("what-if", str(file), "--base", "HEAD", "--output", "json").json
+    assert found["trusted"] and float(found["before"]["poolsCost"]) > float(found["after"]["poolsCost"])
+    assert "HEAD" in stack.run("what-if", str(file), "--base", "HEAD").out
+    other.write_text(FILE.format(3))
+    assert "no Pulumi.other.yaml at" in stack.run("what-if", str(other), "--base", "HEAD").err.replace(
+        str(stack.folder) + "/", ""
+    )

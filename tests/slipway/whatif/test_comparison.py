@@ -11,19 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.capacity import FLEX_START
-from slipway.catalog.model import Parameter
+from slipway.catalog.model import Catalog, Parameter
 from slipway.generations.published_clusters import declared
-from slipway.history.model import Deployment, MachinesUsed
+from slipway.history.model import Deployment, History, MachinesUsed
 from slipway.history.waits import Waits, rank
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price
 from slipway.submission.request import attempt_id
 from slipway.whatif.calibration import FEWEST, TOLERATED
 from slipway.whatif.comparison import Replayer
-from slipway.whatif.delays import ASSUMED, measure
+from slipway.whatif.delays import ASSUMED, MeasuredDelays, measure
 from slipway.whatif.model import PoolDelays, Route
+from slipway.whatif.past_load import PastLoad
 from slipway.whatif.replay import replay
-from slipway.whatif.workload import workload
+from slipway.whatif.workload import Workload, workload
 from tests.slipway.whatif.month import DAY, month
 from tests.slipway.whatif.past import CPU, SINCE, catalog, cluster, history, job, offer, pool, replayed, sampled, told
 
@@ -31,6 +32,14 @@ REAL = PoolDelays(start=20.0, scale_up=240.0, idle=900.0)
 ELASTIC = cluster("cpu", pool("workers", 2, 12))
 OFFERS = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
 GPU = MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)
+
+
+def worked(past: History, of: Catalog) -> Workload:
+    return workload(past, of, PastLoad(past))
+
+
+def measured(past: History) -> MeasuredDelays:
+    return measure(past, PastLoad(past))
 
 
 def replayer(jobs: int = 600) -> Replayer:
@@ -49,7 +58,7 @@ def test_delays_are_measured_where_the_history_shows_them() -> None:
 
 def test_nothing_is_measured_of_too_few_cases() -> None:
     few = [job(str(number), number * 1000, 33, 10, on=ELASTIC) for number in range(2)]
-    found = measure(history(few, [ELASTIC]))
+    found = measured(history(few, [ELASTIC]))
     assert (found.start.seconds, found.start.count) == (ASSUMED.start, 0) and found.of("x") == ASSUMED
 
 
@@ -63,7 +72,7 @@ def test_the_idle_delay_is_what_agrees_with_most_samples() -> None:
             (at, 4 if at < ends + REAL.idle else 2)
             for at in (begin + 100 + minute + step for step in range(0, 9000, 300))
         ]
-    found = measure(history(jobs, [ELASTIC], samples=sampled(lives, ELASTIC)))
+    found = measured(history(jobs, [ELASTIC], samples=sampled(lives, ELASTIC)))
     assert found.idle.count == 12 and found.idle.seconds == pytest.approx(REAL.idle, abs=100)
 
 
@@ -124,12 +133,30 @@ def test_a_job_goes_by_the_capacity_types_of_its_template() -> None:
         job("moved", 2, 5, 10, capacity_type="on-demand", template="other"),
         job("spot", 3, 5, 10, capacity_type="spot"),
     ]
-    found = {one.name: one.routes for one in workload(history(jobs, [ELASTIC]), catalog([ELASTIC], templates)).jobs}
+    found = {one.name: one.routes for one in worked(history(jobs, [ELASTIC]), catalog([ELASTIC], templates)).jobs}
     own = (Route("pool", 600.0), Route(FLEX_START, 3600.0))
     assert found["plain"] == own
     assert found["gone"] == (Route("pool", cluster="cpu"),)
     assert found["moved"] == (Route("on-demand"),)
-    assert found["spot"] == (*own, Route("spot"))
+    assert found["spot"] == (Route("spot", chosen=True), *own), "the pool had room, so somebody asked for Spot"
+
+
+def test_who_was_told_to_wait_on_a_full_pool_waits_again_and_the_sweep_with_him() -> None:
+    """Left alone the template goes on to Spot as soon as the pool is full."""
+    one, offers = cluster("cpu", pool("workers", 1, 1)), [offer("pool", "cpu"), offer("spot")]
+    jobs = [
+        job("first", 0, 0, 1000, on=one),
+        job("waited", 10, 990, 100, on=one, sweep="s"),
+        job("sibling", 2000, 0, 10, on=one, sweep="s"),
+        job("alone", 3000, 0, 10, on=one),
+        job("full", 3001, 5, 10, capacity_type="spot"),
+    ]
+    here = catalog([one], {"t": offers})
+    found = {job.name: job.routes[0] for job in worked(history(jobs, [one]), here).jobs}
+    waits, free = Route("pool", chosen=True), Route("pool")
+    assert found == {"first": free, "waited": waits, "sibling": waits, "alone": free, "full": free}
+    ran = {run.job.name: run.capacity_type for run in replay(worked(history(jobs, [one]), here).jobs, (), 9000).runs}
+    assert set(ran.values()) == {"spot"}, "without the pool all can go on to Spot"
 
 
 def test_its_parameters_choose_the_case() -> None:
@@ -142,7 +169,7 @@ def test_its_parameters_choose_the_case() -> None:
         job("small", 0, 5, 10, on=ELASTIC),
         job("large", 1, 5, 10, capacity_type="spot", parameters={"model": "27b"}),
     ]
-    found = {one.name: one.routes for one in workload(history(jobs, [ELASTIC]), here).jobs}
+    found = {one.name: one.routes for one in worked(history(jobs, [ELASTIC]), here).jobs}
     assert found == {"small": (Route("pool"),), "large": (Route("spot"),)}
 
 
@@ -152,7 +179,7 @@ def test_attempts_of_one_submission_are_one_job() -> None:
     second = job("second", 600, 30, 100, capacity_type="spot", request_id=attempt_id("r", 1))
     copy = job("copy", 601, 5, 1, capacity_type="spot", request_id=attempt_id("r", 1))
     never = job("never", 700, None, None, on=ELASTIC, request_id="n")
-    found = workload(history([first, second, copy, never], [ELASTIC]), catalog([ELASTIC], {}))
+    found = worked(history([first, second, copy, never], [ELASTIC]), catalog([ELASTIC], {}))
     (only,) = found.jobs
     assert (only.name, only.created, only.waited, only.run) == ("second", 0, 630, 100)
     assert found.never_started == 1 and found.counted == 1
@@ -160,18 +187,18 @@ def test_attempts_of_one_submission_are_one_job() -> None:
 
 def test_who_began_earlier_only_holds_machines() -> None:
     jobs = [job("earlier", -500, 0, 1000, on=ELASTIC), job("now", 10, 0, 5, on=ELASTIC)]
-    found = workload(history(jobs, [ELASTIC]), catalog([ELASTIC], {}))
+    found = worked(history(jobs, [ELASTIC]), catalog([ELASTIC], {}))
     assert [one.counted for one in found.jobs] == [False, True] and found.counted == 1
 
 
 def test_waits_beside_the_pools_are_those_of_earlier_jobs() -> None:
     jobs = [job(f"s{n}", n, n * 10.0, 10, capacity_type="spot") for n in range(5)]
     jobs += [job(f"p{n}", 100 + n, 0, 10, on=ELASTIC) for n in range(50)]
-    found = workload(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu"), offer("spot")]}))
+    found = worked(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu"), offer("spot")]}))
     waits = {one.name: one.delays["spot"] for one in found.jobs}
     assert [waits[f"s{n}"] for n in range(5)] == [0, 10, 20, 30, 40]
     assert {waits[f"p{n}"] for n in range(50)} == {0, 10, 20, 30, 40} and found.assumed == ()
-    alone = workload(history(jobs[5:], [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu"), offer("spot")]}))
+    alone = worked(history(jobs[5:], [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu"), offer("spot")]}))
     assert alone.assumed == ("spot",)
 
 
