@@ -168,7 +168,7 @@ def clear(cluster: str) -> None:
 @cli.command()
 @click.argument("what", metavar="FILE|clear|show")
 def scenario(what: str) -> None:
-    """Put a scenario in force: how many machines there are, and which Spot jobs lose theirs."""
+    """Put a scenario in force: how many machines there are, which Spot jobs lose theirs, and what GPUs show."""
     record = _running()
     with _in_words():
         if what == "show":
@@ -176,7 +176,7 @@ def scenario(what: str) -> None:
         elif what == "clear":
             found = client.call(record, "DELETE", "/slipway/scenario")
         else:
-            found = client.call(record, "POST", "/slipway/scenario", _toml(Path(what)))
+            found = client.call(record, "POST", "/slipway/scenario", _scenario(Path(what)))
     if what == "show" and found["scenario"]:
         click.echo(json.dumps(found, indent=2))
     elif found["scenario"]:
@@ -238,6 +238,20 @@ def _played(stack: str | None, project: str | None) -> LaptopStack | None:
     except SlipwayError as error:
         click.echo(error.render(), err=True)
         sys.exit(2)
+
+
+def _scenario(path: Path) -> dict[str, Any]:
+    """A scenario's file with the recordings that it names, which lie beside it."""
+    found = _toml(path)
+    gpus = found.get("gpus")
+    for one in gpus if isinstance(gpus, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("file"), str):
+            file = path.parent / one.pop("file")
+            try:
+                one["csv"] = file.read_text(encoding="utf-8")
+            except (OSError, ValueError) as error:
+                _fail(f"error: {file}: {error}\nwhy: {path} names it as a recording\nfix: correct its `file`", 2)
+    return found
 
 
 def _toml(path: Path) -> dict[str, Any]:

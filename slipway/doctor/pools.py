@@ -19,6 +19,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join, span
 from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.idle import IDLE_BELOW
 from slipway.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.live import UNLIMITED, Increase, Unknown
 from slipway.prices import dollars
@@ -31,7 +32,6 @@ from slipway.submission.ending import recover
 _POOL_IDLE = timedelta(days=1)
 _JOB_IDLE, _LATE = timedelta(minutes=15), timedelta(minutes=4)
 """For so long; and samples come late by so much."""
-_UNUSED = 0.05
 _MOST = 100
 _NEARLY = 0.9
 
@@ -153,7 +153,11 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
         used = [one for one in use if one.job in job.run_ids and one.points[-1].at >= picture.now - 2 * _LATE]
         long = {(o.job, o.task) for o in used if o.metric == CPU and o.points[0].at <= picture.now - _JOB_IDLE}
-        if not used or len(long) < job.replicas or any(point.value >= _UNUSED for one in used for point in one.points):
+        if (
+            not used
+            or len(long) < job.replicas
+            or any(point.value >= IDLE_BELOW for one in used for point in one.points)
+        ):
             continue
         words = f"job {job.display_name} has used under 5 % of its machines for {span(_JOB_IDLE.total_seconds())}"
         mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"

@@ -67,7 +67,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
     jobs = job.run_ids[-_MOST_JOBS:]
     if not jobs:
         return Utilization(why="no samples yet")
-    end = min(now, job.end_time + _LATE) if job.end_time else now
+    end = max(job.end_time, min(now, job.end_time + _LATE)) if job.end_time else now
     period = period_of(end - job.start_time)
     accelerated = any(pool.machine.accelerator for pool in job.worker_pools)
     begin = job.start_time

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import identities
-from . import machines
-from .scenario import STRATEGIES, Chance, Entry, Preemption, Reservation, Scenario
+from . import gpu_recording, machines
+from .scenario import STRATEGIES, Chance, Entry, Playback, Preemption, Reservation, Scenario
 
 _PATH = re.compile(r"projects/([^/]+)/zones/([a-z0-9-]+-[a-z])/reservations/[a-z]([a-z0-9-]*[a-z0-9])?")
 _REPLICA = re.compile(r"workerpool[0-3]-\d+")
@@ -19,8 +19,8 @@ class ScenarioError(Exception):
 
 
 def parse(document: Mapping[str, Any]) -> Scenario:
-    """The scenario of a document with the keys `supply`, `spot`, `reservations`. Raises ScenarioError."""
-    table = _Table("", document, ("supply", "spot", "reservations"))
+    """The scenario of a document with the keys `supply`, `spot`, `reservations`, `gpus`. Raises ScenarioError."""
+    table = _Table("", document, ("supply", "spot", "reservations", "gpus"))
     spot = table.table("spot", ("preempt", "random", "notice"))
     return Scenario(
         supply=tuple(map(_entry, table.tables("supply", ("at", "region", "machine", "strategy", "machines")))),
@@ -28,6 +28,7 @@ def parse(document: Mapping[str, Any]) -> Scenario:
         chance=_chance(spot),
         notice_s=_notice(spot),
         reservations={item.path: item for item in _reservations(table)},
+        playbacks=tuple(map(_playback, table.tables("gpus", ("job", "csv")))),
     )
 
 
@@ -128,6 +129,13 @@ def _notice(spot: _Table) -> float | None:
         raise ScenarioError(f"{spot.at('notice')} is false, or the seconds between SIGTERM and SIGKILL")
     seconds: float = spot.least("notice", float, 0)
     return seconds
+
+
+def _playback(table: _Table) -> Playback:
+    try:
+        return Playback(table.value("job", str), gpu_recording.parse(table.value("csv", str)))
+    except ValueError as error:
+        raise ScenarioError(f"{table.at('csv')} is nothing that nvidia-smi recorded: {error}") from error
 
 
 def _reservations(table: _Table) -> list[Reservation]:

@@ -1,9 +1,12 @@
-"""A scenario: how many machines there are and when, which Spot jobs lose theirs, which reservations there are."""
+"""A scenario: how many machines there are and when, which Spot jobs lose theirs, which reservations there are, and what
+the GPUs of jobs show."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
+
+from .gpu_recording import GpuRecording
 
 Strategy = Literal["standard", "spot", "flex-start"]
 """How machines are got: persistent resources and jobs without a strategy are `standard`."""
@@ -65,6 +68,14 @@ class Reservation:
 
 
 @dataclass(frozen=True)
+class Playback:
+    """The GPUs of a job whose display name starts with `job` show a recording, from the job's start on."""
+
+    job: str
+    recording: GpuRecording
+
+
+@dataclass(frozen=True)
 class Scenario:
     """What is not listed is unlimited. `notice_s` is how long before SIGKILL a Spot replica gets SIGTERM, if at all."""
 
@@ -73,6 +84,7 @@ class Scenario:
     chance: Chance | None = None
     notice_s: float | None = None
     reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
+    playbacks: tuple[Playback, ...] = ()
 
     def limits(self, region: str, elapsed_s: float) -> dict[tuple[str, str], int]:
         """(machine, strategy) to machines as they are: of each, the entry that began last."""
@@ -81,3 +93,7 @@ class Scenario:
             if entry.region == region and entry.at <= elapsed_s:
                 found[entry.machine, entry.strategy] = entry.machines
         return found
+
+    def recording_of(self, display_name: str) -> GpuRecording | None:
+        """What a job's GPUs show; None where nothing was recorded for it."""
+        return next((one.recording for one in self.playbacks if display_name.startswith(one.job)), None)

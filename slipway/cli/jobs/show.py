@@ -15,7 +15,7 @@ import click
 from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.chart import show_usage
+from slipway.cli.terminal.chart import idle_words, show_usage
 from slipway.cli.terminal.documents import events_document, usage_document
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
@@ -25,6 +25,7 @@ from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.description import describe
 from slipway.jobs.failure import Failure, read_failure
+from slipway.jobs.idle import idle_accelerators
 from slipway.jobs.log import JobEvents, last_word, read_events
 from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
@@ -107,14 +108,15 @@ def _why(context: Context, job: VertexJob) -> str:
 
 def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
     job, fixed = picture.job, picture.job.parameters
+    told = describe(job, context, picture.events)
     return {
-        **describe(job, context, picture.events).document,
+        **told.document,
         "parameters": None if fixed is None else {key: fixed[key] for key in fixed if key not in job.tuned},
         "tuned": job.tuned,
         "waitsFor": picture.why or None,
         "fallback": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
-        "usage": usage_document(picture.usage),
+        "usage": usage_document(picture.usage, idle_accelerators(picture.usage, job, told.account)),
         "failure": picture.failure,
         "next": picture.steps,
     }
@@ -125,6 +127,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
     id_ = job.persistent_resource_id
     told = describe(job, context, picture.events)
     money = told.account
+    idle = idle_accelerators(picture.usage, job, money)
     cost, crossing = cost_words(money) if money.run is not None else "", context.crossing(job.region)
     pools = [
         f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
@@ -150,6 +153,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", run_words(money) if money.run is not None else ""),
         ("restarts", _restarts(picture)),
+        ("gpus", idle_words(idle) if idle else ""),
         ("usage", picture.usage.why if job.start_time is not None and not picture.usage.rows else ""),
         ("cost", "; ".join(part for part in (cost, crossing) if part)),
         ("output", job.output),

@@ -19,9 +19,13 @@ from slipway.cli.terminal import screen
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
 from slipway.context import Context
-from slipway.formatting import span
+from slipway.formatting import join, span
+from slipway.jobs.cost import JobCost
+from slipway.jobs.idle import IdleAccelerators, idle_accelerators
 from slipway.jobs.utilization import Row, Utilization, read_utilization
 from slipway.jobs.waiting import waits
+from slipway.machines.table import all_accelerators
+from slipway.prices import bounded
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 _WIDEST, _NARROWEST = 60, 8
@@ -29,7 +33,9 @@ _HEADS = ("REPLICA", "USE OF")
 _MOST_ROWS = 24
 _EVERY = 20.0
 _RECENT = timedelta(minutes=15)
-_SHORT = 10
+_SHORT, _OF_A_LINE = 10, 30
+_UNTOLD, _UNTOLD_S = 0.05, 90.0
+"""The share of a job's time, and the seconds, up to which it is not told that they were not measured."""
 _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 
 
@@ -54,6 +60,34 @@ def show_usage(usage: Utilization) -> None:
         screen.note(f"each point is the mean of {span(usage.period)}")
     if len(usage.rows) > len(rows):
         screen.note(f"{len(usage.rows) - len(rows)} more rows: --output json")
+
+
+def accelerator_line(context: Context, job: VertexJob, account: JobCost) -> str:
+    """Return how a job used its accelerators, in one line: `gpu ▁▁▁▇██  8 H100 idle for 31 of 58 min (53 %): $52 of
+    $98`. Empty for a job without, and where nothing was measured."""
+    if job.start_time is None or not any(pool.machine.accelerator for pool in job.worker_pools):
+        return ""
+    usage = read_utilization(context.brief.monitoring(context.catalog.project), job, context.now)
+    if (idle := idle_accelerators(usage, job, account)) is None:
+        return ""
+    means = _means(usage.rows)[ACCELERATOR]
+    return f"{_WORDS[ACCELERATOR]} {sparks([means], _OF_A_LINE)[0]}  {idle_words(idle)}"
+
+
+def idle_words(idle: IdleAccelerators) -> str:
+    """`8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
+    models = {one.name: one.model for one in all_accelerators()}
+    names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
+    paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
+    untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
+    least = "at least " if untold else ""
+    time = span(idle.idle_seconds).removesuffix(f" {paid.partition(' ')[2]}")
+    share = f", {span(missing)} not measured" if untold else f" ({percent(idle.share)})"
+    always = f", {idle.unused} of them all the time" if idle.unused and idle.unused < idle.count else ""
+    digits = 0 if idle.of_cost.known >= 10 else 2 if idle.of_cost.known >= 1 else 4
+    money = f"${idle.cost.known:,.{digits}f} of ${idle.of_cost.known:,.{digits}f}"
+    cost = "" if idle.of_cost.unknown else f": {least}{bounded(money, idle.of_cost)}"
+    return f"{idle.count} {names} idle for {least}{time} of {paid}{share}{always}{cost}"
 
 
 def percent(share: float) -> str:
@@ -129,16 +163,24 @@ class UtilizationLine:
 
 def in_short(rows: Iterable[Row]) -> str:
     """Draw the mean of all replicas and accelerators, for each metric that has samples."""
-    by_metric: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    by_metric = _means(rows)
+    return "  ".join(
+        f"{word} {sparks([by_metric[metric]], _SHORT)[0]} {percent(by_metric[metric][-1].value)}"
+        for metric, word in _WORDS.items()
+        if metric in by_metric
+    )
+
+
+def _means(rows: Iterable[Row]) -> dict[str, tuple[Point, ...]]:
+    """The mean of all replicas and accelerators at each moment, by metric."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         for point in row.points:
-            by_metric[row.series.metric][round(point.at.timestamp())].append(point.value)
-    shown = []
-    for metric, word in _WORDS.items():
-        means = tuple(
+            found[row.series.metric][round(point.at.timestamp())].append(point.value)
+    return {
+        metric: tuple(
             Point(datetime.fromtimestamp(second, UTC), sum(values) / len(values))
-            for second, values in sorted(by_metric[metric].items())
+            for second, values in sorted(moments.items())
         )
-        if means:
-            shown.append(f"{word} {sparks([means], _SHORT)[0]} {percent(means[-1].value)}")
-    return "  ".join(shown)
+        for metric, moments in found.items()
+    }

@@ -22,6 +22,7 @@ from slipway.prices import exact_text
 
 if TYPE_CHECKING:
     from slipway.deployment.schedule import Due
+    from slipway.jobs.idle import IdleAccelerators
     from slipway.jobs.log import JobEvents
     from slipway.jobs.utilization import Utilization
 
@@ -52,11 +53,12 @@ def events_document(events: JobEvents, job: VertexJob) -> dict[str, Any]:
     }
 
 
-def usage_document(usage: Utilization) -> dict[str, Any]:
+def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> dict[str, Any]:
     """Shares from 0 to 1. `periodSeconds`: each point is the mean of so many seconds; 0: as measured."""
     return {
         "why": usage.why or None,
         "periodSeconds": usage.period,
+        "idle": idle,
         "series": [
             {
                 "metric": row.series.metric,

@@ -167,8 +167,11 @@ def account_of(job: VertexJob, context: Context) -> str:
         parts.append(f"ran {run_words(money)}")
         cost = cost_words(money)
         parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
-    where = f"\n  output {job.output}" if job.output else ""
-    return f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}{where}"
+    from slipway.cli.terminal.chart import accelerator_line  # What it reads with is no part of most commands.
+
+    use, where = accelerator_line(context, job, money), f"output {job.output}" if job.output else ""
+    account = f"{job.display_name or job.id}  {state_word(job.state)}: {', '.join(part for part in parts if part)}"
+    return "\n  ".join(filter(None, (account, use, where)))
 
 
 def events_of_cost(context: Context, job: VertexJob) -> JobEvents | None:

@@ -3,7 +3,9 @@
 import itertools
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +21,8 @@ from local.cloud.monitoring.process_usage import Reading
 from local.cloud.monitoring.records import Source
 from local.cloud.monitoring.work import Sampler
 from local.cloud.nodes.spec import CLAIM, STARTED
+from local.cloud.supply import records as scenarios
+from local.cloud.vertex.jobs import table as jobs
 from tests.local.cloud.calling import PARENT, START, Calling
 
 SERIES = "/v3/projects/slipway-local/timeSeries"
@@ -223,3 +227,48 @@ def test_old_samples_are_forgotten(calling: Calling) -> None:
     sampler.start()
     sampler.stop()
     assert samples.sources(calling.world.store, "", "9") == []
+
+
+RECORDED = (Path(__file__).parents[1] / "recordings" / "gemma2-27b-on-8-h100.csv").read_text("utf-8")
+
+
+def test_accelerators_of_a_job_show_what_the_scenario_has_recorded(calling: Calling, busy: Sampler) -> None:
+    """Whatever time passes between two looks: each sample of the recording is there once, at its own time."""
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 8})
+    scenarios.load(calling.world, {"gpus": [{"job": "train", "csv": RECORDED}]})
+    job_id = job(calling, T4)
+    calling.clock.advance(1)
+    busy.step()  # Its replica has begun, and the job has no start yet.
+    (started,) = jobs.started(calling.world.store)
+    assert started.run
+    run = replace(started.run, start_time=timestamp(START))
+    with calling.world.store.transaction():
+        jobs.keep(calling.world, run, replace(started, run=run))
+    calling.clock.advance(1)
+    busy.step()
+    assert [values(series) for series in asked(calling, f'metric.type="{GPU}"')] == [[0.0], [0.0]]
+    for seconds in (600, 5, 1800, 3000):
+        calling.clock.advance(seconds)
+        busy.step()
+    found = asked(
+        calling,
+        f'metric.type="{GPU}" AND resource.labels.job_id="{job_id}"',
+        **{"interval.startTime": timestamp(START)},
+    )
+    assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
+    for series in found:
+        use = values(series)
+        assert len(use) >= 58 and sum(one < 0.05 for one in use) >= 31 and max(use) > 0.9
+    memory = asked(calling, f'metric.type="{GPU.replace("utilization", "memory/utilization")}"')
+    assert max(values(memory[0])) == pytest.approx(0.88, abs=0.01)
+    measured = asked(calling, f'metric.type="{CPU}"', **{"interval.startTime": timestamp(START)})
+    assert values(measured[0])[0] != values(found[0])[0], "its CPU is what was measured"
+
+
+def test_other_jobs_show_what_their_processors_do(calling: Calling, busy: Sampler) -> None:
+    calling.world.change_settings({"quota.custom_model_training_nvidia_t4_gpus": 8})
+    scenarios.load(calling.world, {"gpus": [{"job": "gemma2", "csv": RECORDED}]})
+    job(calling, T4)
+    busy.step()
+    busy.step()
+    assert values(asked(calling, f'metric.type="{GPU}"')[0]) == values(asked(calling, f'metric.type="{CPU}"')[0])

@@ -31,6 +31,7 @@ from slipway.cli.terminal.documents import (
     catalog_document,
     dates_document,
     template_document,
+    usage_document,
 )
 from slipway.cli.terminal.submission import document as submission
 from slipway.cli.terminal.sweep_outcome import document as sweep
@@ -52,6 +53,7 @@ from slipway.jobs.description import describe
 from slipway.jobs.download import Download
 from slipway.jobs.earlier_jobs import Times
 from slipway.jobs.failure import Failure
+from slipway.jobs.idle import IdleAccelerators
 from slipway.jobs.log import JobEvent, JobEvents
 from slipway.jobs.outputs import LeftOut, OutputFile
 from slipway.jobs.pool_rows import rows
@@ -188,6 +190,10 @@ USAGE = Utilization(
     (Row("workers-0", "CPU", SERIES), Row("workers-0", "GPU", replace(SERIES, accelerator="0"))), 60, "no samples"
 )
 
+IDLE = IdleAccelerators(
+    ("NVIDIA_H100_80GB",), 8, 3480.0, 3420.0, 1860.0, 0.54, 1, Price(Decimal("52.25")), Price(Decimal("97.75"))
+)
+
 
 def context() -> Context:
     found = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, clock=Clock(now=lambda: NOW))
@@ -298,6 +304,7 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
         job=BARE, events=JobEvents(why="403"), usage=Utilization(why="none"), next=None, why="", steps=()
     ),
     "job-memory": lambda: details(job=SPOT, failure=Failure("", (), 0.93, "n1", "")),
+    "job-idle": lambda: usage_document(USAGE, IDLE),
     "jobs": lambda: {"jobs": [describe(one, context()).document for one in (FULL, BARE, SPOT)]},
     "templates": lambda: {
         "catalog": {**catalog_document(selected()), "address": ""},

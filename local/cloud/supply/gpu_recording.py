@@ -1,0 +1,77 @@
+"""Recordings of GPUs, as `nvidia-smi --query-gpu` writes them: what the GPUs of a job show, as none are here."""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF = (
+    "timestamp",
+    "index",
+    "utilization.gpu",
+    "memory.used",
+    "memory.total",
+)
+FIELDS = (TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF)
+"""What a recording has at least, in any order."""
+_FORM = "%Y/%m/%d %H:%M:%S.%f"
+_MOST_GPUS = 64
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(?: (?:%|MiB))?")
+
+
+@dataclass(frozen=True)
+class GpuSample:
+    """`after_s` seconds after the first sample; `gpu` counts from 0. `use` and `memory` are fractions from 0 to 1."""
+
+    after_s: float
+    gpu: int
+    use: float
+    memory: float
+
+
+@dataclass(frozen=True)
+class GpuRecording:
+    """At least one sample, the oldest first."""
+
+    samples: tuple[GpuSample, ...]
+
+    def of(self, gpu: int) -> tuple[GpuSample, ...]:
+        """Those of one GPU of a machine; of one that has more than were recorded, the first ones again."""
+        count = max(sample.gpu for sample in self.samples) + 1
+        return tuple(sample for sample in self.samples if sample.gpu == gpu % count)
+
+
+@lru_cache(maxsize=16)
+def parse(text: str) -> GpuRecording:
+    """Read CSV with a header; lines that begin with # are remarks, and a GPU's sample that it does not tell (`[N/A]`)
+    is left out. Raises ValueError, which names the line."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()[:1] not in ("", "#")]
+    rows = list(csv.reader((line for _, line in lines), skipinitialspace=True))
+    names = [name.partition(" [")[0] for name in rows[0]] if rows else []
+    if missing := [field for field in FIELDS if field not in names]:
+        raise ValueError(f"line {lines[0][0] if lines else 1}: no column {', '.join(missing)}")
+    found: list[tuple[datetime, int, float, float]] = []
+    for (number, _), row in zip(lines[1:], rows[1:], strict=True):
+        try:
+            found += _sample(dict(zip(names, row, strict=True)))
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
+    if not found:
+        raise ValueError("no GPU was measured")
+    begin = min(at for at, *_ in found)
+    samples = (GpuSample((at - begin).total_seconds(), *rest) for at, *rest in sorted(found))
+    return GpuRecording(tuple(samples))
+
+
+def _sample(row: Mapping[str, str]) -> Sequence[tuple[datetime, int, float, float]]:
+    use, used, whole = (_AMOUNT.fullmatch(row[name]) for name in (USE, MEMORY, MEMORY_OF))
+    at, gpu = datetime.strptime(row[TIMESTAMP], _FORM), int(row[INDEX])
+    if not use or not used or not whole:
+        return ()
+    of = float(whole[1])
+    fractions = (float(use[1]) / 100, float(used[1]) / of if of else 2.0)
+    if not 0 <= gpu < _MOST_GPUS or not all(0 <= one <= 1 for one in fractions):
+        raise ValueError("a use of more than all there is, or no GPU's number")
+    return ((at, gpu, *fractions),)

@@ -1,0 +1,128 @@
+"""Idle accelerators of a job: for how long, and what that cost. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import pairwise
+from statistics import median
+
+from slipway.cloud.jobs import VertexJob, WorkerPool
+from slipway.cloud.monitoring import ACCELERATOR, Point, Series
+from slipway.jobs.cost import JobCost
+from slipway.jobs.roles import REPLICA
+from slipway.jobs.utilization import Utilization
+from slipway.prices import Price, Usd, hourly
+
+IDLE_BELOW = 0.05
+"""An accelerator is idle in the time of a sample where it was in use for less than this share of it."""
+_USUAL_STEP = 60.0
+_MISSED = 2.5
+"""Steps between two samples beyond which the time between them counts as not measured."""
+
+
+@dataclass(frozen=True)
+class IdleAccelerators:
+    """A job's accelerators: `count` of them, of the kinds `accelerators` as the API calls them.
+
+    Seconds are those of the average accelerator: it was `paid_seconds` there, measured for `measured_seconds` of that,
+    and idle for `idle_seconds`, which is `share` of those; a tuning job's are of all its trials together. `unused` of
+    them were idle in all of their samples, None of a tuning job. `cost` is that of the idle time, of the job's,
+    `of_cost`; both are known as far as the prices of its machines are.
+    """
+
+    accelerators: tuple[str, ...]
+    count: int
+    paid_seconds: float
+    measured_seconds: float
+    idle_seconds: float
+    share: float
+    unused: int | None
+    cost: Usd
+    of_cost: Usd
+
+    @property
+    def unmeasured_seconds(self) -> float:
+        return max(0.0, self.paid_seconds - self.measured_seconds)
+
+
+@dataclass(frozen=True)
+class _Time:
+    """Seconds of the accelerators that one series is of. `stands_for`: so many, of `machine`'s."""
+
+    pool: WorkerPool
+    stands_for: float
+    measured: float
+    idle: float
+
+    @property
+    def idle_always(self) -> bool:
+        return 0 < self.measured == self.idle
+
+
+def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> IdleAccelerators | None:
+    """None for a job without accelerators, and where nothing of them was measured: that is unknown, and not idle."""
+    pools = [pool for pool in job.worker_pools if pool.replicas and pool.machine.accelerator]
+    count = sum(pool.replicas * pool.machine.accelerator_count for pool in pools)
+    times = list(_times(usage, job)) if count else []
+    measured = sum(time.measured * time.stands_for for time in times) / count if count else 0.0
+    if not measured or not account.busy or account.cost is None:
+        return None
+    paid = account.busy * job.trials
+    each = (
+        hourly(time.pool.machine, job.region, job.capacity_type)
+        * Decimal(str(time.idle * time.stands_for / time.pool.machine.accelerator_count / 3600))
+        for time in times
+    )
+    idle = sum(time.idle * time.stands_for for time in times) / count
+    return IdleAccelerators(
+        accelerators=tuple(dict.fromkeys(str(pool.machine.accelerator) for pool in pools)),
+        count=count,
+        paid_seconds=paid,
+        measured_seconds=min(measured, paid),
+        idle_seconds=min(idle, paid),
+        share=idle / measured,
+        unused=None if job.kind.has_trials else round(sum(time.stands_for for time in times if time.idle_always)),
+        cost=sum(each, Price()),
+        of_cost=account.cost,
+    )
+
+
+def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:
+    """Yield the time of each series of a replica's accelerators, which together are all of its machine's."""
+    begin, end = job.start_time, job.end_time
+    replicas: dict[tuple[str, str], list[Series]] = defaultdict(list)
+    for row in usage.rows:
+        if row.series.metric == ACCELERATOR:
+            replicas[row.series.job, row.series.task].append(row.series)
+    step = usage.period or _step([one.points for some in replicas.values() for one in some])
+    for (_, task), some in replicas.items():
+        found = REPLICA.fullmatch(task)
+        pool = job.worker_pools[int(found[1])] if found and int(found[1]) < len(job.worker_pools) else None
+        if pool is None or begin is None or not pool.machine.accelerator:
+            continue
+        for one in some:
+            known = [point for point in one.points if begin <= point.at and (end is None or point.at <= end)]
+            covered = list(_covered(known, begin, step))
+            idle = sum(seconds for point, seconds in covered if point.value < IDLE_BELOW)
+            stands_for = pool.machine.accelerator_count / len(some)
+            yield _Time(pool, stands_for, sum(seconds for _, seconds in covered), idle)
+
+
+def _step(series: Sequence[Sequence[Point]]) -> float:
+    """Seconds between two samples."""
+    gaps = [(after.at - before.at).total_seconds() for points in series for before, after in pairwise(points)]
+    return median(gaps) if gaps else _USUAL_STEP
+
+
+def _covered(points: Sequence[Point], begin: datetime, step: float) -> Iterator[tuple[Point, float]]:
+    """Yield each sample with the seconds before it that it tells of: since the sample before, but a step alone where
+    some are missing between them."""
+    before = begin
+    for point in points:
+        since = (point.at - before).total_seconds()
+        yield point, since if since <= _MISSED * step else step
+        before = point.at
