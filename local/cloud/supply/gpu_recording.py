@@ -60,8 +60,8 @@ def parse(text: str) -> GpuRecording:
             raise ValueError(f"line {number}: {error}") from error
     if not found:
         raise ValueError("no GPU was measured")
-    begin = min(at for at, *_ in found)
-    samples = (GpuSample((at - begin).total_seconds(), *rest) for at, *rest in sorted(found))
+    begin = min(at for at, _, _, _ in found)
+    samples = (GpuSample((at - begin).total_seconds(), gpu, *shares) for at, gpu, *shares in sorted(found))
     return GpuRecording(tuple(samples))
 
 
