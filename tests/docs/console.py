@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.docs.pictures import described
+
 # What differs from run to run: numbers with their units, content hashes, job names, commits.
 _VARIES = (
     (re.compile(r"@ [0-9a-f]{7}\+?"), "@ COMMIT"),
@@ -16,6 +18,7 @@ _VARIES = (
     (re.compile(r"\d+(?:[.,]\d+)*(?: ?(?:s|min|h))?"), "N"),
     (re.compile(r"\s+"), " "),
 )
+_SHOWN = re.compile(r"^```console\n(.*?)^```$|^!\[\$ ([^\]]*)\]\(([^)]*\.svg)\)$", re.MULTILINE | re.DOTALL)
 ELLIPSIS = "…"
 
 
@@ -28,12 +31,19 @@ class Typed:
 
 
 def commands(page: Path) -> list[Typed]:
-    """Every `$ command` of the page's console blocks, in order."""
+    """Every `$ command` of the page's console blocks and pictures, in order. A picture below its command is what that
+    shows."""
     found: list[Typed] = []
-    for block in blocks(page, "console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, *shown = part.rstrip("\n").split("\n")
+    for block, command, picture in _SHOWN.findall(page.read_text("utf-8")):
+        if picture:
+            first, *shown = described(page.parent / picture)
+            assert first == f"$ {command}", f"{picture} is of another command"
+            if found and found[-1] == Typed(command, ()):
+                found.pop()
             found.append(Typed(command, tuple(shown)))
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            typed, *shown = part.rstrip("\n").split("\n")
+            found.append(Typed(typed, tuple(shown)))
     return found
 
 

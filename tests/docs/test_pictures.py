@@ -1,0 +1,47 @@
+"""Pictures of the terminal show what their descriptions say, which journeys compare with what is printed. # D8"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.docs.console import commands
+from tests.docs.pictures import FOLDER, PICTURES, described, drawn
+
+DOCS = FOLDER.parent
+
+
+def solid(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_shows_its_description_and_fetches_nothing(name: str) -> None:
+    svg = (FOLDER / f"{name}.svg").read_text("utf-8")
+    drawing = re.sub(r"<[^>]+>", "", svg.partition("</defs>")[2])
+    assert solid(unescape(drawing)) == solid("".join(described(FOLDER / f"{name}.svg")))
+    assert re.findall(r"https?://[^\s\"]+", svg) == ["http://www.w3.org/2000/svg", "https://www.textualize.io"]
+
+
+def test_each_stands_below_its_command_on_a_page() -> None:
+    shown = {
+        (one.command, (FOLDER / f"{name}.svg"))
+        for page in DOCS.glob("*.md")
+        for name in re.findall(r"\(pictures/(\w+)\.svg\)", page.read_text("utf-8"))
+        for one in commands(page)
+        if one.command == PICTURES[name].command
+    }
+    assert {svg.stem for _, svg in shown} == set(PICTURES) == {file.stem for file in FOLDER.iterdir()}
+
+
+def test_what_is_not_worth_showing_is_an_ellipsis_and_long_lines_are_wrapped(tmp_path: Path) -> None:
+    printed = "error: \033[1mno\033[0m\n" + "word " * 40 + "\na < b\n"
+    (tmp_path / "one.svg").write_text(drawn("refused", printed))
+    command, *lines = described(tmp_path / "one.svg")
+    assert command == f"$ {PICTURES['refused'].command}"
+    assert lines == ["error: no", ("word " * 40).rstrip(), "a < b"]
+    (tmp_path / "one.svg").write_text(drawn("follow", "x\nstarts now: y\nx\nx\njob z\n"))
+    assert described(tmp_path / "one.svg")[1:] == ["…", "starts now: y", "…", "job z"]
