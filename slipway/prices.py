@@ -160,11 +160,20 @@ def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
 
 
 def price_in_words(price: Bounds) -> str:
-    """`$0.66/h idle, $1.97/h at most`; `$1.17/h and more` where a part has no known price."""
+    """`$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`. Where a part has no known price, `$1.17/h and more
+    ($854 a month and more)`."""
     if price.floor == price.ceiling:
-        return dollars(price.floor)
-    words = f"{dollars(Price(price.floor.known))} idle, {dollars(Price(price.ceiling.known))} at most"
+        return f"{dollars(price.floor)}{_month(price.floor)}"
+    floor, ceiling = Price(price.floor.known), Price(price.ceiling.known)
+    words = f"{dollars(floor)} idle, {dollars(ceiling)} at most{_month(floor, ceiling)}"
     return words if price.complete else f"{words}, {MORE} for what has no known price"
+
+
+def _month(*amounts: Price) -> str:
+    if not any(one.known for one in amounts):
+        return ""
+    words = " to ".join(f"${one.known * HOURS_OF_A_MONTH:,.0f}" for one in amounts)
+    return f" ({bounded(f'{words} a month', amounts[-1])})"
 
 
 def _machine(type: str, region: str, row: CapacityType) -> Decimal | None:

@@ -16,6 +16,7 @@ from slipway.formatting import span
 from slipway.generations.dormant import last_ends
 from slipway.generations.published_clusters import declared
 from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.waiting import waits
 from slipway.labels import STACK_LABEL
 from slipway.live import Live
 from slipway.prices import Price, hourly
@@ -26,9 +27,18 @@ GONE = "GONE"
 
 
 @dataclass(frozen=True)
+class Holder:
+    """Somebody whose jobs have machines of a pool: a user, or of a job that names none the job itself."""
+
+    name: str
+    machines: int
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Row:
     """A pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
-    may have been on it."""
+    may have been on it. `holders`: the largest first; `waiting`: jobs that have no machines yet."""
 
     name: str
     region: str
@@ -39,6 +49,8 @@ class Row:
     idle_since: datetime | None
     unread: bool
     per_machine: Price
+    holders: tuple[Holder, ...] = ()
+    waiting: int = 0
 
     @property
     def state(self) -> str:
@@ -149,7 +161,24 @@ def _row(
         idle_since=None if mine or pool.used else last,
         unread=unread and last is None and not (mine or pool.used),
         per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
+        holders=_holders([job for job in mine if not waits(job)], cluster, pool),
+        waiting=sum(map(waits, mine)),
     )
+
+
+def _holders(running: list[VertexJob], cluster: PersistentResource, pool: ResourcePool) -> tuple[Holder, ...]:
+    found: dict[str, list[VertexJob]] = {}
+    for job in running:
+        found.setdefault(job.user or job.display_name or job.id, []).append(job)
+    holders = (
+        Holder(
+            name,
+            sum(by_pool(Demand.of(job), cluster)[pool.id] for job in some),
+            tuple(job.display_name or job.id for job in some),
+        )
+        for name, some in found.items()
+    )
+    return tuple(sorted(holders, key=lambda one: (-one.machines, one.name)))
 
 
 def _on(job: VertexJob, cluster: PersistentResource, pool: ResourcePool) -> bool:

@@ -1,10 +1,11 @@
 """Show the clusters, how busy they are and what they cost, or reboot one.
 
-For each pool, since when it idles, and its price now, at least and at most.
+For each pool, whose jobs have its machines, since when it idles, and its price now, at least and at most.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import islice
@@ -22,11 +23,14 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.formatting import join
+from slipway.formatting import few, join
 from slipway.generations.published_clusters import declared
 from slipway.jobs.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.kinds import CUSTOM_JOB
+from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text
+
+_PRICES = ("$/h NOW", "$/h MIN–MAX", "$ A MONTH")
 
 
 def _lists(
@@ -71,10 +75,10 @@ def _show(table: list[Row], context: Context, now: datetime) -> None:
     several = any(context.elsewhere(row.region) for row in table)
     where = ("REGION",) if several else ()
     screen.table(
-        ("CLUSTER", "POOL", *where, "STATE", "MACHINE", "BUSY/LIVE/MAX", "JOBS", "IDLE", "$/h NOW", "$/h MIN–MAX"),
+        ("CLUSTER", "POOL", *where, "STATE", "MACHINE", "BUSY/LIVE/MAX", "WHO", "IDLE", *_PRICES),
         [_cells(row, now, where=several) for row in table],
-        right=("BUSY/LIVE/MAX", "JOBS", "$/h NOW"),
-        wraps=("MACHINE", "IDLE", "$/h MIN–MAX"),
+        right=("BUSY/LIVE/MAX", _PRICES[0]),
+        wraps=("MACHINE", "WHO", "IDLE", *_PRICES[1:]),
         names=2,
     )
     told = set[str]()
@@ -112,17 +116,34 @@ def _cells(row: Row, now: datetime, *, where: bool) -> tuple[str, ...]:
         row.state,
         str(row.pool.machine),
         f"{row.pool.used} / {row.pool.replicas} / {row.max}",
-        str(len(row.jobs)),
+        _who(row),
         row.idle(now),
         _money(row.price(row.pool.replicas)),
         bounds,
+        "" if row.retires else _month(row),
     )
 
 
+def _who(row: Row) -> str:
+    """`ada 3, ci 1; 2 wait`: machines by user."""
+    held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
+    wait = f"{row.waiting} wait{'s' if row.waiting == 1 else ''}" if row.waiting else ""
+    return "; ".join(filter(None, (held, wait))) or "–"
+
+
 def _bounds(row: Row) -> str:
+    return _range(row, lambda amount: f"{amount.known:,.2f}") or UNKNOWN_PRICE
+
+
+def _month(row: Row) -> str:
+    return _range(row, lambda amount: f"{amount.known * HOURS_OF_A_MONTH:,.0f}") or "?"
+
+
+def _range(row: Row, words: Callable[[Price], str]) -> str:
+    """Name both ends, where they differ; nothing where the price is unknown."""
     if row.per_machine.unknown:
-        return UNKNOWN_PRICE
-    bounds = f"{row.price(row.min).known:,.2f}–{row.price(row.max).known:,.2f}"
+        return ""
+    bounds = "–".join(dict.fromkeys((words(row.price(row.min)), words(row.price(row.max)))))
     return bounds if row.per_machine.complete else f"{bounds} {MORE}"
 
 
@@ -148,6 +169,8 @@ def _document(row: Row) -> dict[str, object]:
         "min": row.min,
         "max": row.max,
         "jobs": row.jobs,
+        "holders": row.holders,
+        "waiting": row.waiting,
         "idleSince": row.idle_since,
         "idleKnown": not row.unread,
         "createTime": row.cluster.create_time,
@@ -156,4 +179,6 @@ def _document(row: Row) -> dict[str, object]:
         "pricePerHourNow": exact_text(row.price(row.pool.replicas)),
         "pricePerHourMin": exact_text(row.price(row.min)),
         "pricePerHourMax": exact_text(row.price(row.max)),
+        "pricePerMonthMin": exact_text(row.price(row.min) * HOURS_OF_A_MONTH),
+        "pricePerMonthMax": exact_text(row.price(row.max) * HOURS_OF_A_MONTH),
     }

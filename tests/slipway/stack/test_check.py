@@ -51,8 +51,8 @@ def test_good_stacks_are_a_line_each_with_price(checkout: Path) -> None:  # D6, 
     assert result.exit_code == 0
     assert result.output.splitlines() == [
         "ok  dev   europe-west4  0 clusters, 0 pools, 0 templates  $0.00/h",
-        "ok  eu    europe-west4  1 cluster, 1 pool, 1 template  $0.51/h idle, $2.04/h at most",
-        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
+        "ok  eu    europe-west4  1 cluster, 1 pool, 1 template  $0.51/h idle, $2.04/h at most ($373 to $1,491 a month)",
+        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most ($339 to $1,354 a month)",
     ]
 
 
@@ -66,7 +66,7 @@ def test_a_dated_cluster_is_counted_while_it_is_there(checkout: Path) -> None:  
         (checkout / "stacks" / "Pulumi.prod.yaml").write_text(f"{head}{config}{entries}")
         result = run("prod")
         assert result.exit_code == 0, result.output
-        return result.output.rstrip().rpartition("  ")[2]
+        return result.output.rstrip().rpartition("  ")[2].partition(" (")[0]
 
     there, comes, over = 'from: "2020-01-01"', 'from: "2970-01-01"', 'until: "2020-01-01"'
     assert price(there) == "$0.46/h idle, $1.86/h at most"
@@ -106,7 +106,7 @@ def test_findings_of_all_stacks_come_at_once_and_exit_with_2(checkout: Path) -> 
         "  fix: did you mean `n1-standard-8`?",
         f"stacks/Pulumi.dev.yaml:10  {pool}.replicas.min: a pool can't shrink to 0 machines",
         "  fix: 1 or more: the API keeps at least one",
-        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
+        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most ($339 to $1,354 a month)",
         "2 errors in 1 of 2 stack files",
     ]
 
@@ -118,7 +118,7 @@ def test_a_domain_is_told_to_be_everybody_in_it_and_passes(checkout: Path) -> No
     assert result.exit_code == 0
     who = "everybody with an account in acme.example may submit, spend money and read all results"
     assert result.output.splitlines() == [
-        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most",
+        "ok  prod  us-central1  1 cluster, 1 pool, 1 template  $0.46/h idle, $1.86/h at most ($339 to $1,354 a month)",
         f"stacks/Pulumi.prod.yaml:13  slipway:workspace.submitters[0]: warning: {who}",
         "  fix: keep it if that is meant; else a group: group:ml-engineers@acme.example",
     ]
