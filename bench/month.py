@@ -84,8 +84,8 @@ _PLACES = (
 _DAY = 86_400.0
 
 
-def history(jobs: int = 3000, seed: int = 29) -> History:
-    """Return the month's history; the same for the same arguments."""
+def history(jobs: int = 3000, seed: int = 29, *, hostile: bool = True) -> History:
+    """Return the month's history; the same for the same arguments. `hostile`: some names would do harm."""
     chance = random.Random(seed)
     made = [job for place in _PLACES for job in _jobs_of(place, round(jobs * place.share), chance)]
     made = sorted(made, key=lambda job: job.created or NOW)
@@ -97,7 +97,7 @@ def history(jobs: int = 3000, seed: int = 29) -> History:
         labels = {"sweep": "lr-grid", "run": str(run)}
         values = {"lr": lr, "hidden": hidden}
         made[index] = replace(made[index], **labels, parameters=values)  # type: ignore[arg-type]
-    for place, index in enumerate(range(40, len(made), max(1, len(made) // len(HOSTILE)))):
+    for place, index in enumerate(range(40, len(made), max(1, len(made) // len(HOSTILE))) if hostile else ()):
         name = HOSTILE[place % len(HOSTILE)]
         made[index] = replace(made[index], user=name, team=name, template=name, display_name=name, error=name)
     return History(

@@ -45,8 +45,17 @@ class Band:
         return bool(self.clusters)
 
     @property
-    def max(self) -> int:
-        return max((span.max or span.live or 0 for span in self.spans), default=0)
+    def usual_max(self) -> int:
+        """Return the maximum that held longest: while a cluster is replaced there are two for a time."""
+        held: dict[int, float] = {}
+        for span in self.spans:
+            most = span.max or span.live or 0
+            held[most] = held.get(most, 0.0) + (span.end - span.begin).total_seconds()
+        return max(held, key=lambda most: held[most], default=0)
+
+    @property
+    def most_live(self) -> int:
+        return max((span.live or 0 for span in self.spans), default=0)
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ def places(history: History, bands: Sequence[Band]) -> Mapping[str, tuple[Place,
                 stays[index[name]].append((Stay(job.started, job.ended or history.until, count), job.name))
     for band, listed in enumerate(stays):
         listed.sort(key=lambda one: one[0].begin)
-        for (stay, name), lanes in zip(listed, arrange((one for one, _ in listed), bands[band].max), strict=True):
+        for (stay, name), lanes in zip(listed, arrange((one for one, _ in listed), bands[band].usual_max), strict=True):
             found[name].append(Place(band, stay.count, lanes))
     return {name: tuple(some) for name, some in found.items()}
 

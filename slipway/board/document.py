@@ -18,8 +18,10 @@ from slipway.history.timeline import timelines
 from slipway.prices import exact_text
 
 from .band import Band, Place, bands, places
-from .days import BandDay, Days, days
+from .days import BandDay, Day, Days, days
+from .life import Life
 from .now import Now
+from .sweep import BoardSweep
 
 MOST_JOBS = 4000
 """The newest ones: of 3,000 the page has under 2 MB."""
@@ -113,10 +115,14 @@ class Board:
     bands: tuple[BoardBand, ...]
     days: tuple[DayOfMoney, ...]
     deployments: tuple[BoardDeployment, ...]
+    sweeps: tuple[BoardSweep, ...]
+    lives: tuple[Life, ...]
     unread: tuple[str, ...]
 
 
-def board_of(history: History, now: Now | None = None) -> Board:
+def board_of(
+    history: History, now: Now | None = None, sweeps: tuple[BoardSweep, ...] = (), lives: tuple[Life, ...] = ()
+) -> Board:
     drawn = bands(timelines(history), history.jobs)
     where = places(history, drawn)
     daily = days(history, drawn)
@@ -135,6 +141,8 @@ def board_of(history: History, now: Now | None = None) -> Board:
         bands=tuple(_band(*one) for one in zip(drawn, tops, daily.bands, strict=True)),
         days=tuple(_money(daily)),
         deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),
+        sweeps=sweeps,
+        lives=lives,
         unread=history.unread,
     )
 
@@ -165,7 +173,7 @@ def _most(history: History, key: str) -> tuple[str, ...]:
 
 
 def _tops(where: Mapping[str, Iterable[Place]], bands: Iterable[Band]) -> list[int]:
-    tops = [band.max for band in bands]
+    tops = [max(band.usual_max, band.most_live) for band in bands]
     for some in where.values():
         for place in some:
             tops[place.band] = max(tops[place.band], *(high for _, high in place.lanes), 1)
@@ -210,10 +218,14 @@ def _band(band: Band, top: int, daily: Mapping[datetime, BandDay]) -> BoardBand:
         days=tuple(
             DayOfBand(day, round(one.used, 3), round(one.idle, 3), round(one.unknown, 3), one.waited)
             for day, one in daily.items()
+            if one != BandDay()
         ),
     )
 
 
 def _money(daily: Days) -> Iterable[DayOfMoney]:
+    begun = False
     for day, one in daily.money.items():
-        yield DayOfMoney(day, round(one.used, 2), round(one.beside, 2), round(one.idle, 2))
+        begun = begun or one != Day()
+        if begun:
+            yield DayOfMoney(day, round(one.used, 2), round(one.beside, 2), round(one.idle, 2))

@@ -3,6 +3,7 @@
 (() => {
   const { data: told, charts, themes, params: chosen } = JSON.parse(document.getElementById("board").textContent);
   const now = Date.parse(told.time), dark = matchMedia("(prefers-color-scheme: dark)");
+  const fresh = Number(document.documentElement.dataset.fresh || 0); // seconds, 0 for a file
   chosen.now = now;
   chosen.most = told.most;
   const jobs = told.jobs.rows.map((row) => {
@@ -13,8 +14,11 @@
     job.place = job.on.length ? told.bands[job.on[0][0]].name : job.capacityType;
     return job;
   });
+  const within = (name, some, key) => some.flatMap((one, at) => one[key].map((row) => ({ ...row, [name]: at })));
   const data = {
-    jobs, deployments: told.deployments, days: told.days, phases: [],
+    jobs, deployments: told.deployments, days: told.days,
+    ...Object.fromEntries(["points", "ticks", "curves"].map((key) => [key, within("sweep", told.sweeps, key)])),
+    ...Object.fromEntries(["phases", "marks", "use"].map((key) => [key, within("life", told.lives, key)])),
     bands: told.bands.map((band, index) => ({ ...band, index })),
     pools: told.now?.pools, gauges: told.now?.gauges,
   };
@@ -127,14 +131,31 @@
     document.getElementById("choose").hidden = Boolean(job);
     if (!job) return;
     fill(one, job);
-    const end = job.endTime || told.time;
-    data.phases = [{ what: "waiting", begin: job.createTime, end: job.startTime || end }];
-    if (job.startTime) data.phases.push({ what: "running", begin: job.startTime, end });
-    const figure = one.querySelector("[data-chart]");
-    figure.dataset.params = JSON.stringify({ begin: Date.parse(job.createTime), end: Math.max(Date.parse(end), Date.parse(job.createTime) + 1e3) });
-    draw(figure);
+    let own = null;
+    for (const life of one.querySelectorAll("[data-life]")) {
+      life.hidden = life.dataset.life !== id;
+      if (!life.hidden) own = life;
+    }
+    const plain = document.getElementById("plain"), begin = job.createTime, end = job.endTime || told.time;
+    plain.hidden = Boolean(own);
+    if (!own) {
+      const more = document.getElementById("more"), read = document.getElementById("read");
+      more.textContent = `slipway board --job ${id}`;
+      more.hidden = Boolean(fresh);
+      read.hidden = !fresh;
+      read.href = `?job=${id}#job=${id}`;
+      data.phases = data.phases.filter((phase) => phase.life >= 0);
+      data.phases.push({ life: -1, what: "waiting", begin, end: job.startTime || end });
+      if (job.startTime) data.phases.push({ life: -1, what: "running", begin: job.startTime, end });
+      const window = { begin: Date.parse(begin), end: Math.max(Date.parse(end), Date.parse(begin) + 1e3) };
+      plain.querySelector("[data-chart]").dataset.params = JSON.stringify(window);
+    }
+    (own || plain).querySelectorAll("[data-chart]").forEach((figure) => draw(figure));
     document.getElementById("job").scrollIntoView();
   };
   addEventListener("hashchange", show);
   show();
+
+  // ---- one that is served asks for a newer one, unless somebody types or looks elsewhere
+  if (fresh) setInterval(() => { if (!document.hidden && document.activeElement !== find) location.reload(); }, fresh * 1e3);
 })();

@@ -20,15 +20,16 @@ from slipway.formatting import counted, span
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import MORE
 
-from . import charts, time_charts
+from . import charts, sweep_charts, time_charts
 from .theme import DARK, FONT, LIGHT, PALETTE, Theme
 
 SCRIPTS = ("vendor/vega.min.js", "vendor/vega-lite.min.js", "vendor/vega-embed.min.js", "page.js")
 _UNKNOWN = "–"
 
 
-def page(data: Mapping[str, Any]) -> str:
-    """Return the HTML of a board's JSON (`slipway.board.document.as_json`)."""
+def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
+    """Return the HTML of a board's JSON (`slipway.board.document.as_json`). `fresh_s`: seconds after which one that is
+    served asks for a newer one; 0 for a file."""
     here = files(__package__)
     scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
@@ -51,6 +52,7 @@ def page(data: Mapping[str, Any]) -> str:
     return template.render(
         data=data,
         chosen=_CHOSEN,
+        fresh_s=int(fresh_s),
         tiles=list(tiles(data["now"])) if data["now"] else [],
         policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
         style=Markup(style),
@@ -64,7 +66,11 @@ CHARTS: Mapping[str, Any] = {
     "gauges": {"spec": charts.gauges(), "uses": ["gauges"]},
     "band": {"spec": time_charts.band(), "uses": ["jobs", "bands", "deployments"]},
     "days": {"spec": charts.money_by_day(), "uses": ["days"]},
-    "job": {"spec": time_charts.job(), "uses": ["phases"]},
+    "parallel": {"spec": sweep_charts.parallel(), "uses": ["points", "ticks"]},
+    "scatter": {"spec": sweep_charts.scatter(), "uses": ["points", "ticks"]},
+    "curves": {"spec": sweep_charts.curves(), "uses": ["curves"]},
+    "life": {"spec": time_charts.life(), "uses": ["phases", "marks"]},
+    "use": {"spec": time_charts.use(), "uses": ["use"]},
 }
 """`uses`: the rows that it is given, by name."""
 _CHOSEN = {"days": 7, "by": "user"}
@@ -85,8 +91,10 @@ def tiles(now: Mapping[str, Any]) -> Iterator[Tile]:
     busy, live = sum(one["busy"] for one in pools), sum(one["live"] for one in pools)
     more = sum(_machines(one["shares"], "room") for one in pools)
     yield Tile("Machines", f"{busy:,} of {live:,}", f"busy; {more:,} more may come" if more else "busy")
-    oldest = next((one["why"] for one in waiting), "")
-    yield Tile("Queue", counted(len(waiting), "job"), f"the oldest: {oldest}" if waiting else "nothing waits")
+    needed = sum(one["machines"] for one in waiting)
+    yield Tile(
+        "Queue", counted(len(waiting), "job"), f"for {counted(needed, 'machine')}" if waiting else "nothing waits"
+    )
     prices = [one["pricePerHourNow"] for one in pools]
     whole = sum(Decimal(one) for one in prices if one)
     yield Tile(
@@ -96,6 +104,7 @@ def tiles(now: Mapping[str, Any]) -> Iterator[Tile]:
     )
     worst = f"{found['broken']} broken" if found["broken"] else counted(found["warning"], "warning")
     rest = counted(found["warning"], "warning") if found["broken"] else counted(found["note"], "note")
+    rest = "" if rest.startswith("0 ") else rest
     yield Tile("Found", worst if found["broken"] or found["warning"] else "nothing", rest)
 
 
@@ -107,7 +116,8 @@ def _colours() -> str:
 
     ranks = "".join(f".c{rank}{{background:{colour}}}" for rank, colour in enumerate((*PALETTE, "var(--other)")))
     named = "".join(
-        f".legend .{name}{{background:var(--{name})}}" for name in ("idle", "unknown", "waiting", "accent", "beside")
+        f".legend .{name}{{background:var(--{name})}}"
+        for name in ("idle", "unknown", "waiting", "accent", "beside", "bad")
     )
     dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{properties(DARK)}}}}}"
     return f":root{{--font:{FONT};{properties(LIGHT)}}}{dark}{ranks}{named}\n"
@@ -146,7 +156,31 @@ def _machines(shares: list[Mapping[str, Any]], what: str) -> int:
     return sum(one["machines"] for one in shares if one["what"] == what)
 
 
+def _keys(points: list[Mapping[str, Any]], metric: str) -> list[str]:
+    """Return the axes of a sweep but for its metric's own."""
+    return [key for key in dict.fromkeys(point["key"] for point in points) if key != metric]
+
+
+def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the best runs first where it is known what is good, and those without the metric last."""
+    if sweep["maximize"] is None:
+        return runs
+    sign, metric = (-1 if sweep["maximize"] else 1), sweep["metric"]
+    return sorted(runs, key=lambda run: (metric not in run["metrics"], sign * run["metrics"].get(metric, 0.0)))
+
+
+def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return phases with how long they took, and what happened in them, by time."""
+    phases = [
+        {"time": one["begin"], "what": one["what"], "text": _since(one["begin"], one["end"])} for one in life["phases"]
+    ]
+    return sorted([*phases, *life["marks"]], key=lambda one: datetime.fromisoformat(one["time"]))
+
+
 _FILTERS = {
+    "happened": _happened,
+    "keys": _keys,
+    "ordered": _ordered,
     "moment": _moment,
     "date": _date,
     "money": _money,
@@ -154,6 +188,11 @@ _FILTERS = {
     "machines": _machines,
     "hours": lambda value: f"{value:,.1f}" if value else _UNKNOWN,
     "params": json.dumps,
+    "ms": lambda text: int(datetime.fromisoformat(text).timestamp() * 1000),
+    "number": lambda value: _UNKNOWN if value is None else f"{value:.4g}",
+    "span": lambda value: _UNKNOWN if value is None else span(value),
+    "word": lambda state: state.removeprefix("JOB_STATE_").lower().replace("_", " "),
+    "share": lambda value: f"{value:.0%}",
     "count": lambda value: "?" if value is None else f"{value:,}",
     "limit": lambda value: "?" if value is None else "∞" if value < 0 else f"{value:,}",
 }

@@ -1,4 +1,4 @@
-"""Charts over time, as specifications of Vega-Lite: a band of machines with its queue, and the life of one job."""
+"""Charts over time, as specifications of Vega-Lite: a band of machines with its queue, and one job's life."""
 
 from __future__ import annotations
 
@@ -27,30 +27,66 @@ def band() -> Spec:
     return {"params": chosen(*own), "spacing": 4, "vconcat": [_queue(), _machines()]}
 
 
-def job() -> Spec:
-    """The life of a job: its phases, when it waited and when it ran."""
-    scale = {"type": "utc", "domain": [{"expr": "begin"}, {"expr": "end"}], "nice": False}
-    x = {"field": "begin", "type": "temporal", "scale": scale, "axis": _AXIS}
-    phases = [{"calculate": "toDate(datum.begin)", "as": "begin"}, {"calculate": "toDate(datum.end)", "as": "end"}]
-    styles = {"waiting": "waiting", "running": "accent", "image": "beside", "preempted": "bad"}
+_OF_LIFE = [{"name": "life", "value": -1}, {"name": "begin", "value": 0}, {"name": "end", "value": 1}]
+_LIFE = {"filter": "datum.life === life"}
+_LIFETIME = {"type": "utc", "domain": [{"expr": "begin"}, {"expr": "end"}], "nice": False}
+
+
+def life() -> Spec:
+    """The life of a job: when it waited, ran and had lost its machines, with what happened to it."""
+    x = {"field": "begin", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS}
+    phases = [{"calculate": f"toDate(datum.{key})", "as": key} for key in ("begin", "end")]
+    told = [{"field": "what", "title": "was"}, when("begin", "from"), when("end", "to")]
     bars = [
         {
             "data": {"name": "phases"},
-            "transform": [{"filter": f"datum.what === '{what}'"}, *phases],
+            "transform": [_LIFE, {"filter": f"datum.what === '{what}'"}, *phases],
             "mark": {"type": "rect", "style": style},
-            "encoding": {
-                "x": x,
-                "x2": {"field": "end"},
-                "tooltip": [{"field": "what"}, {"field": "why"}, when("begin", "from"), when("end", "to")],
-            },
+            "encoding": {"x": x, "x2": {"field": "end"}, "tooltip": told},
         }
-        for what, style in styles.items()
+        for what, style in (("waiting", "waiting"), ("running", "accent"), ("preempted", "bad"))
     ]
+    marks = {
+        "data": {"name": "marks"},
+        "transform": [_LIFE, {"calculate": "toDate(datum.time)", "as": "at"}],
+        "mark": {"type": "rule", "style": "generation"},
+        "encoding": {
+            "x": {"field": "at", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS},
+            "tooltip": [{"field": "what"}, {"field": "text"}, when("at", "at")],
+        },
+    }
+    room = {"left": 44, "right": 0, "top": 0, "bottom": 0}  # as an axis has it, which the chart below has
+    return {"params": _OF_LIFE, "padding": room, "width": PAGE, "height": 28, "layer": [*bars, marks]}
+
+
+def use() -> Spec:
+    """Shares of processors, memory and accelerators that a job used, a line for each replica and accelerator."""
     return {
-        "params": [{"name": "begin", "value": 0}, {"name": "end", "value": 1}],
+        "params": _OF_LIFE,
+        "data": {"name": "use"},
+        "transform": [
+            _LIFE,
+            {"flatten": ["points"], "as": ["point"]},
+            {"calculate": "toDate(datum.point[0])", "as": "at"},
+            {"calculate": "datum.point[1]", "as": "value"},
+            {"calculate": "replace(datum.what, /[0-9]+ ?/, '')", "as": "kind"},
+            {"calculate": "datum.who + datum.what", "as": "line"},
+        ],
         "width": PAGE,
-        "height": 28,
-        "layer": bars,
+        "height": 120,
+        "mark": {"type": "line", "strokeWidth": 1.5, "interpolate": "step-after"},
+        "encoding": {
+            "x": {"field": "at", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS},
+            "y": {
+                "field": "value",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1]},
+                "axis": {"title": None, "format": "%", "tickCount": 3},
+            },
+            "color": {"field": "kind", "type": "nominal", "legend": {"title": None, "offset": 4}},
+            "detail": {"field": "line", "type": "nominal"},
+            "tooltip": [{"field": "who"}, {"field": "what"}, {"field": "value", "format": ".0%"}, when("at", "at")],
+        },
     }
 
 

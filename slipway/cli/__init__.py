@@ -198,10 +198,12 @@ def run() -> None:
 
 
 def _not_installed(error: ModuleNotFoundError) -> ConfigError:
+    page = (error.name or "").partition(".")[0] in ("jinja2", "markupsafe")
+    extra, does = ("board", "a page") if page else ("deploy", "deploying")
     needed = ConfigError(
         "this command needs packages that are not installed",
-        why=f"there is no {error.name}: slipway alone has what submitting needs, not what deploying does",
-        fix=installation.adding("deploy"),
+        why=f"there is no {error.name}: slipway alone has what submitting needs, not what {does} does",
+        fix=installation.adding(extra),
     )
     needed.__cause__ = error
     return needed

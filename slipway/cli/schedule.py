@@ -11,9 +11,7 @@ from datetime import datetime
 
 import click
 
-from slipway.catalog.clusters import Cluster
 from slipway.catalog.document import as_published
-from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import replacing
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dates_document
@@ -21,11 +19,9 @@ from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time, wrong_clock
 from slipway.context import Context
 from slipway.deployment.live_reader import LiveScope
-from slipway.deployment.plan import plan
-from slipway.deployment.schedule import Due, schedule
+from slipway.deployment.published_schedule import upcoming
+from slipway.deployment.schedule import Due
 from slipway.deployment.snapshot import read
-from slipway.errors import ConfigError, ResourceError
-from slipway.fingerprint import cluster_id, fingerprint_of
 from slipway.formatting import join, span
 from slipway.generations.dormant import ends_within
 from slipway.generations.published_clusters import declared
@@ -67,37 +63,6 @@ def command(catalog: str | None, output: str) -> None:
         ends = sum((one.per_hour for one in due if one.now), Price())
         saves = f", and {dollars(ends)} ends with it" if ends.known else ""
         screen.note(f"the next deployment does what is due now{saves}: pulumi up")
-
-
-def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
-    """Plan what a deployment of what is published does, and what later ones do, but for what is being replaced in
-    place: the catalog does not tell which cluster that is to be. Pure.
-
-    Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
-    """
-    rests = (one for one in catalog.dormant.values() if one.why != "in-place")
-    clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *rests)
-    specs = tuple(map(declared, clusters))
-    for cluster, spec in zip(clusters, specs, strict=True):
-        known = cluster_id(spec.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, spec))
-        if not (spec.adopted or cluster.id.startswith(known)):
-            raise ConfigError(
-                f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
-                why="an earlier version published it",
-                fix="publish it again with pulumi up",
-            )
-    decided = plan(
-        specs,
-        live,
-        stack=catalog.stack,
-        project=catalog.project,
-        region=catalog.region,
-        now=now,
-        waits={name: dict.fromkeys(one.lacks, "") for name, one in catalog.dormant.items() if one.lacks},
-    )
-    if decided.problems:
-        raise ResourceError("what is due can't be told", why="\n".join(decided.problems), fix="correct that first")
-    return schedule(decided, live, catalog.region, now)
 
 
 def _live(context: Context) -> Live:

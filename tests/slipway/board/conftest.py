@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
-from bench import month
-from slipway.board.document import as_json, board_of
 from slipway.board.page import page
 from tests import chromium
-from tests.slipway.board.moment import now_of
+from tests.slipway.board.moment import board
 
 JOBS = 400
 Looking = Callable[..., "Looked"]
@@ -24,8 +22,7 @@ Looking = Callable[..., "Looked"]
 @pytest.fixture(scope="session")
 def board_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("board") / "board.html"
-    history = month.history(JOBS)
-    file.write_text(page(as_json(board_of(history, now_of(history)), 2)), encoding="utf-8")
+    file.write_text(page(board(JOBS)), encoding="utf-8")
     return file
 
 

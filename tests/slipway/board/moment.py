@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
-from bench.month import HOSTILE, NOW, REGION
+from bench.month import HOSTILE, NOW, REGION, history
+from slipway.board.document import as_json, board_of
 from slipway.board.now import DueNow, FoundNow, Gauge, Now, PoolNow, Share, Waiting
 from slipway.history.model import History, PastJob
+from tests.slipway.board.moment_sweeps import lives_of, sweeps_of
 
 _POOLS = (
     ("h100/workers", 3, 4, "a3-highgpu-8g", "303.09"),
     ("cpu/workers", 10, 10, "n1-standard-8", "4.60"),
     ("cpu/gpu-small", 6, 8, "g2-standard-12", "7.08"),
 )
+_WHY = {
+    "h100": "pool full: 4 of 4 machines busy with tune-27b-x1 (ada, 3 h) and 2 more",
+    "cpu": "pool has to grow: 3 machines are free, it needs 4",
+}
 _FINDINGS = (
     FoundNow(
         "broken",
@@ -38,6 +46,18 @@ _GAUGES = (
     Gauge("CPUs, on-demand", REGION, 80, 176, 12, 100, "ok now; short by 88 at the maximum"),
     Gauge("PD SSD GB, on-demand", REGION, 1500, 2000, None, None, "not checked"),
 )
+
+
+def board(jobs: int, *, hostile: bool = True) -> dict[str, Any]:
+    """The document of a month with so many jobs, with all that the page shows."""
+    past = history(jobs, hostile=hostile)
+    now = now_of(past) if hostile else _shown(now_of(past))
+    return as_json(board_of(past, now, sweeps_of(past), lives_of(past)), 2)
+
+
+def _shown(now: Now) -> Now:
+    """Return what a picture has room for."""
+    return replace(now, findings=(_FINDINGS[1], _FINDINGS[3]), waiting=now.waiting[1:5], unseen=())
 
 
 def now_of(history: History) -> Now:
@@ -68,6 +88,6 @@ def _pools(history: History) -> Iterator[PoolNow]:
 
 def _waiting(job: PastJob) -> Waiting:
     number, machines = job.name.rsplit("/", 1)[-1], job.machines[0].count
-    why = "pool full: ada's tune-27b-x1 holds 4 of 4 machines"
+    why = _WHY.get(job.cluster, "in the queue of flex-start: 23 h are left")
     on = job.cluster or job.capacity_type
     return Waiting(number, job.display_name, job.user, job.template, on, machines, job.created, why)

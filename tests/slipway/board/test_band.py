@@ -60,5 +60,5 @@ def test_a_band_has_its_newest_generations_machine_and_each_ones_beginning() -> 
     older, newer = timeline("a", (0, 4, 2, 3)), replace(timeline("b", (2, 6, 1, 3)), machine=month.CPU)
     (band,) = bands((newer, older), ())
     assert (band.machine, dict(band.clusters)) == (month.CPU, {"b": month.SINCE + 2 * HOUR, "a": month.SINCE})
-    assert band.max == 6
+    assert (band.usual_max, band.most_live) == (3, 3)
     assert band.spans[0] == Span(month.SINCE, month.SINCE + 2 * HOUR, 2, 3)

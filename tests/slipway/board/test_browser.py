@@ -11,13 +11,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from bench import month
-from slipway.board.document import as_json, board_of
 from tests.slipway.board.conftest import JOBS, Looked, Looking
-from tests.slipway.board.moment import now_of
+from tests.slipway.board.moment import board
 
 HISTORY = month.history(JOBS)
-BOARD = as_json(board_of(HISTORY, now_of(HISTORY)), 2)
-CHARTS = ("pools", "gauges", "band", "days")
+BOARD = board(JOBS)
+CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "days": "rect"}
+CHARTS |= {"parallel": "line", "scatter": "symbol", "curves": "line"}
 
 
 def seconds(begin: Any, end: Any) -> float:
@@ -30,8 +30,8 @@ def money(text: str) -> float:
 
 def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
     looked = look()
-    for name in CHARTS:
-        assert looked.rows(f"[data-chart={name}]", "rect"), name
+    for name, mark in CHARTS.items():
+        assert looked.rows(f"[data-chart={name}]", mark), name
     assert looked.said == []
     assert [one for one in looked.asked if not one.startswith("file:")] == []
     assert len(looked.asked) == 1
@@ -183,6 +183,61 @@ def test_a_click_on_a_job_leads_to_it_and_so_does_its_row(look: Looking) -> None
     )
     page.locator("#widest").click()
     page.wait_for_function("(name) => document.querySelector('#one h3').textContent === name", arg=name)
+
+
+def test_the_table_of_a_sweep_says_what_its_charts_show(look: Looking) -> None:
+    looked = look()
+    (sweep,) = BOARD["sweeps"]
+    heads = looked.page.evaluate(
+        "() => [...document.querySelectorAll('#sweeps thead th')].map((one) => one.textContent)"
+    )
+    assert heads == ["run", "state", *sweep["parameters"], *sweep["metrics"], "ran", "cost"]
+    table = looked.table("#sweeps table")
+    told = {(row[2], row[3]): row[4] for row in table}
+    for key, column in (("lr", 0), ("hidden", 1)):
+        drawn = looked.rows(f"[data-chart=scatter][data-params*='\"{key}\"']", "symbol")
+        assert sorted((str(row["text"]), f"{row['metric']:.4g}") for row in drawn) == sorted(
+            (parameters[column], metric) for parameters, metric in told.items() if metric != "–"
+        )
+    assert [row[0].startswith("★") for row in table] == [True] + [False] * (len(table) - 1)
+    ends = {str(row["run"]): float(str(row["value"])) for row in looked.rows("[data-chart=curves]", "line")}
+    assert len(ends) == sum(metric != "–" for metric in told.values())
+
+
+def test_the_life_of_a_job_is_told_by_its_table_and_drawn_alike(look: Looking) -> None:
+    looked = look()
+    for life in BOARD["lives"]:
+        looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", life["id"])
+        own = f"[data-life='{life['id']}']"
+        looked.page.wait_for_function(
+            "(own) => document.querySelector(`${own} [data-chart=use]`).dataset.drawn", arg=own
+        )
+        table = looked.table(f"{own} .columns > :first-child table")
+        drawn = [str(row["what"]) for row in looked.rows(f"{own} [data-chart=life]", "rect")]
+        assert sorted(drawn) == sorted(one["what"] for one in life["phases"])
+        assert sorted(row[1] for row in table) == sorted(one["what"] for one in (*life["phases"], *life["marks"]))
+        lines = {str(row["line"]) for row in looked.rows(f"{own} [data-chart=use]", "line")}
+        assert lines == {one["who"] + one["what"] for one in life["use"]}
+        text = looked.page.locator(f"{own} pre").text_content() or ""
+        assert text.splitlines() == life["lines"]
+    assert looked.said == []
+
+
+def test_a_job_of_which_nothing_more_was_read_says_how_to_see_it(look: Looking) -> None:
+    looked = look()
+    lives = {one["id"] for one in BOARD["lives"]}
+    other = next(row[0] for row in BOARD["jobs"]["rows"] if row[0] not in lives)
+    looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", other)
+    looked.page.wait_for_function("() => document.querySelector('#plain [data-chart]').dataset.drawn")
+    assert looked.page.locator("#more").text_content() == f"slipway board --job {other}"
+    assert looked.rows("#plain [data-chart=life]", "rect")
+
+
+def test_it_is_printed_with_its_tables(look: Looking) -> None:
+    looked = look(dark=True)
+    looked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert looked.page.locator("details:not([open])").count() == 0
+    assert looked.page.pdf().startswith(b"%PDF")
 
 
 def test_jobs_are_looked_for_by_keyboard(look: Looking) -> None:

@@ -31,6 +31,12 @@ def test_a_command_that_needs_more_than_the_thin_package_says_what_to_type_in_a_
     assert fix == "  fix: make setup, then .venv/bin/slipway"
 
 
+def test_the_page_of_the_board_needs_an_extra_of_its_own(tmp_path: Path) -> None:
+    done = without("jinja2", "board", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no jinja2" in done.stderr and "a page" in done.stderr
+
+
 def test_debug_shows_where_it_was_needed(tmp_path: Path) -> None:
     done = without("pydantic", "check", "--debug", folder=tmp_path)
     assert done.returncode == 2

@@ -11,10 +11,10 @@ import pytest
 from slipway import codec
 from slipway.catalog.document import read
 from slipway.catalog.model import Catalog
-from slipway.cli.schedule import upcoming
 from slipway.cloud.connection import connect
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.deployment.live_reader import Reader
+from slipway.deployment.published_schedule import upcoming
 from slipway.doctor.reading import drifted
 from slipway.errors import ConfigError, ResourceError
 from slipway.facts import CATALOG, CLUSTER, WORKSPACE, Facts

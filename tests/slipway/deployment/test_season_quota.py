@@ -12,13 +12,13 @@ from slipway.catalog import document
 from slipway.catalog.document import PublishedCatalog
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import withdrawn
-from slipway.cli.schedule import upcoming
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.quotas import QuotaPreference
 from slipway.cluster import CurrentCluster
 from slipway.deployment.deployment import Deployment, ProvenStack, build_packages, plan_deployment, prove_stack
 from slipway.deployment.plan import Plan, Waits, plan
+from slipway.deployment.published_schedule import upcoming
 from slipway.deployment.schedule import wait_for_quota
 from slipway.errors import PolicyError
 from slipway.labels import Revision

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slipway import codec
-from slipway.cli.schedule import upcoming
 from slipway.cli.terminal.documents import dates_document
 from slipway.cloud.quotas import QuotaPreference
 from slipway.deployment.deployment import Deployment
+from slipway.deployment.published_schedule import upcoming
 from slipway.deployment.schedule import Due
 from slipway.findings.finding import Grade
 from slipway.live import Live, QuotaLimit, Unknown

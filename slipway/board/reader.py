@@ -1,0 +1,156 @@
+"""The thin shell of the board: reads a stack as the doctor does, its past, and of some jobs and sweeps all there is.
+
+Whatever can't be read is said on the page, and hides nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from itertools import islice
+
+from slipway.catalog.document import as_published
+from slipway.catalog.model import Catalog
+from slipway.clock import right_time
+from slipway.cloud.jobs import VertexJob, distinct
+from slipway.context import Context
+from slipway.deployment.published_schedule import upcoming
+from slipway.deployment.schedule import Due
+from slipway.doctor.examination import examine
+from slipway.doctor.picture import Picture
+from slipway.doctor.place import find
+from slipway.doctor.reading import picture
+from slipway.errors import ResourceError, SlipwayError
+from slipway.formatting import quoted
+from slipway.generations.dormant import last_ends
+from slipway.history.model import History
+from slipway.history.reader import read_history
+from slipway.jobs.claim import settled
+from slipway.jobs.finding import find_jobs
+from slipway.jobs.metrics import read_metrics
+from slipway.jobs.pool_rows import rows
+from slipway.jobs.results import Goal, goal_of, result_rows
+from slipway.kinds import KINDS
+from slipway.labels import STACK_LABEL
+from slipway.live import Live, Unknown
+from slipway.quota.report import QuotaReport
+from slipway.sweeps.runs import in_order, latest, sweep_filter
+
+from .document import Board, board_of
+from .life import Life, read_life
+from .now import Now, due_now, found_now, gauges, pools_now, queue
+from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
+
+SWEEPS, LIVES = 2, 4
+"""The newest sweeps, and jobs that run or have failed, of which everything is read where nobody names others."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to show: of how long the past is, and which sweeps and jobs in full. `goal`: what sweeps are drawn by."""
+
+    past: timedelta = timedelta(days=30)
+    sweeps: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    goal: Goal | None = None
+
+
+def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
+    """`say` gets a sentence of what takes long. Raises what fetching the catalog raises, and ResourceError for a job or
+    sweep that was named and is not there."""
+    catalog, place = context.catalog, find(context, None)
+    now = right_time(context.now, context.connection.session.time)
+    with ThreadPoolExecutor(2, thread_name_prefix="board") as threads:
+        seen = threads.submit(picture, context, place, say)
+        past = threads.submit(read_history, context.connection, catalog, now - wanted.past, now)
+        stack, history = seen.result(), past.result()
+        lives = threads.submit(_lives, context, wanted, history)
+        sweeps = tuple(_sweeps(context, wanted, history))
+        return board_of(history, _now(catalog, stack), sweeps, lives.result())
+
+
+def _now(catalog: Catalog, seen: Picture) -> Now:
+    parts = {"clusters": seen.clusters, "jobs": seen.jobs, "recent jobs": seen.recent, "quota": seen.quota}
+    unread = [f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown)]
+    clusters = () if isinstance(seen.clusters, Unknown) else seen.clusters
+    jobs = () if isinstance(seen.jobs, Unknown) else distinct(seen.jobs)
+    recent = () if isinstance(seen.recent, Unknown) else seen.recent
+    names = {**{id_: id_ for id_ in catalog.retiring}, **{one.id: one.name for one in catalog.clusters.values()}}
+    due, why = _due(catalog, seen)
+    # Without its clusters, all that the catalog names would seem to be gone.
+    pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent), jobs)
+    ours = tuple(
+        job for job in jobs if job.persistent_resource_id in names or job.labels.get(STACK_LABEL) == catalog.stack
+    )
+    return Now(
+        pools=tuple(pools),
+        waiting=tuple(queue(ours, clusters, names, seen.now)),
+        due=tuple(due_now(due, seen.now)),
+        gauges=tuple(gauges(seen.quota.lines)) if isinstance(seen.quota, QuotaReport) else (),
+        findings=tuple(found_now(examine(seen))),
+        unseen=(*unread, *seen.unseen, *([f"what is due: {why}"] if why else [])),
+    )
+
+
+def _due(catalog: Catalog, seen: Picture) -> tuple[Sequence[Due], str]:
+    """Return what is due, and why that could not be told."""
+    limits = Unknown("not read for this", "", "")
+    ends = seen.recent if isinstance(seen.recent, Unknown) else last_ends(seen.recent)
+    live = Live(clusters=seen.clusters, jobs=seen.jobs, limits=limits, catalog=as_published(catalog), last_ends=ends)
+    try:
+        return upcoming(catalog, live, seen.now), ""
+    except SlipwayError as problem:
+        return (), problem.why or problem.what
+
+
+def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ...]:
+    """Read those that were named, else the newest that run or have failed."""
+    if wanted.jobs:
+        stack = context.catalog.stack
+        jobs = [find_jobs(context.vertex, one, stack=stack, of_template=False)[0] for one in wanted.jobs]
+    else:
+        newest = [one.name for one in reversed(history.jobs) if one.state in ("RUNNING", "FAILED") and one.started]
+        jobs = list(_still_there(context, newest[:LIVES]))
+    with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
+        return tuple(threads.map(lambda job: read_life(context, job), jobs))
+
+
+def _still_there(context: Context, names: Iterable[str]) -> Iterator[VertexJob]:
+    """Yield jobs by their full names, without those that can't be read any more."""
+    for name in names:
+        with contextlib.suppress(SlipwayError):
+            yield context.vertex.job(name)
+
+
+def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[BoardSweep]:
+    """Yield those that were named, else the newest sweeps and tuning jobs."""
+    if wanted.sweeps:
+        for id_ in wanted.sweeps:
+            if (found := _sweep(context, id_, wanted)) is None:
+                raise ResourceError(f"there is no sweep {quoted(id_)}", fix="slipway jobs list shows the newest jobs")
+            yield found
+        return
+    newest = dict.fromkeys(job.name if KINDS[job.kind].has_trials else job.sweep for job in reversed(history.jobs))
+    for id_ in [one for one in newest if one][:SWEEPS]:
+        # A label may have been written by anybody, and a job may be gone by now.
+        with contextlib.suppress(SlipwayError):
+            if found := _sweep(context, id_, wanted):
+                yield found
+
+
+def _sweep(context: Context, id: str, wanted: Wanted) -> BoardSweep | None:
+    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs."""
+    if "/" in id:
+        return board_study(context.vertex.job(id))
+    listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))
+    settle = partial(settled, context.connection.storage)
+    jobs = list(latest(in_order(list(islice(listed, 2 * MOST_RUNS))), settle).values())
+    metrics = read_metrics(context, jobs[:MOST_RUNS])
+    results = result_rows(jobs, metrics, context.now)
+    first = next(iter(results.metrics), "")
+    goal = wanted.goal or goal_of(jobs, first)
+    return board_sweep(id, result_rows(jobs, metrics, context.now, goal), metrics) if jobs else None

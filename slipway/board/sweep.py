@@ -1,0 +1,228 @@
+"""A sweep or a tuning job on the page: its runs with what varied, what came of them, and axes to draw them on. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from slipway.catalog.model import Scalar
+from slipway.catalog.placeholders import render
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import Trial
+from slipway.jobs.metrics import Metrics
+from slipway.jobs.results import ResultRow, Results
+from slipway.prices import exact_text
+
+MOST_RUNS = 300
+"""Of a sweep, the first ones."""
+_CURVES, _STEPS, _AXES, _METRICS, _TEXT, _TICKS = 40, 60, 6, 8, 40, 5
+_APART = 8.0
+"""Numbers that lie so many times apart, and are all above 0, are drawn by their logarithms."""
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """The keys of `slipway jobs list --metric`; `id` of the job, and `run` its number, or the trial's."""
+
+    id: str
+    name: str
+    run: str
+    state: str
+    parameters: Mapping[str, Scalar]
+    metrics: Mapping[str, float]
+    best: bool
+    run_seconds: float | None = None
+    cost: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class AxisPoint:
+    """The place of a run on an axis, from 0 to 1, and the value that it has there. `metric`: the number that is drawn,
+    `score` its place, 1 where it is best; None where the run has none."""
+
+    run: str
+    key: str
+    place: float
+    text: str
+    metric: float | None
+    score: float | None
+    best: bool
+
+
+@dataclass(frozen=True)
+class AxisTick:
+    """A value that is written at an axis."""
+
+    key: str
+    place: float
+    text: str
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    run: str
+    step: int
+    value: float
+
+
+@dataclass(frozen=True)
+class BoardSweep:
+    """`metric`: the one that is drawn, empty where no run has any; `maximize` is None where nobody says what is good.
+    `left_out`: runs beyond those that the page has."""
+
+    id: str
+    kind: str
+    parameters: tuple[str, ...]
+    metrics: tuple[str, ...]
+    metric: str
+    maximize: bool | None
+    runs: tuple[SweepRun, ...]
+    points: tuple[AxisPoint, ...]
+    ticks: tuple[AxisTick, ...]
+    curves: tuple[CurvePoint, ...] = ()
+    left_out: int = 0
+
+
+def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics]) -> BoardSweep:
+    """Return the runs of a sweep, drawn by the metric of its goal, else by the first. `metrics` are by the jobs' full
+    names."""
+    rows, goal = results.rows[:MOST_RUNS], results.goal
+    runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
+    metric = goal.metric if goal else next(iter(results.metrics), "")
+    steps = [(run.run, metrics[row.job]) for run, row in zip(runs, rows, strict=True) if row.job in metrics]
+    return BoardSweep(
+        id=id,
+        kind="sweep",
+        parameters=results.parameters,
+        metrics=results.metrics[:_METRICS],
+        metric=metric,
+        maximize=goal.maximize if goal else None,
+        runs=runs,
+        points=tuple(_points(runs, results.parameters, metric, falls=goal is not None and not goal.maximize)),
+        ticks=tuple(_ticks(runs, results.parameters, metric)),
+        curves=tuple(_curves(steps, metric)),
+        left_out=len(results.rows) - len(rows),
+    )
+
+
+def board_study(job: VertexJob) -> BoardSweep:
+    """Return the trials of a tuning job."""
+    names = tuple(dict.fromkeys(name for trial in job.tried for name in trial.values))
+    runs = tuple(_of_trial(trial, job) for trial in job.tried[:MOST_RUNS])
+    metric, word = next(iter(job.goals.items()), ("", ""))
+    return BoardSweep(
+        id=job.display_name or job.id,
+        kind="study",
+        parameters=names,
+        metrics=tuple(job.goals)[:_METRICS],
+        metric=metric,
+        maximize=word == "MAXIMIZE" if word else None,
+        runs=runs,
+        points=tuple(_points(runs, names, metric, falls=word == "MINIMIZE")),
+        ticks=tuple(_ticks(runs, names, metric)),
+        left_out=len(job.tried) - len(runs),
+    )
+
+
+def _run(row: ResultRow, place: int) -> SweepRun:
+    return SweepRun(
+        id=row.job.rsplit("/", 1)[-1],
+        name=row.name,
+        run=str(row.run or place),
+        state=row.state,
+        parameters=row.parameters,
+        metrics=_finite(row.metrics),
+        best=row.best,
+        run_seconds=row.run_seconds,
+        cost=exact_text(row.cost),
+        why=row.error or row.metrics_why,
+    )
+
+
+def _of_trial(trial: Trial, job: VertexJob) -> SweepRun:
+    begin, end = trial.start_time, trial.end_time
+    return SweepRun(
+        id=job.id,
+        name=f"trial {trial.id}",
+        run=trial.id,
+        state=trial.state,
+        parameters=trial.values,
+        metrics=_finite(trial.metrics),
+        best=trial is job.best_trial,
+        run_seconds=(end - begin).total_seconds() if begin and end else None,
+    )
+
+
+def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
+    return {name: value for name, value in metrics.items() if math.isfinite(value)}
+
+
+def _values(
+    runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
+) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+    """Yield each axis with the value of each run that has one: parameters that vary, and the metric last."""
+    for name in parameters[: _AXES - 1]:
+        values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
+        if len(set(map(render, values.values()))) > 1:
+            yield name, values
+    if metric:
+        yield metric, {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
+
+
+def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *, falls: bool) -> Iterator[AxisPoint]:
+    """`falls`: the least of the metric is best."""
+    drawn = {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
+    scores = {run: 1 - place if falls else place for run, place in _places(drawn).items()}
+    best = {run.run for run in runs if run.best}
+    for key, values in _values(runs, parameters, metric):
+        places = _places(values)
+        for run, value in values.items():
+            number, score = drawn.get(run), scores.get(run)
+            yield AxisPoint(run, key, places[run], _text(value), number, score, run in best)
+
+
+def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> Iterator[AxisTick]:
+    """Yield all values of an axis that has few, else those at its ends."""
+    for key, values in _values(runs, parameters, metric):
+        places = _places(values)
+        texts = {places[run]: _text(value) for run, value in values.items()}
+        for place in sorted(texts):
+            if len(texts) <= _TICKS or place in (0.0, 1.0):
+                yield AxisTick(key, place, texts[place])
+
+
+def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:
+    """Return places from 0 to 1, the same for one value: numbers by their size, texts in the order of the alphabet."""
+    numbers = {run: _number(value) for run, value in values.items()}
+    if any(number is None for number in numbers.values()):
+        order = sorted({render(value) for value in values.values()})
+        return {run: round(order.index(render(value)) / max(1, len(order) - 1), 4) for run, value in values.items()}
+    known = {run: number for run, number in numbers.items() if number is not None}
+    least, most = min(known.values(), default=0.0), max(known.values(), default=0.0)
+    if least > 0 and most / least >= _APART:
+        known = {run: math.log(number) for run, number in known.items()}
+        least, most = math.log(least), math.log(most)
+    return {run: round((number - least) / (most - least), 4) if most > least else 0.5 for run, number in known.items()}
+
+
+def _number(value: Scalar) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _text(value: Scalar) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else render(value)[:_TEXT]
+
+
+def _curves(steps: Sequence[tuple[str, Metrics]], metric: str) -> Iterator[CurvePoint]:
+    for run, metrics in [one for one in steps if len(one[1].steps) > 1][:_CURVES]:
+        having = [step for step in metrics.steps if math.isfinite(step.values.get(metric, math.nan))]
+        every = max(1, -(-len(having) // _STEPS))
+        yield from (CurvePoint(run, one.step, round(one.values[metric], 6)) for one in having[::every])

@@ -1,0 +1,113 @@
+"""Charts of a sweep or a study, as specifications of Vega-Lite: runs over all axes, over one parameter, and steps."""
+
+from __future__ import annotations
+
+from .charts import PAGE, Spec
+
+_OWN = ({"name": "sweep", "value": 0}, {"name": "key", "value": ""}, {"name": "metric", "value": ""})
+_MINE = {"filter": "datum.sweep === sweep"}
+_SCORE = {
+    "field": "score",
+    "type": "quantitative",
+    "scale": {"domain": [0, 1], "range": [0.2, 1]},
+    "legend": None,
+    "condition": {"test": "datum.best", "value": 1},
+}
+_TOLD = [{"field": "run"}, {"field": "key", "title": "of"}, {"field": "text", "title": "value"}]
+_TOLD += [{"field": "metric", "title": "metric", "type": "quantitative", "format": ".4~g"}]
+
+
+def parallel() -> Spec:
+    """A line for each run, through its place on the axis of each parameter, to its metric: the better, the stronger."""
+    axis = {"title": None, "labelAngle": 0, "labelLimit": 110, "domain": False, "ticks": False}
+    x = {"field": "key", "type": "nominal", "sort": None, "axis": axis, "scale": {"type": "point", "padding": 0.2}}
+    y = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
+    lines = {"field": "run", "type": "nominal"}
+    return {
+        "params": list(_OWN),
+        "width": PAGE,
+        "height": 220,
+        "data": {"name": "points"},
+        "transform": [_MINE],
+        "encoding": {"x": x, "y": y},
+        "layer": [
+            {
+                "data": {"name": "ticks"},
+                "transform": [_MINE],
+                "mark": {"type": "rule", "style": "limit", "opacity": 0.5},
+                "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
+            },
+            _line("line", "!datum.best", lines),
+            _line("best-line", "datum.best", lines),
+            {
+                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 0},
+                "encoding": {"tooltip": _TOLD},
+            },
+            {
+                "data": {"name": "ticks"},
+                "transform": [_MINE],
+                "mark": {"type": "text", "style": "faint", "align": "left", "dx": 5, "fontSize": 11},
+                "encoding": {"text": {"field": "text"}},
+            },
+        ],
+    }
+
+
+def scatter() -> Spec:
+    """A point for each run: the metric over one parameter; the best has a star."""
+    of_key = [_MINE, {"filter": "datum.key === key"}]
+    place = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [-0.06, 1.06]}}
+    axis = {"title": None, "tickCount": 4, "format": ".4~g"}
+    metric = {"field": "metric", "type": "quantitative", "axis": axis, "scale": {"zero": False}}
+    return {
+        "params": list(_OWN),
+        "width": PAGE,
+        "height": 150,
+        "layer": [
+            {
+                "data": {"name": "points"},
+                "transform": [*of_key, {"filter": "datum.metric !== null"}],
+                "mark": {"type": "point", "filled": True, "style": "accent", "size": 55},
+                "encoding": {"x": place, "y": metric, "opacity": _SCORE, "tooltip": _TOLD},
+            },
+            {
+                "data": {"name": "points"},
+                "transform": [*of_key, {"filter": "datum.best"}],
+                "mark": {"type": "text", "style": "best", "text": "★", "fontSize": 20},
+                "encoding": {"x": place, "y": metric, "tooltip": _TOLD},
+            },
+            {
+                "data": {"name": "ticks"},
+                "transform": of_key,
+                "mark": {"type": "text", "style": "faint", "baseline": "top", "fontSize": 11, "dy": 6, "clip": False},
+                "encoding": {"x": place, "y": {"value": "height"}, "text": {"field": "text"}},
+            },
+        ],
+    }
+
+
+def curves() -> Spec:
+    """The metric of each run over its steps."""
+    axis = {"title": None, "tickCount": 4, "format": ".4~g"}
+    return {
+        "params": list(_OWN),
+        "width": PAGE,
+        "height": 170,
+        "data": {"name": "curves"},
+        "transform": [_MINE],
+        "mark": {"type": "line", "style": "line", "opacity": 0.6},
+        "encoding": {
+            "x": {"field": "step", "type": "quantitative", "axis": {"title": "step", "tickCount": 6, "format": "d"}},
+            "y": {"field": "value", "type": "quantitative", "axis": axis, "scale": {"zero": False}},
+            "detail": {"field": "run", "type": "nominal"},
+            "tooltip": [{"field": "run"}, {"field": "step"}, {"field": "value", "format": ".4~g"}],
+        },
+    }
+
+
+def _line(style: str, which: str, lines: Spec) -> Spec:
+    return {
+        "transform": [{"filter": which}],
+        "mark": {"type": "line", "style": style},
+        "encoding": {"detail": lines, "opacity": _SCORE},
+    }

@@ -1,0 +1,45 @@
+"""What deployments of the published catalog bring by themselves, as far as it tells. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from slipway.catalog.clusters import Cluster
+from slipway.catalog.model import Catalog
+from slipway.deployment.plan import plan
+from slipway.deployment.schedule import Due, schedule
+from slipway.errors import ConfigError, ResourceError
+from slipway.fingerprint import cluster_id, fingerprint_of
+from slipway.generations.published_clusters import declared
+from slipway.live import Live
+
+
+def upcoming(catalog: Catalog, live: Live, now: datetime) -> tuple[Due, ...]:
+    """Return what a deployment of what is published does, and what later ones do, but for what is being replaced in
+    place: the catalog does not tell which cluster that is to be. Pure.
+
+    Raises ConfigError for a catalog that does not tell all of its clusters, ResourceError where nothing can be planned.
+    """
+    rests = (one for one in catalog.dormant.values() if one.why != "in-place")
+    clusters: tuple[Cluster, ...] = (*catalog.clusters.values(), *rests)
+    specs = tuple(map(declared, clusters))
+    for cluster, spec in zip(clusters, specs, strict=True):
+        known = cluster_id(spec.name, fingerprint_of(catalog.stack, catalog.project, catalog.region, spec))
+        if not (spec.adopted or cluster.id.startswith(known)):
+            raise ConfigError(
+                f"the catalog {catalog.source} does not tell all of cluster {cluster.name}",
+                why="an earlier version published it",
+                fix="publish it again with pulumi up",
+            )
+    decided = plan(
+        specs,
+        live,
+        stack=catalog.stack,
+        project=catalog.project,
+        region=catalog.region,
+        now=now,
+        waits={name: dict.fromkeys(one.lacks, "") for name, one in catalog.dormant.items() if one.lacks},
+    )
+    if decided.problems:
+        raise ResourceError("what is due can't be told", why="\n".join(decided.problems), fix="correct that first")
+    return schedule(decided, live, catalog.region, now)

@@ -1,0 +1,79 @@
+"""`slipway board` as people type it, on a real local cloud. # N19 # Z5"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from .stack import Stack, held
+
+
+def data_of(page: str) -> dict[str, Any]:
+    (text,) = re.findall(r'<script type="application/json" id="board">(.*?)</script>', page, re.DOTALL)
+    found: dict[str, Any] = json.loads(text)["data"]
+    return found
+
+
+def jobs_of(board: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(board["jobs"]["columns"], row, strict=True)) for row in board["jobs"]["rows"]]
+
+
+def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) -> None:
+    held(stack, machines=2)
+    assert stack.run("submit", "hello", "--wait").code == 0
+    file = tmp_path / "page.html"
+    done = stack.run("board", "--out", str(file))
+    assert done.code == 0, done.said
+    assert str(file) in done.out and f"stack {stack.name}, 2 jobs of 30 days" in done.out
+    board = data_of(file.read_text("utf-8"))
+    assert (board["schema"], board["kind"], board["stack"]) == (2, "board", stack.name)
+
+    listed = {one["id"]: one for one in stack.run("jobs", "list", "--output", "json").json["jobs"]}
+    for job in jobs_of(board):
+        other = listed[job["id"]]
+        for key in ("region", "displayName", "template", "user", "capacityType", "state", "cost"):
+            if key != "cost" or other["ended"]:  # What runs costs more by the second.
+                assert (job[key] or None) == other[key], key
+        for key in ("createTime", "startTime", "endTime"):
+            assert (job[key] or "")[:19] == (other[key] or "")[:19]
+
+    (pool,) = board["now"]["pools"]
+    (other,) = stack.run("pools", "--output", "json").json["pools"]
+    assert pool["name"] == f"{other['cluster']}/{other['pool']}"
+    assert [pool[key] for key in ("state", "busy", "live", "max")] == [
+        other[key] for key in ("state", "busy", "live", "max")
+    ]
+    shares = {"busy": other["busy"], "free": other["live"] - other["busy"], "room": other["max"] - other["live"]}
+    assert {one["what"]: one["machines"] for one in pool["shares"]} == {key: n for key, n in shares.items() if n}
+    assert pool["shares"][0]["user"] == "ada" and len(pool["shares"][0]["jobs"]) == 1
+
+    quota = stack.run("quota", "--output", "json").json["lines"]
+    assert [one["limit"] for one in board["now"]["gauges"]] == [one["limit"] for one in quota if one["now"] is not None]
+    assert board["lives"], "what runs is shown in full"
+
+
+def test_what_waits_is_there_with_its_reason(stack: Stack) -> None:
+    held(stack, machines=3)
+    waiting = stack.run("submit", "hello", "--output", "json", "--yes").json["job"]
+    board = stack.run("board", "--output", "json").json
+    (one,) = board["now"]["waiting"]
+    assert (one["id"], one["on"], one["machines"]) == (waiting["id"], "cpu", 1)
+    assert "3 of 3 machines busy" in one["why"]
+
+
+def test_a_job_and_a_sweep_that_are_named_are_shown_in_full(stack: Stack) -> None:
+    done = stack.run("submit", "hello", "--wait", "--output", "json").json["job"]
+    board = stack.run("board", "--job", done["displayName"], "--output", "json").json
+    (life,) = board["lives"]
+    assert life["id"] == done["id"]
+    assert [one["what"] for one in life["phases"]] == ["waiting", "running"]
+
+
+def test_what_is_not_there_is_refused_in_words(stack: Stack, tmp_path: Path) -> None:
+    for words, said in ((("--job", "nobody"), "nobody"), (("--sweep", "none"), "none"), (("--since", "x"), "duration")):
+        done = stack.run("board", "--out", str(tmp_path / "b.html"), *words)
+        assert done.code in (2, 4) and said in done.err, done.said
+        assert "Traceback" not in done.err
+    assert not (tmp_path / "b.html").exists()
