@@ -1,11 +1,13 @@
 """Show who used what, how long it waited and what it cost, and what nobody used.
 
 By user, team, template, pool, or a label of jobs. A pool's cost is shared out by use; machines that no job had stand as
-idle. `csv` is a row for each day in the columns of FOCUS. Costs are list prices, not the bill.
+idle. `csv` is a row for each day in the columns of FOCUS. Costs are list prices, not the bill. Of a stack with a budget
+what is spent of it this month stands below, and what will be by its end.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import click
@@ -27,10 +29,12 @@ from slipway.formatting import seconds
 )
 @catalog_and_output_with_csv
 def command(since: str, by: str, catalog: str | None, output: str) -> None:
+    from slipway import codec
     from slipway.cli.terminal import usage_table
     from slipway.clock import right_time
     from slipway.context import Context
     from slipway.history.focus import COLUMNS, focus_rows
+    from slipway.history.ledger import ledger, month_begins
     from slipway.history.reader import read_history
     from slipway.history.usage import names_by, usage
 
@@ -38,9 +42,12 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     context, before = Context(catalog), timedelta(seconds=seconds(since))
     found = context.catalog
     now = right_time(context.now, context.connection.session.time)
-    history = read_history(context.connection, found, now - before, now)
+    month = month_begins(now) if found.budget else now
+    history = read_history(context.connection, found, min(now - before, month), now)
+    spent = ledger(history) if found.budget else None
+    history = replace(history, since=now - before)
     if output == "json":
-        screen.out_json("usage", usage(history, by))
+        screen.out_json("usage", {**codec.document(usage(history, by)), "budget": found.budget, "ledger": spent})
         return
     if output == "csv":
         screen.out_csv(COLUMNS, ([row[column] for column in COLUMNS] for row in focus_rows(history, by)))
@@ -48,3 +55,5 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
             screen.note(f"! not read: {words}")
         return
     usage_table.show(usage(history, by))
+    if found.budget and spent:
+        usage_table.show_budget(found.budget, spent, found.stack)

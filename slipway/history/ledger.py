@@ -1,22 +1,21 @@
 """The ledger of a budget: what a stack has spent in a month, by the hour's look at its history. Pure.
 
-Pools count for the machines that were up, and of those each team and user for what its jobs held: what nobody used is
-the stack's alone. Beside the pools jobs count for what they cost. Where nobody recorded how many machines were up, it
-is the least that were declared, and the ledger is not complete.
+Each team and user counts for the machines that its jobs had, on pools and beside them; machines that nobody used are
+the stack's alone. Where nobody recorded how many machines were up, it is those of jobs, and the ledger is not complete.
 """
 
 from __future__ import annotations
 
 import calendar
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from slipway.budget import Ledger, month_of
-from slipway.history.model import History, PastJob
-from slipway.history.timeline import PoolTimeline, timelines
+from slipway.history.charges import idle_charges, job_charges
+from slipway.history.model import History
+from slipway.history.timeline import timelines
 from slipway.prices import Price
 
 LOOKED_AT = timedelta(days=7)
@@ -53,47 +52,18 @@ def ledger(history: History) -> Ledger:
 
 
 def spending(history: History, begin: datetime, end: datetime) -> Spending:
-    """Sum what was spent between two moments."""
-    total = sum((_pool_cost(one, begin, end) for one in timelines(history)), Price())
+    """Sum what was spent between two moments, as `slipway.history.usage` does."""
+    total, unknown = Price(), 0.0
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
-    for job in history.jobs:
-        part = _share(job, begin, end, history.until)
-        if job.cost is None or not part:
-            continue
-        cost = job.cost * part
-        if not job.cluster_id:
-            total += cost
-        if job.team:
-            teams[job.team] += cost
-        if job.user:
-            users[job.user] += cost
-    return Spending(total, dict(teams), dict(users))
-
-
-def _pool_cost(pool: PoolTimeline, begin: datetime, end: datetime) -> Price:
-    return sum(_span_costs(pool, begin, end), Price())
-
-
-def _span_costs(pool: PoolTimeline, begin: datetime, end: datetime) -> Iterator[Price]:
-    for span in pool.spans:
-        hours = _hours(max(span.begin, begin), min(span.end, end))
-        if hours:
-            machines = span.live if span.live is not None else span.min or 0
-            cost = pool.per_hour * (hours * machines)
-            yield cost if span.live is not None else Price(cost.known, complete=False)
-
-
-def _share(job: PastJob, begin: datetime, end: datetime, until: datetime) -> Decimal:
-    """Return the share of a job's run between two moments; of one that goes on, up to now."""
-    if job.started is None:
-        return Decimal(0)
-    ended = job.ended or until
-    whole = _hours(job.started, ended)
-    return min(Decimal(1), _hours(max(job.started, begin), min(ended, end)) / whole) if whole else Decimal(0)
-
-
-def _hours(begin: datetime, end: datetime) -> Decimal:
-    return Decimal(str(max(0.0, (end - begin).total_seconds()))) / 3600
+    for charge in job_charges(history.jobs, begin, end):
+        total += charge.cost
+        for name, shares in ((charge.job.team, teams), (charge.job.user, users)):
+            if name:
+                shares[name] += charge.cost
+    for idle in idle_charges(timelines(history), history.jobs, begin, end):
+        total += idle.cost
+        unknown += idle.unknown
+    return Spending(total if not unknown else Price(total.known, complete=False), dict(teams), dict(users))
 
 
 def _forecast(history: History, spent: Price, begin: datetime, until: datetime) -> float | None:
@@ -108,4 +78,4 @@ def _forecast(history: History, spent: Price, begin: datetime, until: datetime) 
 
 
 def _usd(amount: Price) -> float:
-    return round(float(amount.known), 4)
+    return round(float(amount.known), 6)

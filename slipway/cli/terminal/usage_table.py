@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from slipway.budget import Budget, Ledger, all_shares
 from slipway.cli.terminal import screen
 from slipway.formatting import span
 from slipway.history.usage import LABEL, IdleRow, Usage, UsageRow
@@ -27,6 +28,16 @@ def show(usage: Usage) -> None:
         screen.table(table.heads, list(table.rows()), right=table.heads[1:-1], wraps=(table.heads[-1],))
     for words in _notes(usage):
         screen.note(words)
+
+
+def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
+    """Print what is spent of each limit this month, and what the stack will have spent by its end."""
+    for one in all_shares(budget, ledger, stack):
+        screen.out(f"{'! ' if one.warns else ''}{one.words}")
+    if ledger.forecast is not None:
+        screen.out(f"by the month's end, as the last week was: ${ledger.forecast:,.0f}")
+    if not ledger.complete:
+        screen.note("at least: some of this month is not known, or has no known price")
 
 
 class _Table:

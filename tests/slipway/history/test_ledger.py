@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -12,28 +11,29 @@ from hypothesis import strategies as st
 
 from slipway.history.ledger import ledger, spending
 from slipway.history.model import History
-from slipway.prices import Price
+from slipway.history.usage import usage
 from tests.slipway.whatif.past import SINCE, cluster, history, job, pool, sampled
 
 DAY = 86_400.0
 FIXED, ELASTIC = cluster("cpu", pool("workers", 2, 2)), cluster("gpu", pool("workers", 1, 4))
-BESIDE = job("beside", 0, 0, 7200, capacity_type="spot", user="ben", team="speech", cost=Price(Decimal(3)))
-ON_POOL = job("pool", 3600, 0, 3600, on=FIXED, user="ada", team="vision", cost=Price(Decimal("0.5")))
+BESIDE = job("beside", 0, 0, 7200, capacity_type="spot", user="ben", team="speech")
+ON_POOL = job("pool", 3600, 0, 3600, on=FIXED, user="ada", team="vision")
 
 
-def test_pools_count_for_all_their_time_and_jobs_for_whose_they_are() -> None:
-    """A machine costs half a dollar an hour; two of them for a day are 24, and Spot machines were 3."""
-    found = ledger(history([BESIDE, ON_POOL], [FIXED], days=1))
-    assert (found.month, found.spent, found.complete) == ("2026-10", 27.0, True)
-    assert (found.teams, found.users) == ({"speech": 3.0, "vision": 0.5}, {"ada": 0.5, "ben": 3.0})
-    assert found.forecast == pytest.approx(27 * 31), "each day of the month as the first"
+def test_it_is_what_usage_tells_of_the_month() -> None:
+    past = history([BESIDE, ON_POOL], [FIXED], days=1)
+    found, used = ledger(past), usage(past, "team")
+    assert (found.month, found.complete) == ("2026-10", True)
+    assert found.spent == pytest.approx(float(used.total.cost.known), abs=1e-3)
+    assert found.teams == pytest.approx({one.name: float(one.cost.known) for one in used.rows}, abs=1e-3)
+    assert set(found.users) == {"ada", "ben"} and sum(found.teams.values()) < found.spent
+    assert found.forecast == pytest.approx(found.spent * 31, rel=1e-3), "each day of the month as the first"
 
 
-def test_machines_that_nobody_counted_are_the_least_that_there_can_have_been() -> None:
+def test_machines_that_nobody_counted_leave_it_incomplete() -> None:
     seen = sampled([(0, 3), (3600, 3), (7200, 1)], ELASTIC)
     found = ledger(history([], [ELASTIC], days=0.5, samples=seen))
-    hours = 2 * 3 + 2 * 1 + (12 - 4) * 1  # The last sample tells of two hours more.
-    assert found.spent == pytest.approx(hours * 0.5) and not found.complete
+    assert found.spent == pytest.approx((2 * 3 + 2 * 1) * 0.5) and not found.complete
 
 
 def test_nothing_of_another_month_counts() -> None:
@@ -54,8 +54,7 @@ def test_a_part_that_could_not_be_read_is_told() -> None:
 @given(st.lists(st.tuples(st.floats(0, 3 * DAY), st.floats(1, DAY), st.booleans()), max_size=8), st.floats(0.1, 2.9))
 def test_parts_of_a_time_add_up_to_it(runs: list[tuple[float, float, bool]], cut: float) -> None:
     jobs = [
-        job(str(n), at, 0, run, on=FIXED if here else None, team="vision", cost=Price(Decimal(n + 1)))
-        for n, (at, run, here) in enumerate(runs)
+        job(str(n), at, 0, run, on=FIXED if here else None, team="vision") for n, (at, run, here) in enumerate(runs)
     ]
     past, middle = history(jobs, [FIXED, ELASTIC], days=3), SINCE + timedelta(days=cut)
     whole = spending(past, past.since, past.until)

@@ -96,6 +96,7 @@ def job(
         ended=ended,
         per_hour=PRICE,
         cost=None,
+        busy=run,
     )
     return replace(plain, **more)  # type: ignore[arg-type]
 
