@@ -230,6 +230,29 @@ class TestMergeRequest:
         assert "no approval deploys" in ran["slipway-reviewed"].stderr
         assert "n1-4" in project.gitlab.notes[0].body
 
+    def test_a_folder_s_comment_says_whose_it_is(self, project: Project) -> None:
+        """It is found again, here and by the deployment, beside that of another folder."""
+        for name in (".gitlab-ci.yml", ".gitlab"):
+            (project.folder / name).rename(project.folder / f"{name}.moved")
+        (project.folder / "ml").mkdir()
+        for path in [one for one in project.folder.iterdir() if one.name not in (".git", "ml")]:
+            moved = path.name.endswith(".moved")
+            path.rename(
+                project.folder / path.name.removesuffix(".moved") if moved else project.folder / "ml" / path.name
+            )
+        pipeline_file = project.folder / ".gitlab-ci.yml"
+        pipeline_file.write_text(pipeline_file.read_text().replace('folder: "."', 'folder: "ml"'))
+        project.commit("README", "in a folder")
+        project.git("switch", "-qc", "bigger")
+        commit = project.pushed(project.commit("ml/CHANGE", ""))
+        project.gitlab.notes = [stand_in.Note("<!-- slipway-review of ads -->\n### another's")]
+        project.play(commit)
+        project.gitlab.approved = {GRACE: SEEN}
+        assert project.again("slipway-reviewed", commit).returncode == 0
+        assert [one.body.splitlines()[0] for one in project.gitlab.notes][1:] == ["<!-- slipway-review of ml -->"]
+        (up,) = project.play(project.merge(), merged=True).values()
+        assert up.returncode == 0, up.stderr
+
     def test_a_fork_s_change_is_not_previewed_and_shuts_the_gate(self, project: Project) -> None:
         commit = project.change()
         jobs = project.jobs(commit, CI_MERGE_REQUEST_SOURCE_PROJECT_ID="21")
