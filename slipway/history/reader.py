@@ -26,6 +26,7 @@ from slipway.errors import ConfigError
 from slipway.history.model import Deployment, History, PastJob, Sample
 from slipway.history.past_job import ClustersOverTime, past_job
 from slipway.history.samples import day_objects, read_day
+from slipway.history.timeline import HOLDS
 from slipway.jobs.cost import needs_events
 from slipway.jobs.log import read_events_of_many
 from slipway.kinds import KINDS, JobKind
@@ -143,7 +144,7 @@ class _HistoryReader:
             return None
 
     def _days(self) -> tuple[StoredObject, ...]:
-        return tuple(day_objects(self._storage, self._published.bucket, self._since, self._now))
+        return tuple(day_objects(self._storage, self._published.bucket, self._since - HOLDS, self._now))
 
     def _samples(self, day: StoredObject) -> tuple[Sample, ...]:
         try:
@@ -152,7 +153,7 @@ class _HistoryReader:
             why = problem.brief if isinstance(problem, CloudError) else problem
             self._unread[f"{day.at}: {why}"] = None
             return ()
-        return tuple(one for one in found if one.at >= self._since)
+        return tuple(one for one in found if one.at > self._since - HOLDS)
 
 
 def deployment_of(catalog: Catalog, at: datetime) -> Deployment:

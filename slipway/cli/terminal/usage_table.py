@@ -14,6 +14,9 @@ from slipway.prices import Price
 
 _WHOLE_FROM = Decimal(1000)
 """USD of all, from which on nobody reads cents."""
+_CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
+_WORTH_TELLING = 0.01
+"""Of the time: of less nobody is told that it is not known."""
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
     "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
@@ -53,7 +56,7 @@ class _Table:
         for row in self._usage.rows:
             yield self._row(row.name or "(none)", row)
         for idle in self._usage.idle:
-            if idle.machine_hours or idle.unknown_hours:
+            if idle.machine_hours or _partly_unknown(idle):
                 yield self._idle(idle)
         yield self._row("total", self._usage.total)
 
@@ -71,7 +74,7 @@ class _Table:
         words = "none was up"
         if row.live_machine_hours:
             words = f"{100 * row.share:.0f} % of {_hours(row.live_machine_hours)} machine hours"
-        if row.unknown_hours:
+        if _partly_unknown(row):
             words += f", and {span(row.unknown_hours * 3600)} not known"
         return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
 
@@ -80,14 +83,16 @@ class _Table:
             return "?"
         if not amount.known:
             return "–"
-        words = f"{amount.known:,.2f}" if self._cents else f"{amount.known:,.0f}"
+        least = _CENT if self._cents else _DOLLAR
+        words = f"{max(amount.known, least):,.2f}" if self._cents else f"{max(amount.known, least):,.0f}"
+        words = f"<{words}" if amount.known < least else words
         return f"{'≤ ' if amount.at_most else ''}{words}{'' if amount.complete else '+'}"
 
 
 def _notes(usage: Usage) -> Iterator[str]:
     if usage.rows and usage.by in _NOTES:
         yield _NOTES[usage.by]
-    if any(one.unknown_hours for one in usage.idle):
+    if any(map(_partly_unknown, usage.idle)):
         yield "what is idle is known from records: the hourly run makes them, or slipway record"
     if usage.total.cost_at_most:
         yield "≤: nobody could tell for how long Spot jobs had no machines"
@@ -100,8 +105,14 @@ def _time(usage: Usage) -> str:
     return span((usage.until - usage.since).total_seconds())
 
 
+def _partly_unknown(row: IdleRow) -> bool:
+    return row.unknown_hours > _WORTH_TELLING * (row.known_hours + row.unknown_hours)
+
+
 def _hours(hours: float) -> str:
-    return "–" if not hours else f"{hours:,.0f}" if hours >= 100 else f"{hours:,.1f}" if hours >= 1 else f"{hours:.2f}"
+    if hours < 0.01:
+        return "<0.01" if hours else "–"
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:,.1f}" if hours >= 1 else f"{hours:.2f}"
 
 
 def _waits(waits: Waits) -> str:

@@ -62,6 +62,8 @@ def test_a_days_usage_agrees_with_what_jobs_show_of_each_job(dated: Stack) -> No
     (idle,) = found["idle"]
     assert idle["pool"] == "cpu/workers" and idle["unknownHours"] < 0.1
     assert 0.95 < idle["machineHours"] <= idle["liveMachineHours"] < 1.1, "one machine for the hour since the record"
+    half = dated.run("usage", "--since", "30m", "--output", "json").json["idle"][0]
+    assert half["machineHours"] == pytest.approx(0.5, abs=0.01), "what was recorded before still holds"
     file = io.StringIO(dated.run("usage", "--since", "1d", "--by", "team", "--output", "csv").out)
     rows_of_csv = list(csv.DictReader(file))
     assert tuple(rows_of_csv[0]) == COLUMNS
