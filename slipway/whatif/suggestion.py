@@ -71,7 +71,7 @@ class _Search:
         self.never = self.tried_with(self.now).outcome.never_ran
 
     def found(self) -> Suggestion:
-        needed = self.tried_with(tuple((most, _UNBOUNDED) for _, most in self.now)).most
+        needed = self.tried_with(tuple((_UNBOUNDED, _UNBOUNDED) for _ in self.now)).most
         largest = tuple(
             (most, most) if jobs else bounds for most, jobs, bounds in zip(needed, self.jobs, self.now, strict=True)
         )

@@ -41,6 +41,15 @@ def test_no_bounds_are_cheaper_that_hold_the_target(seed: int, target: float) ->
     assert not costs or float(found.outcome.cost.known) <= 1.02 * float(min(costs))
 
 
+def test_a_pool_that_is_too_small_is_suggested_to_grow() -> None:
+    """Twelve jobs at once, for a minute each, on one machine: all of them would have to be there before."""
+    one = cluster("cpu", pool("workers", 1, 1))
+    jobs = [job(f"j{n}", 0, 1 + 61.0 * n, 60, on=one) for n in range(12)]
+    here = Replayer.of(history(jobs, [one], days=1), catalog([one], {"t": [offer("pool", "cpu")]}))
+    assert dict(suggest(here, here.pools([declared(one)]), 2.0).bounds) == {("cpu", "workers"): (12, 12)}
+    assert dict(suggest(here, here.pools([declared(one)]), 3600.0).bounds) == {}
+
+
 def test_a_shorter_wait_costs_more() -> None:
     here = replayer()
     pools = here.pools([declared(NOW)])
