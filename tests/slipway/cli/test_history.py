@@ -11,6 +11,7 @@ from slipway.cloud.storage import Location
 from slipway.history.model import History, PastJob, PoolKey, PoolSample
 from slipway.history.reader import read_history
 from slipway.kinds import PIPELINE
+from slipway.prices import exact_text
 
 from .stack import JOBS, PROJECT, REGION, SHAPE, Stack, held
 
@@ -61,8 +62,26 @@ def test_jobs_with_their_pools_and_costs_as_jobs_show_has_them(stack: Stack) -> 
     assert beside.lost == 0 and beside.capacity_type == "spot"
     for one in history.jobs:
         shown = stack.run("jobs", "show", one.name, "--output", "json").json["job"]
-        assert one.cost and f"{one.cost.known:.6f}".rstrip("0").rstrip(".") == shown["cost"]
+        assert one.cost and exact_text(one.cost) == shown["cost"]
         assert one.started and one.created and (one.started - one.created).total_seconds() == shown["waitSeconds"]
+
+
+def test_time_without_machines_is_left_out_as_jobs_show_leaves_it_out(stack: Stack) -> None:  # X7
+    taken = {"job": "hello-", "after": 0.5, "times": 1}
+    stack.cloud.rest("POST", "/slipway/scenario", {"spot": {"preempt": [taken]}})
+    try:
+        with stack.settings(quota={"custom_model_training_preemptible_cpus": 100}, spot_restart_seconds=3):
+            name = submitted(stack, "--capacity", "spot", "-p", "code=import time; time.sleep(2)")
+    finally:
+        stack.cloud.rest("DELETE", "/slipway/scenario")
+    one, shown = of(past(stack), name), stack.run("jobs", "show", name, "--output", "json").json["job"]
+    assert shown["preemptions"] == 1 and one.lost and one.lost >= 3
+    assert one.cost and not one.cost.at_most and exact_text(one.cost) == shown["cost"]
+    stack.grant("roles/logging.viewer", False)
+    history = past(stack)
+    unread = of(history, name)
+    assert unread.lost is None and unread.cost and unread.cost.at_most and unread.cost.known > one.cost.known
+    assert any("roles/logging.viewer" in words for words in history.unread)
 
 
 def test_jobs_of_others_on_its_clusters_are_in_it_and_others_are_not(stack: Stack) -> None:
