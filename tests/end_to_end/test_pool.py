@@ -64,6 +64,14 @@ def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout:
     assert second["verdict"]["outcome"] == "scales-up"
     wait_for(lambda: running(checkout, second), "the second job runs")
     assert told(checkout) == 2
+    (pool,) = checkout.slipway("pools", "--output", "json").json["pools"]
+    assert {one["name"]: one["machines"] for one in pool["holders"]} == {"ada": 1, "grace": 1}
+
+    # The deployer records it as the hourly run does; who may submit reads who used what, and no more. # N19 # P5
+    recorded = checkout.slipway("record", role="deployer")
+    assert recorded.code == 0 and "2 of 2 machines busy" in recorded.out, recorded.said
+    used = checkout.slipway("usage", "--since", "1h", "--output", "json").json
+    assert {"ada", "grace"} <= {row["name"] for row in used["rows"]} and used["unread"] == []
 
     third = sleeper(checkout, "ada")
     assert third["verdict"]["outcome"] == "pool-full"
