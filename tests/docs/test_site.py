@@ -15,6 +15,31 @@ from journey.site import ROOT, linked, outline, reached, stage
 
 PAGES = sorted(path for path in reached() if path.suffix == ".md")
 KINDS = ["Tutorials", "How to", "Reference", "Explanation"]
+LISTS = ("docs/README.md", "CONTRIBUTING.md")
+SCREEN = 14
+"""Lines of a page that are seen first."""
+
+
+def _navigation() -> Iterator[tuple[str, str]]:
+    """Each page with the kind that it is of, empty for the first."""
+
+    class Loader(yaml.SafeLoader):
+        """YAML, less what only the site's own packages can make."""
+
+    Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: None)
+    entries = yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), Loader)["nav"]
+    for entry in entries:
+        for kind, inside in entry.items():
+            yield from (((kind if isinstance(inside, list) else ""), page) for page in _pages(inside))
+
+
+def _pages(inside: object) -> Iterator[str]:
+    if isinstance(inside, str):
+        yield inside
+    elif isinstance(inside, list):
+        for entry in inside:
+            for one in entry.values():
+                yield from _pages(one)
 
 
 @cache
@@ -52,6 +77,18 @@ def test_each_page_has_its_place_in_the_navigation_by_kind() -> None:
     assert set(listed) == {str(page.relative_to(ROOT)) for page in PAGES} - {"SECURITY.md"}
 
 
+@pytest.mark.parametrize("page", [page for kind, page in _navigation() if kind == "How to" and page not in LISTS])
+def test_a_page_of_how_to_answers_in_its_first_screen(page: str) -> None:
+    """A command, a table or steps; reasons come after them."""
+    first = (ROOT / page).read_text("utf-8").splitlines()[:SCREEN]
+    assert any(re.match(r"```|\|---|1\. ", line) for line in first), first
+
+
+@pytest.mark.parametrize("page", [page for kind, page in _navigation() if kind == "Tutorials"])
+def test_a_tutorial_takes_ten_minutes_to_read(page: str) -> None:
+    assert len((ROOT / page).read_text("utf-8").split()) <= 600
+
+
 def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Path) -> None:
     stage(tmp_path)
     assert (tmp_path / "stacks" / "Pulumi.dev.yaml").exists()
@@ -62,25 +99,3 @@ def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Pa
     )
     assert "[text|markdown|json]" in (tmp_path / "docs" / "commands.md").read_text("utf-8"), "not `\\|`, as on GitHub"
     assert '<details markdown="1">' in (tmp_path / "docs" / "review.md").read_text("utf-8"), "else it is no Markdown"
-
-
-def _navigation() -> Iterator[tuple[str, str]]:
-    """Each page with the kind that it is of, empty for the first."""
-
-    class Loader(yaml.SafeLoader):
-        """YAML, less what only the site's own packages can make."""
-
-    Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: None)
-    entries = yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), Loader)["nav"]
-    for entry in entries:
-        for kind, inside in entry.items():
-            yield from (((kind if isinstance(inside, list) else ""), page) for page in _pages(inside))
-
-
-def _pages(inside: object) -> Iterator[str]:
-    if isinstance(inside, str):
-        yield inside
-    elif isinstance(inside, list):
-        for entry in inside:
-            for one in entry.values():
-                yield from _pages(one)
