@@ -59,6 +59,7 @@ class _HistoryReader:
 
     def read(self) -> History:
         catalog = self._catalog
+        self._connection.session.widen(_AT_ONCE)
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="history") as threads:
             lists = [threads.submit(part) for part in self._lists_of_jobs()]
             days = threads.submit(self._asked, "samples of machines", self._days)

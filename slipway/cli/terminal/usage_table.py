@@ -50,7 +50,7 @@ class _Table:
         self._cents = usage.total.cost.known < _WHOLE_FROM
         head = usage.by.removeprefix(LABEL).upper()
         hours = ("MACHINE HOURS", *(("ACCELERATOR HOURS",) if self._accelerators else ()))
-        self.heads = (head, "JOBS", *hours, "WAIT p50 / p95", "POOL $", "BESIDE $", "TOTAL $", "")
+        self.heads = (head, "JOBS", *hours, "WAIT p50 / p95", "POOL $", "BESIDE $", "TOTAL $", "IDLE")
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         for row in self._usage.rows:
@@ -69,13 +69,13 @@ class _Table:
         name = f"idle {row.pool}"
         if not row.known_hours:
             unknown = ("?",) * (2 if self._accelerators else 1)
-            return (name, "", *unknown, "", "?", "", "?", "nobody recorded how many machines were up")
+            return (name, "", *unknown, "", "?", "", "?", "not recorded")
         hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
         words = "none was up"
         if row.live_machine_hours:
-            words = f"{100 * row.share:.0f} % of {_hours(row.live_machine_hours)} machine hours"
+            words = f"{100 * row.share:.0f} % of {_hours(row.live_machine_hours)}"
         if _partly_unknown(row):
-            words += f", and {span(row.unknown_hours * 3600)} not known"
+            words += f"; {span(row.unknown_hours * 3600)} not recorded"
         return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
 
     def _money(self, amount: Price) -> str:
@@ -93,7 +93,7 @@ def _notes(usage: Usage) -> Iterator[str]:
     if usage.rows and usage.by in _NOTES:
         yield _NOTES[usage.by]
     if any(map(_partly_unknown, usage.idle)):
-        yield "what is idle is known from records: the hourly run makes them, or slipway record"
+        yield "nobody recorded how many machines were up: the hourly run does, or slipway record"
     if usage.total.cost_at_most:
         yield "≤: nobody could tell for how long Spot jobs had no machines"
     if not usage.total.cost_complete:
