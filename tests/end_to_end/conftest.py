@@ -87,7 +87,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    for name in ("slipway", "components", "local"):
+    for name in ("slipway", "components", "local", "templates", "jobs"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     uv("build", "--wheel", "--out-dir", source / "dist", source)
     (built,) = (source / "dist").glob("slipway_vertex-*.whl")

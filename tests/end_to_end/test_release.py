@@ -37,7 +37,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository")
     for name in (*FILES, *(path.name for path in ROOT.glob("requirements*.txt"))):
         shutil.copy(ROOT / name, folder)
-    for name in ("slipway", "components", "local"):
+    for name in ("slipway", "components", "local", "templates", "jobs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     project = folder / "pyproject.toml"
     project.write_text(re.sub(r'(?m)^version = ".*"', f'version = "{VERSION}"', project.read_text()))

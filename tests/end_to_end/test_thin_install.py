@@ -49,6 +49,8 @@ def test_the_wheel_has_the_package_with_its_data_and_nothing_beside_it(wheel: Pa
     here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("*") if path.is_file()}
     here |= {f"slipway/components/{path.name}" for path in (ROOT / "components").glob("*.py")}
     here |= {f"slipway/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "local").rglob("*") if path.is_file()}
+    examples = [*ROOT.glob("templates/*.py"), *ROOT.glob("jobs/script/*.py"), *ROOT.glob("jobs/tune_digits/*.*")]
+    here |= {f"slipway/examples/{path.relative_to(ROOT).as_posix()}" for path in examples}
     here -= {name for name in here if name.startswith("slipway/local/") and name.endswith(".md")}
     assert {name for name in names if name.startswith("slipway/")} == {
         name for name in here if "__pycache__" not in name
