@@ -1,6 +1,6 @@
 """gemma2-lora: LoRA fine-tuning of Gemma 2; model and accelerator choose the machine and where it comes from."""
 
-from slipway.template import Disk, JobTemplate, Package, Parameter, Variant, WorkerPool
+from slipway.template import Disk, JobTemplate, ModelUpload, Package, Parameter, Variant, WorkerPool
 
 SMALL, MIDDLE, HUGE = ("2b", "2b-it"), ("9b", "9b-it"), ("27b", "27b-it")
 LARGE = (*SMALL, *MIDDLE, *HUGE)
@@ -14,7 +14,8 @@ def tuner(machine: str, disk_gb: int = 500) -> tuple[WorkerPool, ...]:
     what = ("model", "base", "precision", "data", "split", "column")
     how = ("steps", "every", "batch", "length", "rank", "learning_rate", "seed")
     arguments = tuple(f"--{name.replace('_', '-')}=${{{name}}}" for name in (*what, *how))
-    return (WorkerPool("tuner", machine, Disk("pd-ssd", disk_gb), args=(*arguments, "--output=${slipway.output}")),)
+    told = ("--kind=${slipway.kind}", "--output=${slipway.output}")
+    return (WorkerPool("tuner", machine, Disk("pd-ssd", disk_gb), args=(*arguments, *told)),)
 
 
 TEMPLATE = JobTemplate(
@@ -26,6 +27,27 @@ TEMPLATE = JobTemplate(
         image="us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:latest",
     ),
     worker_pools=tuner("g2-standard-12"),
+    kinds=("custom-job", "training-pipeline"),
+    # The whole model, as a training pipeline alone writes it, behind vLLM: on one GPU that holds it.
+    model=ModelUpload(
+        display_name="gemma-2-${model}-lora",
+        description="Gemma 2 ${model} with the adapter of ${slipway.job}",
+        serving_image="us-docker.pkg.dev/vertex-ai/vertex-vision-model-garden-dockers/"
+        "pytorch-vllm-serve:20250116_0916_RC00",
+        serving_args=(
+            "python",
+            "-m",
+            "vllm.entrypoints.api_server",
+            "--host=0.0.0.0",
+            "--port=8080",
+            "--model=$(AIP_STORAGE_URI)",
+            "--max-model-len=4096",
+        ),
+        serving_port=8080,
+        predict_route="/generate",
+        health_route="/ping",
+        shared_memory_mb=16_384,
+    ),
     parameters=(
         Parameter(
             "model",

@@ -16,12 +16,15 @@ random weights."""
 NO_CHAT = tuple(f"google/gemma-2-{size}" for size in _SIZES)
 """Bases that have no chat template."""
 
+UPLOADS = "training-pipeline"
+"""The kind of job whose model goes to the registry."""
+
 RATE, TINY_RATE = 2e-4, 2e-2
 """Random weights have nothing to spoil, and little time to learn."""
 
 
 def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
-    """`output`, `checkpoints` and `logs` are local paths or gs:// addresses."""
+    """`output`, `checkpoints`, `logs` and `whole` are local paths or gs:// addresses."""
     parser = argparse.ArgumentParser(prog="gemma2_lora", description=__doc__)
     parser.add_argument("--model", choices=tuple(MODELS), default="tiny")
     parser.add_argument("--base", default="", help="weights: a gs:// or local folder, or a repository of the hub")
@@ -40,10 +43,12 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=0, help="0: one for each GPU of the machine, at least one")
     parser.add_argument("--output", default="output", help="folder or gs:// address for metrics.json and the adapter")
+    parser.add_argument("--kind", default="", help=f"{UPLOADS}: write the whole model too, for the registry")
     parser.add_argument("--work", default="", help="folder of this machine for what is downloaded and built")
     known = parser.parse_args(argv)
     known.base = known.base or MODELS[known.model]
     known.learning_rate = known.learning_rate or (TINY_RATE if known.model == "tiny" else RATE)
     known.checkpoints = environ.get("AIP_CHECKPOINT_DIR") or posixpath.join(known.output, "checkpoints")
+    known.whole = environ.get("AIP_MODEL_DIR") or posixpath.join(known.output, "model")
     known.logs = environ.get("AIP_TENSORBOARD_LOG_DIR") or posixpath.join(known.output, "logs")
     return known

@@ -39,6 +39,11 @@ class Place:
         return self.work / "trainer"
 
     @property
+    def whole(self) -> Path:
+        """The whole model, when the adapter is a part of it."""
+        return self.work / "whole"
+
+    @property
     def events(self) -> Path:
         """TensorBoard's event files."""
         return self.work / "events"

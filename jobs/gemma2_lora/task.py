@@ -1,4 +1,5 @@
-"""`python -m gemma2_lora.task`: fetch what is needed, train on all GPUs of the machine, and bring out the adapter."""
+"""`python -m gemma2_lora.task`: fetch what is needed, train on all GPUs of the machine, and bring out the adapter; as a
+training pipeline the whole model too."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import base, data, examples, hub, precision, sonnets, tiny
+from . import base, data, examples, hub, precision, sonnets, tiny, whole_model
 from .checkpoints import Checkpoints
 from .folder import Folder
-from .options import options
+from .options import UPLOADS, options
 from .place import Place
 from .trouble import TroubleError
 
@@ -44,13 +45,17 @@ def run(known: argparse.Namespace, argv: list[str], place: Place, environ: Mappi
         checkpoints.fetch(done, place.trainer)
     else:
         say(f"attempt {attempt}: no checkpoint in {checkpoints.address}, starts at step 0")
-    if done < known.steps:
+    uploads = known.kind == UPLOADS
+    if done < known.steps or uploads:
         place.base.symlink_to(weights(known, place, environ), target_is_directory=True)
+    if done < known.steps:
         examples.prepare(known, place)
         code = train(known, argv, place, environ)
         if code:
             return code
     bring_out(known, place, attempt)
+    if uploads:
+        whole_model.bring_out(known, place)
     return 0
 
 

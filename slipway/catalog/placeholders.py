@@ -13,6 +13,9 @@ BUILT_IN = (JOB, REQUEST, OUTPUT, PACKAGE, SWEEP, EXPERIMENT_RUN)
 replaces; the sweep it belongs to, empty outside of one; and the run of its experiment.
 """
 
+KIND = "slipway.kind"
+"""The job's kind, as `--as` names it: filled in by a deployment, so that no catalog has it."""
+
 NUMERIC = frozenset(
     {"replicaCount", "acceleratorCount", "bootDiskSizeGb", "maxTrialCount", "parallelTrialCount", "maxFailedTrialCount"}
 )

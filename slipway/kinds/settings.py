@@ -195,8 +195,12 @@ def _sent(search: Search, value: float | str | None) -> float | str:
 class ModelUpload:
     """`artifact` is a folder under the output directory: what the code wrote to AIP_MODEL_DIR, unless said otherwise.
 
-    `serving_image` is the container that serves it. `model_id` names a new model; `parent_model`
-    (projects/…/models/ID) makes a new version of one that exists. Both may hold placeholders.
+    `serving_image` is the container that serves it, from `serving_port` on `predict_route`, healthy where
+    `health_route` answers, by the image's own defaults where they are None. In `serving_args` the service expands
+    `$(AIP_STORAGE_URI)`, the folder. `shared_memory_mb` is what its processes share.
+
+    `model_id` names a new model; `parent_model` (projects/…/models/ID) makes a new version of one that exists. Both may
+    hold placeholders, as may the arguments.
     """
 
     display_name: str
@@ -205,11 +209,25 @@ class ModelUpload:
     model_id: str | None = None
     parent_model: str | None = None
     description: str = ""
+    serving_args: tuple[str, ...] = ()
+    serving_port: int | None = None
+    predict_route: str | None = None
+    health_route: str | None = None
+    shared_memory_mb: int | None = None
 
     def fields(self, output: str) -> dict[str, Any]:
         """Return the fields of a training pipeline, canonical JSON. `output` is the gs:// URI of the job's output
         directory."""
-        upload: dict[str, Any] = {"displayName": self.display_name, "containerSpec": {"imageUri": self.serving_image}}
+        server: dict[str, Any] = {
+            "imageUri": self.serving_image,
+            "args": list(self.serving_args),
+            "ports": [{"containerPort": self.serving_port}] if self.serving_port else [],
+            "predictRoute": self.predict_route,
+            "healthRoute": self.health_route,
+            "sharedMemorySizeMb": str(self.shared_memory_mb) if self.shared_memory_mb else None,
+        }
+        served = {key: value for key, value in server.items() if value}
+        upload: dict[str, Any] = {"displayName": self.display_name, "containerSpec": served}
         if self.description:
             upload["description"] = self.description
         if self.artifact.strip("/") != "model":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
+from slipway.catalog.placeholders import EXPERIMENT_RUN, JOB, KIND, OUTPUT, PACKAGE, REQUEST, SWEEP, fill
 from slipway.cluster import ClusterSpec
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS, JobKind
@@ -59,6 +59,7 @@ def request(
     if cluster is not None:
         spec["persistentResourceId"] = context.clusters[cluster]
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **KINDS[kind].body(spec, template.study, template.model)}
+    body = fill(body, {KIND: kind})
     body["labels"] = {
         **template.labels,
         TEMPLATE_LABEL: template.name,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.capacity import CAPACITY_TYPES
-from slipway.catalog.placeholders import BUILT_IN, names, whole
+from slipway.catalog.placeholders import BUILT_IN, KIND, names, whole
 from slipway.cluster import SERVICE_ACCOUNT
 from slipway.errors import ConfigError
 from slipway.kinds import KINDS
@@ -220,7 +220,7 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
         if not ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"
     used = {name for text in _texts(template) for name in names(text)}
-    for unknown in sorted(used - declared - set(BUILT_IN)):
+    for unknown in sorted(used - declared - {*BUILT_IN, KIND}):
         yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
     chosen_by = {name for variant in template.variants for name in variant.when}
     for unused in sorted(declared - used - chosen_by):
@@ -239,6 +239,7 @@ def _texts(template: Declaration) -> Iterable[str]:
         yield from (str(template.study.max_trials), str(template.study.parallel_trials))
     if (model := template.model) is not None:
         yield from (model.display_name, model.model_id or "", model.parent_model or "", model.description)
+        yield from model.serving_args
 
 
 def _account(template: Declaration) -> Iterator[str]:

@@ -79,5 +79,13 @@ SETTING_KEYS: Mapping[str, Mapping[str, Key]] = {
             refused=('parent_model="words"',),
         ),
         "description": Key("", 'description="counts words"'),
+        "serving_args": Key(
+            "Of the container; the service puts the model's folder in the place of `$(AIP_STORAGE_URI)`.",
+            'serving_args=("--model=$(AIP_STORAGE_URI)",)',
+        ),
+        "serving_port": Key("Where it listens.", "serving_port=8080", "the service's 8080 when left out"),
+        "predict_route": Key("Where it takes predictions.", 'predict_route="/generate"'),
+        "health_route": Key("Where it says that it is well.", 'health_route="/ping"'),
+        "shared_memory_mb": Key("Memory that its processes share.", "shared_memory_mb=16_384", "MB"),
     },
 }

@@ -16,7 +16,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from slipway import template as public
-from slipway.catalog.placeholders import BUILT_IN, fill
+from slipway.catalog.placeholders import BUILT_IN, KIND, fill
 from slipway.errors import ConfigError
 from slipway.labels import VARIABLE
 from slipway.template import (
@@ -148,7 +148,8 @@ def test_what_a_change_does_is_what_is_posted() -> None:
 
 
 def test_the_placeholders_are_those_that_a_submission_fills() -> None:
-    assert set(re.findall(r"^\| `\$\{(slipway\.\w+)\}` \|", PAGE.read_text("utf-8"), re.MULTILINE)) == set(BUILT_IN)
+    told = set(re.findall(r"^\| `\$\{(slipway\.\w+)\}` \|", PAGE.read_text("utf-8"), re.MULTILINE))
+    assert told == {*BUILT_IN, KIND}
 
 
 def test_the_variables_are_those_that_a_job_gets() -> None:

@@ -153,6 +153,38 @@ def test_gemma2_lora_in_two_processes_trains_one_adapter_and_goes_on_from_a_chec
     assert states == {"rng_state_0.pth", "rng_state_1.pth"}
 
 
+COMPARE = """
+import sys
+import torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+base, adapter, whole = sys.argv[1:]
+torch.manual_seed(0)
+asked = AutoTokenizer.from_pretrained(whole)("Shall I compare thee to a summer's day?", return_tensors="pt")
+of = lambda folder: AutoModelForCausalLM.from_pretrained(folder, torch_dtype=torch.float32)
+with torch.no_grad():
+    merged, bare = of(whole)(**asked).logits, of(base)(**asked).logits
+    beside = PeftModel.from_pretrained(of(base), adapter)(**asked).logits
+print(float((merged - beside).abs().mean() / (bare - beside).abs().mean()))
+"""
+
+
+@pytest.mark.journey
+def test_gemma2_lora_as_a_training_pipeline_brings_out_the_whole_model(
+    tuning: Path, unbroken: Path, tmp_path: Path
+) -> None:  # W5
+    """Started again after its last step: it trains nothing, and the model is that of base and adapter all the same."""
+    shutil.copytree(unbroken / "checkpoints", tmp_path / "checkpoints")
+    said = run(command(tuning, tmp_path, "--kind=training-pipeline"), AIP_MODEL_DIR=f"{tmp_path}/registry/")
+    assert "step 1/" not in said and f"whole model written to {tmp_path}/registry" in said
+    base, whole = unbroken.parent / "work" / "download", tmp_path / "registry"
+    assert {file.name for file in whole.iterdir()} >= {file.name for file in base.iterdir()}
+    assert not (whole / "adapter_config.json").exists() and not (unbroken / "model").exists()
+    off = float(run([str(tuning), "-c", COMPARE, str(base), str(unbroken / "adapter"), str(whole)]).splitlines()[-1])
+    assert off < 0.05, "what 16 bits round away, beside what the adapter does"
+
+
 @pytest.fixture
 def hub(unbroken: Path) -> Iterator[str]:
     """A hub with one gated model, the files of the tiny one."""

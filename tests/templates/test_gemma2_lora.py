@@ -109,3 +109,23 @@ def test_gemma2_lora_names_the_lines_of_a_chat_that_it_cannot_use(stack: Stack) 
     assert f"2 of 3 records of gs://{bucket}/chat.jsonl" in told
     assert "line 2 is not JSON" in told and "line 3 ends without" in told
     assert "Traceback" not in told
+
+
+def test_gemma2_lora_as_a_training_pipeline_leaves_a_model_in_the_registry(stack: Stack) -> None:  # W5 Z1
+    job = stack.run("gemma2-lora", "--as", "training-pipeline", model="tiny", steps=4, every=4, length=64)
+    assert (job.document["kind"], job.document["capacityType"]) == ("training-pipeline", "pool")
+    assert job.unshown("show") == []
+    name, _, version = job.document["model"].partition("@")
+    model = stack.cloud.rest("GET", f"/v1/{name}@{version}")
+    assert (model["displayName"], model["description"]) == (
+        "gemma-2-tiny-lora",
+        f"Gemma 2 tiny with the adapter of {job.display_name}",
+    )
+    assert model["artifactUri"] == f"{job.document['output']}/model"
+    server = model["containerSpec"]
+    assert "--model=$(AIP_STORAGE_URI)" in server["args"] and server["predictRoute"] == "/generate"
+    files = {file.rpartition("/")[2] for file in listed(stack, f"{model['artifactUri']}/")}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= files
+    config = json.loads(stack.content(f"{model['artifactUri']}/config.json"))
+    assert (config["architectures"], config["torch_dtype"]) == (["Gemma2ForCausalLM"], "bfloat16")
+    assert len(job.output("adapter/adapter_model.safetensors")) > 0

@@ -10,6 +10,7 @@ import pytest
 
 from slipway.codec import write
 from slipway.deployment.publication import draws, template_entry
+from slipway.kinds import KINDS
 from slipway.quota.report import OfferVerdict
 from slipway.template.jobspec import CompileContext
 from slipway.template.load import load
@@ -57,18 +58,19 @@ def entry() -> dict[str, Any]:
     )
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
     packages = dict.fromkeys(template.packages, "packages/p.tar.gz")
-    return write(template_entry(template, offers, verdicts, context, packages))
+    found = write(template_entry(template, offers, verdicts, context, packages))
+    assert found["kinds"] == ["custom-job", "training-pipeline"]
+    return found
 
 
 def standing(entry: Mapping[str, Any], model: str, accelerator: str, precision: str = "16bit") -> list[dict[str, Any]]:
     chosen = {"model": model, "accelerator": accelerator, "precision": precision}
-    return [
-        offer for offer in entry["offers"] if all(chosen[name] in allowed for name, allowed in offer["when"].items())
-    ]
+    jobs = [offer for offer in entry["offers"] if offer["kind"] == "custom-job"]
+    return [offer for offer in jobs if all(chosen[name] in allowed for name, allowed in offer["when"].items())]
 
 
 def body(offer: Mapping[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = offer["request"]["jobSpec"]
+    spec: dict[str, Any] = KINDS[offer["kind"]].spec_of(offer["request"])
     return spec
 
 
@@ -144,3 +146,19 @@ def test_gemma2_lora_names_its_token_and_never_has_it(entry: Mapping[str, Any]) 
         assert worker["pythonPackageSpec"]["env"] == [
             {"name": "HF_TOKEN__SECRET", "value": "projects/acme-ml-prod/secrets/hf-token/versions/latest"}
         ]
+
+
+def test_gemma2_lora_as_a_pipeline_is_the_same_job_and_uploads_the_whole_model(entry: Mapping[str, Any]) -> None:  # W5
+    """Its code is told as what it runs, as nothing else of its environment differs."""
+    by_kind: dict[str, list[Any]] = {"custom-job": [], "training-pipeline": []}
+    for offer in entry["offers"]:
+        (worker,) = body(offer)["workerPoolSpecs"]
+        arguments = worker["pythonPackageSpec"]["args"]
+        arguments.remove(f"--kind={offer['kind']}")
+        by_kind[offer["kind"]].append((offer["capacityType"], offer["when"], body(offer)))
+        assert ("modelToUpload" in offer["request"]) is (offer["kind"] == "training-pipeline")
+    assert by_kind["custom-job"] == by_kind["training-pipeline"] != []
+    model = next(offer["request"]["modelToUpload"] for offer in entry["offers"] if "modelToUpload" in offer["request"])
+    assert "artifactUri" not in model, "it is in AIP_MODEL_DIR"
+    server = model["containerSpec"]
+    assert "--model=$(AIP_STORAGE_URI)" in server["args"] and server["ports"] == [{"containerPort": 8080}]
