@@ -58,7 +58,8 @@ def drawn(name: str, printed: str) -> str:
     console.print()
     text = escape("\n".join(line.plain.rstrip() for line in lines))
     svg = console.export_svg(title="", code_format=_FONTS.sub("", CONSOLE_SVG_FORMAT), unique_id=name)
-    return re.sub(r"<svg [^>]*>", lambda head: f"{head[0]}\n<desc>{text}</desc>", svg, count=1)
+    whole = re.sub(r"<svg [^>]*>", lambda head: f"{head[0]}\n<desc>{text}</desc>", svg, count=1)
+    return re.sub(r"[ \t]+$", "", whole, flags=re.MULTILINE)
 
 
 def _worth(picture: Picture, lines: list[Text]) -> Iterator[Text]:
