@@ -185,6 +185,7 @@ def _job(
         error=error if state == "FAILED" and done else "",
         request_id=f"{template}-{word}-{number}",
         commit="3f9c2e1",
+        busy=None if seconds is None else seconds - lost,
     )
 
 

@@ -156,6 +156,31 @@ def money_by_day() -> Spec:
     }
 
 
+def money_by() -> Spec:
+    """A bar for each user, team or template: dollars of pools and beside them, and what idled."""
+    parts = [
+        {"fold": ["pool", "beside", "idle"], "as": ["what", "dollars"]},
+        {"calculate": "indexof(['pool', 'beside', 'idle'], datum.what)", "as": "order"},
+        {"stack": "dollars", "groupby": ["name"], "sort": [{"field": "order"}], "as": ["begin", "end"]},
+    ]
+    x = {"field": "begin", "type": "quantitative", "axis": None, "scale": {"nice": False}}
+    only = {"filter": "datum.by === by"}
+    return {
+        **_rows("shares"),
+        "params": chosen(),
+        "transform": [only],
+        "layer": [
+            {
+                "transform": [*parts, {"filter": f"datum.what === '{what}'"}],
+                "mark": {"type": "bar", "style": style, "height": _BAR, "yOffset": 8},
+                "encoding": {"x": x, "x2": {"field": "end"}},
+            }
+            for what, style in (("pool", "accent"), ("beside", "beside"), ("idle", "idle"))
+        ]
+        + _words("datum.name", "format(datum.pool + datum.beside + datum.idle, '$,.0f')"),
+    }
+
+
 def _rows(name: str, key: str = "name") -> dict[str, Any]:
     """Begin a chart of bars, each below its words."""
     y = {"field": key, "type": "nominal", "sort": None, "axis": None}

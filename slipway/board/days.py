@@ -1,19 +1,23 @@
-"""Days of a stack, as UTC has them: machine hours of each band, used, idle and unknown, and their cost. Pure."""
+"""Days of a stack, as UTC has them: machine hours of each band, used, idle and unknown, and their cost. Pure.
+
+The same charges as `slipway usage` adds up, day by day.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
+from slipway.history.charges import idle_charges, job_charges
 from slipway.history.model import History, PastJob
+from slipway.history.timeline import PoolTimeline
+from slipway.history.usage import pool_name
 
-from .band import Band, Span, machines_on
+from .band import Band, machines_on
 
 _DAY = timedelta(days=1)
-_HOUR = 3600.0
 
 
 @dataclass
@@ -40,76 +44,73 @@ class Day:
 class Days:
     """`bands`: by band, in their order, and day. Days are their midnights."""
 
-    bands: tuple[Mapping[datetime, BandDay], ...] = ()
-    money: Mapping[datetime, Day] = field(default_factory=dict)
+    bands: tuple[Mapping[datetime, BandDay], ...]
+    money: Mapping[datetime, Day]
 
 
-def days(history: History, bands: Sequence[Band]) -> Days:
-    on: dict[str, list[tuple[PastJob, int]]] = defaultdict(list)
-    for job in history.jobs:
-        for name, count in machines_on(job).items():
-            on[name].append((job, count))
-    found = tuple(_band(band, on[band.name], history) for band in bands)
-    money = {day: Day() for day in _midnights(history.since, history.until)}
-    for band, of_band in zip(bands, found, strict=True):
-        price = float(band.per_hour.known)
-        for day, one in of_band.items():
-            if band.pooled:
-                money[day].used += one.used * price
-                money[day].idle += one.idle * price
-    for job in history.jobs:
-        if not job.cluster_id and job.started and job.cost:
-            begin, end = job.started, job.ended or history.until
-            for day, share in _shares(begin, end, history):
-                money[day].beside += float(job.cost.known) * share
-    return Days(found, money)
+def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Band]) -> Days:
+    of_bands = {band.name: dict[datetime, BandDay]() for band in bands}
+    money: dict[datetime, Day] = {}
+    for day in midnights(history.since, history.until):
+        begin, end = max(day, history.since), min(day + _DAY, history.until)
+        there = [job for job in history.jobs if job.started and job.started < end and (job.ended or end) >= begin]
+        today = {name: found.setdefault(day, BandDay()) for name, found in of_bands.items()}
+        sums = money.setdefault(day, Day())
+        for used in job_charges(there, begin, end):
+            cost = float(used.cost.known)
+            if used.job.cluster_id:
+                sums.used += cost
+            else:
+                sums.beside += cost
+            if one := today.get(pool_name(used.job, used.machines)):
+                one.used += used.hours
+        for idle in idle_charges(timelines, there, begin, end):
+            sums.idle += float(idle.cost.known)
+            if one := today.get(f"{idle.cluster}/{idle.key.pool}"):
+                one.idle += idle.hours
+                one.unknown += idle.unknown
+    for name, waits in _waits(history).items():
+        for day, count in waits.items():
+            if name in of_bands:
+                of_bands[name][day].waited = count
+    return Days(tuple(of_bands.values()), money)
 
 
-def _midnights(since: datetime, until: datetime) -> Iterator[datetime]:
-    day = since.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+def midnights(since: datetime, until: datetime) -> Iterator[datetime]:
+    """Yield the beginning of each day that some of a time is in."""
+    day = _midnight(since)
     while day < until:
         yield day
         day += _DAY
 
 
-def _shares(begin: datetime, end: datetime, history: History) -> Iterator[tuple[datetime, float]]:
-    """Yield each day of the history that a run was in, with the share of the run."""
-    whole = (end - begin).total_seconds()
-    for day in _midnights(max(begin, history.since), min(end, history.until)):
-        seconds = (min(end, day + _DAY) - max(begin, day, history.since)).total_seconds()
-        if seconds > 0 and whole:
-            yield day, seconds / whole
+def _midnight(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _band(band: Band, jobs: Iterable[tuple[PastJob, int]], history: History) -> Mapping[datetime, BandDay]:
-    """Go through all moments at which anything changes, and add up what was between them."""
-    found = {day: BandDay() for day in _midnights(history.since, history.until)}
-    moments: dict[datetime, list[int]] = defaultdict(lambda: [0, 0])  # machines that come into use, and into the queue
-    for job, count in jobs:
-        if job.started:
-            moments[max(job.started, history.since)][0] += count
-            moments[min(job.ended or history.until, history.until)][0] -= count
-        if job.created:
-            left = job.started or job.ended or history.until
-            moments[max(job.created, history.since)][1] += count
-            moments[max(left, history.since)][1] -= count
-    cuts = {history.since, history.until, *(found.keys() - {min(found)}), *moments}
-    cuts |= {moment for one in band.spans for moment in (one.begin, one.end)}
-    spans, used, waited = iter(band.spans), 0, 0
-    span: Span | None = next(spans, None)
-    ordered = sorted(one for one in cuts if history.since <= one <= history.until)
-    for begin, end in pairwise(ordered):
-        change = moments.get(begin, (0, 0))
-        used, waited = used + change[0], waited + change[1]
-        while span and span.end <= begin:
-            span = next(spans, None)
-        day = found[begin.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)]
-        hours = (end - begin).total_seconds() / _HOUR
-        day.used += used * hours
-        day.waited = max(day.waited, waited)
-        if span and span.begin <= begin:
-            if span.live is None:
-                day.unknown += hours
-            else:
-                day.idle += max(0, span.live - used) * hours
+def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
+    """Return the most machines that were waited for at once, by band and day."""
+    changes: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
+    for job in history.jobs:
+        if waited := _wait(job, history):
+            for name, count in machines_on(job).items():
+                changes[name] += [(waited[0], count), (waited[1], -count)]
+    found: dict[str, dict[datetime, int]] = {}
+    for name, moments in changes.items():
+        most, now = found.setdefault(name, defaultdict(int)), 0
+        last = _midnight(history.since)
+        for at, change in sorted(moments):
+            for day in midnights(last, at):
+                most[day] = max(most[day], now)
+            now, last = now + change, at
+            if at < history.until:
+                most[_midnight(at)] = max(most[_midnight(at)], now)
     return found
+
+
+def _wait(job: PastJob, history: History) -> tuple[datetime, datetime] | None:
+    """Return from when until when it waited, within the history; None where that tells nothing."""
+    if job.created is None:
+        return None
+    begin, end = max(job.created, history.since), job.started or job.ended or history.until
+    return (begin, min(end, history.until)) if end > begin else None

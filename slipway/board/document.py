@@ -6,15 +6,18 @@ Jobs are rows under one head, as a month has thousands of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
 from slipway import codec
+from slipway.budget import Budget, Ledger
 from slipway.errors import visible
 from slipway.formatting import short
+from slipway.history.ledger import ledger, month_begins
 from slipway.history.model import History, PastJob
 from slipway.history.timeline import timelines
+from slipway.history.usage import Usage, usages
 from slipway.prices import exact_text
 
 from .band import Band, Place, bands, places
@@ -28,7 +31,7 @@ MOST_JOBS = 4000
 BY = ("user", "team", "template")
 """What a job may be coloured by, and money counted by."""
 _LONGEST, _LONGEST_ERROR = 500, 160
-_COLOURED = 8
+_COLOURED, _NAMES = 8, 60
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,9 @@ class BoardDeployment:
 @dataclass(frozen=True)
 class Board:
     """All that the page shows. `most`: the users, teams and templates with the most machine time, the first of each
-    first. `left_out`: jobs that are older. `now` is None where nobody looked."""
+    first. `left_out`: jobs that are older. `now` is None where nobody looked. `usage`: what `slipway usage` prints, by
+    each of these. `month`: what was spent of `budget` (USD a month, None without one), None where the history does not
+    reach back to the month's beginning."""
 
     stack: str
     project: str
@@ -114,6 +119,9 @@ class Board:
     left_out: int
     bands: tuple[BoardBand, ...]
     days: tuple[DayOfMoney, ...]
+    usage: Mapping[str, Usage]
+    month: Ledger | None
+    budget: float | None
     deployments: tuple[BoardDeployment, ...]
     sweeps: tuple[BoardSweep, ...]
     lives: tuple[Life, ...]
@@ -121,11 +129,17 @@ class Board:
 
 
 def board_of(
-    history: History, now: Now | None = None, sweeps: tuple[BoardSweep, ...] = (), lives: tuple[Life, ...] = ()
+    history: History,
+    now: Now | None = None,
+    sweeps: tuple[BoardSweep, ...] = (),
+    lives: tuple[Life, ...] = (),
+    budget: Budget | None = None,
 ) -> Board:
-    drawn = bands(timelines(history), history.jobs)
+    pools = timelines(history)
+    drawn = bands(pools, history.jobs)
     where = places(history, drawn)
-    daily = days(history, drawn)
+    daily = days(history, pools, drawn)
+    reaches = history.since <= month_begins(history.until)
     newest = history.jobs[-MOST_JOBS:]
     tops = _tops(where, drawn)
     return Board(
@@ -140,6 +154,9 @@ def board_of(
         left_out=len(history.jobs) - len(newest),
         bands=tuple(_band(*one) for one in zip(drawn, tops, daily.bands, strict=True)),
         days=tuple(_money(daily)),
+        usage={by: replace(one, rows=one.rows[:_NAMES], unread=()) for by, one in usages(history, BY).items()},
+        month=ledger(history) if reaches else None,
+        budget=budget.stack if budget else None,
         deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),
         sweeps=sweeps,
         lives=lives,
@@ -149,18 +166,23 @@ def board_of(
 
 def as_json(board: Board, schema: int) -> dict[str, Any]:
     """Return the versioned document. Text from anywhere is shown with its number where it would turn what is read."""
-    body = _harmless(codec.document(board))
-    heads = list(body["jobs"][0]) if body["jobs"] else []
-    rows = [list(job.values()) for job in body["jobs"]]
+    body = _harmless(codec.document(replace(board, jobs=())))
+    heads = list(codec.document(board.jobs[0])) if board.jobs else []
+    # Each cell by itself, as the codec does it: thousands of jobs are most of the work.
+    rows = [[_cell(getattr(job, one.name)) for one in fields(BoardJob)] for job in board.jobs]
     return {"schema": schema, "kind": "board", **body, "jobs": {"columns": heads, "rows": rows}}
+
+
+def _cell(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else _harmless(value)
 
 
 def _harmless(value: Any) -> Any:
     if isinstance(value, str):
-        return visible(value[:_LONGEST])
+        return value if value.isprintable() and len(value) <= _LONGEST else visible(value[:_LONGEST])
     if isinstance(value, Mapping):
         return {_harmless(key): _harmless(one) for key, one in value.items()}
-    return [_harmless(one) for one in value] if isinstance(value, list) else value
+    return [_harmless(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _most(history: History, key: str) -> tuple[str, ...]:

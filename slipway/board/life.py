@@ -14,6 +14,8 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, StoredObject
 from slipway.context import Context
 from slipway.errors import ConfigError
+from slipway.jobs.cost import job_cost
+from slipway.jobs.idle import idle_accelerators, idle_words
 from slipway.jobs.log import JobEvent, JobEvents, job_filter, line, newest, read_events
 from slipway.jobs.utilization import Row, Utilization, read_utilization
 
@@ -52,7 +54,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Life:
-    """`why`: what could not be read."""
+    """`idle`: in words, for how long its accelerators were, and what that cost. `why`: what could not be read."""
 
     id: str
     name: str
@@ -60,6 +62,7 @@ class Life:
     marks: tuple[Mark, ...]
     use: tuple[Use, ...]
     lines: tuple[str, ...]
+    idle: str = ""
     why: tuple[str, ...] = ()
 
 
@@ -88,6 +91,7 @@ def life_of(
     """Pure."""
     marks = [Mark(one.at, one.kind, one.text) for one in events.all if one.at and one.kind != "running"]
     marks += checkpoints(saved)
+    idle = idle_accelerators(use, job, job_cost(job, job.region, now, events))
     unread = (f"events: {events.why}" if events.why else "", f"use: {use.why}" if use.why else "", *why)
     return Life(
         id=job.id,
@@ -96,6 +100,7 @@ def life_of(
         marks=tuple(sorted(marks, key=lambda one: one.time)[-_MARKS:]),
         use=tuple(map(_use, use.rows[:_SERIES])),
         lines=tuple(lines),
+        idle=idle_words(idle) if idle else "",
         why=tuple(filter(None, unread)),
     )
 

@@ -10,7 +10,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
 from slipway.deployment.schedule import Due
 from slipway.findings.finding import Finding
-from slipway.jobs.demand import Demand, by_pool
+from slipway.jobs.demand import Demand
 from slipway.jobs.pool_rows import Row
 from slipway.jobs.waiting import wait_reason, waits
 from slipway.prices import exact_text
@@ -106,16 +106,17 @@ class Now:
     unseen: tuple[str, ...] = ()
 
 
-def pools_now(rows: Iterable[Row], jobs: Iterable[VertexJob]) -> Iterator[PoolNow]:
+def pools_now(rows: Iterable[Row]) -> Iterator[PoolNow]:
     """Yield each pool. Machines that are busy with what no list has are nobody's."""
-    running = [job for job in jobs if not waits(job) and not job.ended]
     for row in rows:
-        shares = list(_held(row, running))
+        shares = [Share("busy", one.machines, one.name, one.jobs) for one in row.holders]
         known = sum(one.machines for one in shares)
-        if row.pool.used > known:
-            shares.append(Share("busy", row.pool.used - known))
         busy = max(row.pool.used, known)
-        shares += [Share("free", max(0, row.pool.replicas - busy)), Share("room", max(0, row.max - row.pool.replicas))]
+        shares += [
+            Share("busy", busy - known),
+            Share("free", max(0, row.pool.replicas - busy)),
+            Share("room", max(0, row.max - row.pool.replicas)),
+        ]
         yield PoolNow(
             name=f"{row.name}/{row.pool.id}",
             state=row.state,
@@ -169,17 +170,3 @@ def gauges(lines: Iterable[Line]) -> Iterator[Gauge]:
 def found_now(findings: Iterable[Finding]) -> Iterator[FoundNow]:
     for one in findings:
         yield FoundNow(one.grade.doctor_word, one.sentence, one.fix, one.means)
-
-
-def _held(row: Row, running: list[VertexJob]) -> Iterator[Share]:
-    """Yield a share for each user, the largest first."""
-    found: dict[str, list[tuple[int, str]]] = {}
-    for job in running:
-        if job.persistent_resource_id == row.cluster.id:
-            count = by_pool(Demand.of(job), row.cluster).get(row.pool.id, 0)
-            if count:
-                found.setdefault(job.user, []).append((count, job.display_name or job.id))
-    shares = [
-        Share("busy", sum(n for n, _ in held), user, tuple(job for _, job in held)) for user, held in found.items()
-    ]
-    return iter(sorted(shares, key=lambda one: (-one.machines, one.user)))

@@ -11,6 +11,7 @@
     const at = (key) => (job[key] ? Date.parse(job[key]) : now);
     job.waited = (job.startTime ? at("startTime") : at("endTime")) - at("createTime");
     job.ran = job.startTime ? at("endTime") - at("startTime") : null;
+    job.like = job.template && /^[A-Za-z0-9][\w.-]*$/.test(job.displayName) ? `slipway submit --like ${job.displayName}` : null;
     job.place = job.on.length ? told.bands[job.on[0][0]].name : job.capacityType;
     return job;
   });
@@ -19,6 +20,10 @@
     jobs, deployments: told.deployments, days: told.days,
     ...Object.fromEntries(["points", "ticks", "curves"].map((key) => [key, within("sweep", told.sweeps, key)])),
     ...Object.fromEntries(["phases", "marks", "use"].map((key) => [key, within("life", told.lives, key)])),
+    shares: Object.entries(told.usage).flatMap(([by, { rows, idle }]) => [
+      ...rows.slice(0, 8).map((row) => ({ by, name: row.name || "(none)", pool: Number(row.poolCost), beside: Number(row.besideCost), idle: 0 })),
+      ...idle.map((row) => ({ by, name: `idle ${row.pool}`, pool: 0, beside: 0, idle: Number(row.cost) })),
+    ]),
     bands: told.bands.map((band, index) => ({ ...band, index })),
     pools: told.now?.pools, gauges: told.now?.gauges,
   };
@@ -40,7 +45,7 @@
     for (const element of root.querySelectorAll("[data-key]")) {
       const value = job[element.dataset.key], as = words[element.dataset.as];
       const missing = value === null || value === undefined || value === "";
-      element.textContent = missing ? (element.tagName === "P" ? "" : "–") : as ? as(value) : value;
+      element.textContent = missing ? (/^(P|CODE)$/.test(element.tagName) ? "" : "–") : as ? as(value) : value;
     }
   };
 

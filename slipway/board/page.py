@@ -53,7 +53,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
         data=data,
         chosen=_CHOSEN,
         fresh_s=int(fresh_s),
-        tiles=list(tiles(data["now"])) if data["now"] else [],
+        tiles=list(tiles(data)) if data["now"] else [],
         policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
         style=Markup(style),
         scripts=[Markup(one) for one in scripts],
@@ -66,6 +66,7 @@ CHARTS: Mapping[str, Any] = {
     "gauges": {"spec": charts.gauges(), "uses": ["gauges"]},
     "band": {"spec": time_charts.band(), "uses": ["jobs", "bands", "deployments"]},
     "days": {"spec": charts.money_by_day(), "uses": ["days"]},
+    "shares": {"spec": charts.money_by(), "uses": ["shares"]},
     "parallel": {"spec": sweep_charts.parallel(), "uses": ["points", "ticks"]},
     "scatter": {"spec": sweep_charts.scatter(), "uses": ["points", "ticks"]},
     "curves": {"spec": sweep_charts.curves(), "uses": ["curves"]},
@@ -86,7 +87,8 @@ class Tile:
     more: str
 
 
-def tiles(now: Mapping[str, Any]) -> Iterator[Tile]:
+def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
+    now = data["now"]
     pools, waiting, found = now["pools"], now["waiting"], Counter(one["grade"] for one in now["findings"])
     busy, live = sum(one["busy"] for one in pools), sum(one["live"] for one in pools)
     more = sum(_machines(one["shares"], "room") for one in pools)
@@ -102,10 +104,20 @@ def tiles(now: Mapping[str, Any]) -> Iterator[Tile]:
         f"${whole:,.2f}/h",
         f"${whole * HOURS_OF_A_MONTH:,.0f} a month" + (f" {MORE}" if None in prices else ""),
     )
+    if data["month"]:
+        yield _month(data["month"], data["budget"])
     worst = f"{found['broken']} broken" if found["broken"] else counted(found["warning"], "warning")
     rest = counted(found["warning"], "warning") if found["broken"] else counted(found["note"], "note")
     rest = "" if rest.startswith("0 ") else rest
     yield Tile("Found", worst if found["broken"] or found["warning"] else "nothing", rest)
+
+
+def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
+    """Return what was spent this month: the least, where not all of it is known."""
+    name = datetime.fromisoformat(f"{month['month']}-01").strftime("%B")
+    spent = f"{'' if month['complete'] else '≥ '}${month['spent']:,.0f}"
+    forecast = "" if month["forecast"] is None else f"${month['forecast']:,.0f} by its end"
+    return Tile(name, spent, ", ".join(filter(None, (forecast, f"budget ${budget:,.0f}" if budget else ""))))
 
 
 def _colours() -> str:

@@ -70,7 +70,7 @@ def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> 
         stack, history = seen.result(), past.result()
         lives = threads.submit(_lives, context, wanted, history)
         sweeps = tuple(_sweeps(context, wanted, history))
-        return board_of(history, _now(catalog, stack), sweeps, lives.result())
+        return board_of(history, _now(catalog, stack), sweeps, lives.result(), catalog.budget)
 
 
 def _now(catalog: Catalog, seen: Picture) -> Now:
@@ -82,7 +82,7 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     names = {**{id_: id_ for id_ in catalog.retiring}, **{one.id: one.name for one in catalog.clusters.values()}}
     due, why = _due(catalog, seen)
     # Without its clusters, all that the catalog names would seem to be gone.
-    pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent), jobs)
+    pools = () if isinstance(seen.clusters, Unknown) else pools_now(rows(catalog, clusters, jobs, recent))
     ours = tuple(
         job for job in jobs if job.persistent_resource_id in names or job.labels.get(STACK_LABEL) == catalog.stack
     )

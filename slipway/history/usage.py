@@ -91,31 +91,45 @@ def names_by(by: str) -> Names:
 
 def usage(history: History, by: str = "user") -> Usage:
     """Raises ConfigError for what nothing can be counted by."""
-    named, since, until = names_by(by), history.since, history.until
-    charges: dict[str, list[JobCharge]] = {}
-    jobs: dict[str, dict[str, PastJob]] = {}
-    for charge in job_charges(history.jobs, since, until):
-        charges.setdefault(named(charge.job, charge.machines), []).append(charge)
-    for name, some in charges.items():
-        jobs[name] = {one.job.name: one.job for one in some}
-    for job in history.jobs:
-        if job.created and job.created >= since:
-            for name in {named(job, one) for one in job.machines} or {named(job, None)}:
-                jobs.setdefault(name, {})[job.name] = job
-    rows = [_row(name, some.values(), charges.get(name, ()), since) for name, some in jobs.items()]
+    return usages(history, (by,))[by]
+
+
+def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
+    """Return usage by each of several. Raises ConfigError for what nothing can be counted by."""
+    names, since, until = {one: names_by(one) for one in by}, history.since, history.until
+    charges = tuple(job_charges(history.jobs, since, until))
     idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until)))
-    of_all = [one for some in charges.values() for one in some]
-    everybody = {job.name: job for some in jobs.values() for job in some.values()}
-    return Usage(
-        stack=history.stack,
-        since=since,
-        until=until,
-        by=by,
-        rows=tuple(sorted(rows, key=lambda one: (-one.cost.known, -one.jobs, one.name))),
-        idle=idle,
-        total=_row("", everybody.values(), of_all, since, idle),
-        unread=history.unread,
-    )
+    sent = [job for job in history.jobs if job.created and job.created >= since]
+    everybody = {job.name: job for job in (*(one.job for one in charges), *sent)}
+    total = _row("", everybody.values(), charges, since, idle)
+    return {
+        one: Usage(
+            stack=history.stack,
+            since=since,
+            until=until,
+            by=one,
+            rows=_rows(named, charges, sent, since),
+            idle=idle,
+            total=total,
+            unread=history.unread,
+        )
+        for one, named in names.items()
+    }
+
+
+def _rows(named: Names, charges: Iterable[JobCharge], sent: Iterable[PastJob], since: datetime) -> tuple[UsageRow, ...]:
+    """Return a row for each name, the dearest first. `sent`: those within the time, whatever became of them."""
+    of_name: dict[str, list[JobCharge]] = {}
+    jobs: dict[str, dict[str, PastJob]] = {}
+    for charge in charges:
+        name = named(charge.job, charge.machines)
+        of_name.setdefault(name, []).append(charge)
+        jobs.setdefault(name, {})[charge.job.name] = charge.job
+    for job in sent:
+        for name in {named(job, one) for one in job.machines} or {named(job, None)}:
+            jobs.setdefault(name, {})[job.name] = job
+    rows = (_row(name, some.values(), of_name.get(name, ()), since) for name, some in jobs.items())
+    return tuple(sorted(rows, key=lambda one: (-one.cost.known, -one.jobs, one.name)))
 
 
 def pool_name(job: PastJob, machines: MachinesUsed | None) -> str:

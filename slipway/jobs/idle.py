@@ -12,14 +12,18 @@ from statistics import median
 
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import ACCELERATOR, Point, Series
+from slipway.formatting import join, span
 from slipway.jobs.cost import JobCost
 from slipway.jobs.roles import REPLICA
 from slipway.jobs.utilization import Utilization
-from slipway.prices import Price, Usd, hourly
+from slipway.machines.table import all_accelerators
+from slipway.prices import Price, Usd, bounded, hourly
 
 IDLE_BELOW = 0.05
 """An accelerator is idle in the time of a sample where it was in use for less than this share of it."""
 _USUAL_STEP = 60.0
+_UNTOLD, _UNTOLD_S = 0.05, 90.0
+"""The share of a job's time, and the seconds, up to which it is not told that they were not measured."""
 _MISSED = 2.5
 """Steps between two samples beyond which the time between them counts as not measured."""
 
@@ -89,6 +93,22 @@ def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> I
         cost=sum(each, Price()),
         of_cost=account.cost,
     )
+
+
+def idle_words(idle: IdleAccelerators) -> str:
+    """`8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
+    models = {one.name: one.model for one in all_accelerators()}
+    names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
+    paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
+    untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
+    least = "at least " if untold else ""
+    time = span(idle.idle_seconds).removesuffix(f" {paid.partition(' ')[2]}")
+    share = f", {span(missing)} not measured" if untold else f" ({idle.share * 100:.0f} %)"
+    always = f", {idle.unused} of them all the time" if idle.unused and idle.unused < idle.count else ""
+    digits = 0 if idle.of_cost.known >= 10 else 2 if idle.of_cost.known >= 1 else 4
+    money = f"${idle.cost.known:,.{digits}f} of ${idle.of_cost.known:,.{digits}f}"
+    cost = "" if idle.of_cost.unknown else f": {least}{bounded(money, idle.of_cost)}"
+    return f"{idle.count} {names} idle for {least}{time} of {paid}{share}{always}{cost}"
 
 
 def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:

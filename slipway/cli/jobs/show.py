@@ -15,7 +15,7 @@ import click
 from slipway.catalog.model import Catalog
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.chart import idle_words, show_usage
+from slipway.cli.terminal.chart import show_usage
 from slipway.cli.terminal.documents import events_document, usage_document
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
@@ -25,7 +25,7 @@ from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.description import describe
 from slipway.jobs.failure import Failure, read_failure
-from slipway.jobs.idle import idle_accelerators
+from slipway.jobs.idle import idle_accelerators, idle_words
 from slipway.jobs.log import JobEvents, last_word, read_events
 from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization

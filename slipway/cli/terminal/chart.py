@@ -19,13 +19,11 @@ from slipway.cli.terminal import screen
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
 from slipway.context import Context
-from slipway.formatting import join, span
+from slipway.formatting import span
 from slipway.jobs.cost import JobCost
-from slipway.jobs.idle import IdleAccelerators, idle_accelerators
+from slipway.jobs.idle import idle_accelerators, idle_words
 from slipway.jobs.utilization import Row, Utilization, read_utilization
 from slipway.jobs.waiting import waits
-from slipway.machines.table import all_accelerators
-from slipway.prices import bounded
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 _WIDEST, _NARROWEST = 60, 8
@@ -34,8 +32,6 @@ _MOST_ROWS = 24
 _EVERY = 20.0
 _RECENT = timedelta(minutes=15)
 _SHORT, _OF_A_LINE = 10, 30
-_UNTOLD, _UNTOLD_S = 0.05, 90.0
-"""The share of a job's time, and the seconds, up to which it is not told that they were not measured."""
 _WORDS = {ACCELERATOR: "gpu", CPU: "cpu", MEMORY: "mem"}
 
 
@@ -72,22 +68,6 @@ def accelerator_line(context: Context, job: VertexJob, account: JobCost) -> str:
         return ""
     means = _means(usage.rows)[ACCELERATOR]
     return f"{_WORDS[ACCELERATOR]} {sparks([means], _OF_A_LINE)[0]}  {idle_words(idle)}"
-
-
-def idle_words(idle: IdleAccelerators) -> str:
-    """`8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
-    models = {one.name: one.model for one in all_accelerators()}
-    names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
-    paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
-    untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
-    least = "at least " if untold else ""
-    time = span(idle.idle_seconds).removesuffix(f" {paid.partition(' ')[2]}")
-    share = f", {span(missing)} not measured" if untold else f" ({percent(idle.share)})"
-    always = f", {idle.unused} of them all the time" if idle.unused and idle.unused < idle.count else ""
-    digits = 0 if idle.of_cost.known >= 10 else 2 if idle.of_cost.known >= 1 else 4
-    money = f"${idle.cost.known:,.{digits}f} of ${idle.of_cost.known:,.{digits}f}"
-    cost = "" if idle.of_cost.unknown else f": {least}{bounded(money, idle.of_cost)}"
-    return f"{idle.count} {names} idle for {least}{time} of {paid}{share}{always}{cost}"
 
 
 def percent(share: float) -> str:

@@ -1,52 +1,51 @@
-"""Days add up to what jobs had, and to what was up. # N19"""
+"""Days add up to what `slipway usage` says of all of them. # N19"""
 
+from __future__ import annotations
+
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from bench import month
-from slipway.board.band import bands, machines_on
-from slipway.board.days import days
+from slipway.board.band import bands
+from slipway.board.days import Days, days
 from slipway.history.model import History
 from slipway.history.timeline import timelines
+from slipway.history.usage import usage
 
 HISTORY = month.history(600)
+POOLS = timelines(HISTORY)
+BANDS = bands(POOLS, HISTORY.jobs)
+DAYS: Days = days(HISTORY, POOLS, BANDS)
 
 
-def machine_hours(history: History, band: str) -> float:
-    found = 0.0
-    for job in history.jobs:
-        if job.started:
-            end = min(job.ended or history.until, history.until)
-            hours = (end - max(job.started, history.since)) / timedelta(hours=1)
-            found += max(0.0, hours) * machines_on(job).get(band, 0)
-    return found
+def test_hours_and_dollars_of_all_days_are_those_of_usage() -> None:
+    of_pools = usage(HISTORY, "pool")
+    used = {row.name: row.machine_hours for row in of_pools.rows}
+    idle = {row.pool: (row.machine_hours, row.unknown_hours) for row in of_pools.idle}
+    for band, of_band in zip(BANDS, DAYS.bands, strict=True):
+        assert sum(one.used for one in of_band.values()) == pytest.approx(used[band.name], rel=1e-6), band.name
+        both = sum(one.idle for one in of_band.values()), sum(one.unknown for one in of_band.values())
+        assert both == pytest.approx(idle.get(band.name, (0.0, 0.0))), band.name
+    money = DAYS.money.values()
+    assert sum(one.used + one.idle for one in money) == pytest.approx(float(of_pools.total.pool_cost.known))
+    assert sum(one.beside for one in money) == pytest.approx(float(of_pools.total.beside_cost.known))
 
 
-def test_used_hours_are_those_of_jobs() -> None:
-    drawn = bands(timelines(HISTORY), HISTORY.jobs)
-    daily = days(HISTORY, drawn)
-    for band, of_band in zip(drawn, daily.bands, strict=True):
-        assert sum(one.used for one in of_band.values()) == pytest.approx(machine_hours(HISTORY, band.name))
-
-
-def test_used_and_idle_are_what_was_up_where_that_is_known() -> None:
-    drawn = bands(timelines(HISTORY), HISTORY.jobs)
-    fixed = [(band, of_band) for band, of_band in zip(drawn, days(HISTORY, drawn).bands, strict=True) if band.pooled]
-    for band, of_band in fixed:
-        known = sum((one.end - one.begin) / timedelta(hours=1) * one.live for one in band.spans if one.live is not None)
-        unknown = sum((one.end - one.begin) / timedelta(hours=1) for one in band.spans if one.live is None)
-        assert sum(one.unknown for one in of_band.values()) == pytest.approx(unknown)
-        assert sum(one.idle for one in of_band.values()) <= known + 1e-6
-    cpu = next(of_band for band, of_band in fixed if band.name == "cpu/workers")
+def test_a_pool_of_a_fixed_size_is_used_or_idle_all_the_time() -> None:
+    cpu = next(of_band for band, of_band in zip(BANDS, DAYS.bands, strict=True) if band.name == "cpu/workers")
     assert sum(one.used + one.idle for one in cpu.values()) == pytest.approx(30 * 24 * 10)
+    assert all(one.unknown == 0 for one in cpu.values())
 
 
-def test_money_is_machine_hours_at_their_price_and_the_jobs_beside() -> None:
-    drawn = bands(timelines(HISTORY), HISTORY.jobs)
-    daily = days(HISTORY, drawn)
-    pools = [(band, of_band) for band, of_band in zip(drawn, daily.bands, strict=True) if band.pooled]
-    used = sum(float(band.per_hour.known) * one.used for band, of_band in pools for one in of_band.values())
-    assert sum(day.used for day in daily.money.values()) == pytest.approx(used)
-    beside = sum(float(job.cost.known) for job in HISTORY.jobs if job.cost and not job.cluster_id)
-    assert sum(day.beside for day in daily.money.values()) == pytest.approx(beside)
+def test_the_most_that_was_waited_for_is_told_of_each_day_that_it_lasted() -> None:
+    job = next(job for job in HISTORY.jobs if job.cluster == "h100" and job.machines[0].count == 1)
+    begin = HISTORY.since + timedelta(hours=1)
+    waited = [
+        replace(job, name=f"{job.name}{number}", created=begin, started=begin + timedelta(days=number))
+        for number in (1, 2)
+    ]
+    history: History = replace(HISTORY, jobs=tuple(waited))
+    found = days(history, POOLS, BANDS).bands[0]
+    assert [one.waited for one in found.values()][:4] == [2, 2, 1, 0]

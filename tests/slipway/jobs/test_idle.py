@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.cli.terminal.chart import idle_words
 from slipway.cloud.jobs import VertexJob, WorkerPool
 from slipway.cloud.monitoring import ACCELERATOR, CPU, Point, Series
 from slipway.cloud.trials import Trial
 from slipway.jobs.cost import job_cost
-from slipway.jobs.idle import IDLE_BELOW, IdleAccelerators, idle_accelerators
+from slipway.jobs.idle import IDLE_BELOW, IdleAccelerators, idle_accelerators, idle_words
 from slipway.jobs.utilization import Utilization, rows_of
 from slipway.kinds import TUNING_JOB
 from slipway.machines.spec import Disk, MachineSpec
