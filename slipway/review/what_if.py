@@ -24,12 +24,13 @@ from slipway.generations.published_clusters import declared
 from slipway.history.model import History
 from slipway.history.reader import read_history
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import Price, dollars
+from slipway.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.review import events
 from slipway.review.change import Change
 from slipway.review.preview import Preview
 from slipway.review.review import Review
 from slipway.whatif.comparison import Replayer
+from slipway.whatif.outcome import Outcome
 
 DAYS = 30
 MOST_JOBS = 10_000
@@ -97,19 +98,22 @@ def replays(old: Catalog | None, new: Catalog | None, history: History | None) -
     replayer = Replayer.of(replace(history, jobs=history.jobs[-MOST_JOBS:]), old)
     if not replayer.calibration.trusted:
         return
-    found = replayer.comparison(map(declared, old.clusters.values()), map(declared, new.clusters.values()))
-    before, after = found.before, found.after
-    jobs = f"With the last {DAYS} days' {counted(found.jobs, 'job')}"
+    before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
+    jobs = f"With the last {DAYS} days' {counted(replayer.work.counted, 'job')}"
     wait = f"median wait {_span(before.waits.median)} → {_span(after.waits.median)}"
     if _span(before.waits.median) == _span(after.waits.median):
         wait = f"p95 wait {_span(before.waits.p95)} → {_span(after.waits.p95)}"
-    hours = Decimal((found.until - found.since).total_seconds()) / 3600
+    hours = Decimal(str(replayer.length)) / 3600
     money = f"{_monthly(before.cost, hours)} → {_monthly(after.cost, hours)} a month"
     never = after.never_ran - before.never_ran
     lost = f", {counted(never, 'job')} could never have run" if never > 0 else ""
     details = [f"{one.jobs} × {one.template or 'no template'}: {one.why}" for one in after.never[:5]]
-    details.append(f"a replay, whose waits for the stack as it was are {_percent(found.calibration.error)} off")
+    details.append(f"a replay, whose waits for the stack as it was are {_percent(replayer.calibration.error)} off")
     yield KINDS["what-if"].of(Subject("stack", "jobs"), f"{jobs}: {wait}, {money}{lost}", details=details)
+
+
+def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:
+    return replayer.outcome(replayer.pools(map(declared, catalog.clusters.values())))
 
 
 def _span(seconds: float | None) -> str:
@@ -117,9 +121,9 @@ def _span(seconds: float | None) -> str:
 
 
 def _monthly(cost: Price, hours: Decimal) -> str:
-    return dollars(Price((cost.known * HOURS_OF_A_MONTH / hours).quantize(Decimal(1)), cost.complete), per="").replace(
-        ".00", ""
-    )
+    if cost.unknown:
+        return UNKNOWN_PRICE
+    return bounded(f"${cost.known * HOURS_OF_A_MONTH / hours:,.0f}", cost)
 
 
 def _percent(share: float | None) -> str:

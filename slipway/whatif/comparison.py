@@ -12,6 +12,7 @@ from slipway.cluster import ClusterSpec
 from slipway.history.model import History
 from slipway.whatif.calibration import Calibration, calibrate
 from slipway.whatif.delays import MeasuredDelays, measure
+from slipway.whatif.machine_changes import machine_changes
 from slipway.whatif.model import ReplayedPool
 from slipway.whatif.outcome import Outcome, outcome
 from slipway.whatif.past_load import PastLoad
@@ -50,6 +51,12 @@ class Replayer:
     def of(cls, history: History, catalog: Catalog) -> Replayer:
         load = PastLoad(history)
         return cls(history, catalog, workload(history, catalog, load), measure(history, load))
+
+    def under(self, catalog: Catalog) -> Replayer:
+        """Return the same jobs as the templates of another catalog would send them: other machines, other types."""
+        changes = machine_changes(self.catalog, catalog)
+        work = workload(self.history, catalog, PastLoad(self.history), changes)
+        return Replayer(self.history, catalog, work, self.delays)
 
     @property
     def length(self) -> float:

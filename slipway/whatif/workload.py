@@ -20,6 +20,7 @@ from slipway.labels import label_value
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.submission.request import attempt_id
 from slipway.whatif.delays import ASSUMED
+from slipway.whatif.machine_changes import Changes
 from slipway.whatif.model import ReplayedJob, Route
 from slipway.whatif.past_load import PastLoad
 
@@ -41,12 +42,14 @@ class Workload:
         return sum(job.counted for job in self.jobs)
 
 
-def workload(history: History, catalog: Catalog, load: PastLoad) -> Workload:
-    """Return the jobs of a history. Those that were created before it only hold machines."""
+def workload(history: History, catalog: Catalog, load: PastLoad, changes: Changes | None = None) -> Workload:
+    """Return the jobs of a history. Those that were created before it only hold machines. `changes`: machines that
+    templates ask for in another catalog than the one that jobs were sent by, whose capacity types count then."""
     templates = {label_value(name): template for name, template in catalog.templates.items()}
     submissions = tuple(_submissions(history.jobs))
     started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
-    routed = {ran.name: _routes(ran, templates.get(ran.template)) for _, ran in started if ran}
+    edited = changes is not None
+    routed = {ran.name: _routes(ran, templates.get(ran.template), edited=edited) for _, ran in started if ran}
     chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
     sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
     waits, assumed, jobs = _WaitsBeside(ran for _, ran in started), dict[str, None](), []
@@ -63,7 +66,10 @@ def workload(history: History, catalog: Catalog, load: PastLoad) -> Workload:
                 ran.template,
                 (first.created - history.since).total_seconds(),
                 max(0.0, ((ran.ended or history.until) - ran.started).total_seconds()),
-                tuple(MachineGroup(one.machine, one.count) for one in ran.machines),
+                tuple(
+                    MachineGroup((changes or {}).get((ran.template, one.machine), one.machine), one.count)
+                    for one in ran.machines
+                ),
                 routes,
                 {one: waits.of(ran, one, number) for one in beside},
                 (ran.started - first.created).total_seconds(),
@@ -106,16 +112,18 @@ def _ran(job: PastJob) -> tuple[float, str]:
     return (job.ended - job.started).total_seconds(), job.name
 
 
-def _routes(job: PastJob, template: Template | None) -> tuple[Route, ...]:
+def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[Route, ...]:
     """Return the capacity types of the job's case of its template, in order, each with its wait; the one that it ran by
-    where the template does not have that any more, or is gone."""
+    where the template is gone, or does not have that any more without having been `edited`."""
     offers = _offers(job, template) if template else ()
-    if not any(offer.capacity_type == job.capacity_type for offer in offers):
+    if not offers or not (edited or any(offer.capacity_type == job.capacity_type for offer in offers)):
         return (Route(job.capacity_type, cluster=job.cluster),)
     waits: dict[str, float | None] = {}
     for offer in offers:
         if offer.cluster or offer.dormant or offer.available or offer.capacity_type == job.capacity_type:
             waits.setdefault(offer.capacity_type, offer.wait)
+    if not waits:
+        return (Route(job.capacity_type, cluster=job.cluster),)
     *_, last = waits
     return tuple(
         Route(name, wait if name != last or name in WAIT_BY_THEMSELVES else None) for name, wait in waits.items()

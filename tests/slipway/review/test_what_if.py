@@ -16,6 +16,7 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.history.model import History
 from slipway.live import Live
+from slipway.machines.spec import MachineSpec
 from slipway.review.change import Change
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.rendering.lines import lines
@@ -49,6 +50,22 @@ def test_what_other_pools_would_have_meant_is_a_line_that_stands_open(snapshot: 
     beside = KINDS["cluster-new-generation"].of(Subject("cluster", "cpu"), "A second cluster is made")
     opened, _ = lines([Review("prod", (beside, found))])
     assert [one.lead.kind for one in opened] == ["cluster-new-generation", "what-if"]
+
+
+def test_a_template_that_takes_the_new_machines_sends_its_jobs_there() -> None:
+    """Pool and template change together: no job is said to have nowhere to run."""
+    large = MachineSpec("n1-standard-16")
+    edited = {name: [replace(one, request=request(large)) for one in offers] for name, offers in OFFERS.items()}
+    was = {name: [replace(one, request=request(CPU)) for one in offers] for name, offers in OFFERS.items()}
+    other = cluster("cpu", pool("workers", 2, 12, large))
+    (found,) = replays(catalog([NOW], was), catalog([other], edited), happened())
+    assert "never" not in found.sentence
+    (alone,) = replays(catalog([NOW], was), catalog([other], was), happened())
+    assert "412 jobs could never have run" in alone.sentence
+
+
+def request(machine: MachineSpec) -> dict[str, Any]:
+    return {"jobSpec": {"workerPoolSpecs": [{**machine.request(), "replicaCount": "${workers}"}]}}
 
 
 def test_jobs_that_could_not_have_run_are_counted() -> None:
