@@ -1,15 +1,23 @@
 """Slipway: training capacity and jobs on Vertex AI. `submit` runs a template from Python and gives its `Job`, `sweep`
-runs it many times and gives their `Sweep`."""
+runs it many times and gives their `Sweep`; `job` and `jobs` find those that are there."""
 
 TYPE_CHECKING = False
 """Type checkers take it for true. `typing` is not imported for it, as every command would wait for that."""
 if TYPE_CHECKING:
-    from slipway.api import Job, submit
+    from slipway.api import submit
+    from slipway.job_api import Job, job, jobs
     from slipway.sweep_api import Sweep, sweep
 
-__all__ = ["Job", "Sweep", "submit", "sweep"]
+__all__ = ["Job", "Sweep", "job", "jobs", "submit", "sweep"]
 
-_MODULES = {"Job": "slipway.api", "submit": "slipway.api", "Sweep": "slipway.sweep_api", "sweep": "slipway.sweep_api"}
+_MODULES = {
+    "submit": "slipway.api",
+    "Job": "slipway.job_api",
+    "job": "slipway.job_api",
+    "jobs": "slipway.job_api",
+    "Sweep": "slipway.sweep_api",
+    "sweep": "slipway.sweep_api",
+}
 
 
 def __getattr__(name: str) -> object:

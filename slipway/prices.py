@@ -28,6 +28,8 @@ NOTABLE = Decimal(10)
 """USD a month: of less nothing is said."""
 _SHARE, _MOST = Decimal("0.1"), Decimal(10 * HOURS_OF_A_MONTH)
 """A rise is tolerated up to this share of what was paid, at most these USD."""
+_LEAST = Decimal("0.0001")
+"""USD; a cost below is not told in figures."""
 _PER_GB = Decimal("0.0000001")
 
 
@@ -80,6 +82,14 @@ def bounded(words: str, amount: Price) -> str:
     if not amount.complete:
         return f"{words} {MORE}"
     return f"at most {words}" if amount.at_most else words
+
+
+def spent(amount: Price) -> str:
+    """`$0.0074`, `at most $12.50`, `price unknown`: what a job has cost, which may be little."""
+    if amount.unknown:
+        return UNKNOWN_PRICE
+    words = f"${amount.known:.4f}" if amount.known < 1 else f"${amount.known:,.2f}"
+    return bounded("under $0.0001" if 0 < amount.known < _LEAST else words, amount)
 
 
 def signed(by: Decimal, *, per: str = "h") -> str:

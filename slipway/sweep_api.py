@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from slipway.api import Job
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context, context_of
 from slipway.errors import ConfigError
+from slipway.job_api import Job, Jobs
+from slipway.notebook import facts
 from slipway.submission.call import check, check_timeout, params_as_typed
 from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.costs import Spending
@@ -31,6 +33,9 @@ from slipway.sweeps.sweep_file import Runs, points_of
 from slipway.sweeps.sweep_plan import plan_sweep
 from slipway.sweeps.sweep_sender import SendingProgress
 from slipway.sweeps.sweep_submitter import ChosenSweep, SubmittedSweep, send_sweep
+
+if TYPE_CHECKING:
+    from slipway.result_api import ResultTable
 
 _log = logging.getLogger("slipway")
 
@@ -107,6 +112,17 @@ class Sweep:
         late = {run.index: name for run, name in self._sent.result.accepted.items() if run.index not in listed}
         found = {**listed, **{index: self._context.vertex.job(name) for index, name in late.items()}}
         return self._handles(found[index] for index in sorted(found))
+
+    def results(self, sort: str | None = None) -> ResultTable:
+        """The result of each run: the parameters that vary, metrics, run time and cost. `pandas.DataFrame` takes it as
+        it is. `sort` is a metric, with `-` before it where more is better: the best first, and marked.
+
+        Raises ConfigError for a metric that no run has, where they have others, and CloudError.
+        """
+        return Jobs(self.jobs()).results(sort)
+
+    def _repr_html_(self) -> str:
+        return facts((("sweep", self.id), ("runs", f"{self.count:,}"), ("stack", self._context.catalog.stack)))
 
     def wait(self, timeout: float | None = None) -> tuple[Job, ...]:
         """Waits for the end of every run, at most `timeout` seconds, and gives their jobs, in the order of the runs.

@@ -13,6 +13,8 @@ from datetime import datetime
 from slipway.catalog.model import Catalog, Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
+from slipway.errors import ConfigError
+from slipway.formatting import few, nearest, quoted, short
 from slipway.jobs.cost import job_cost
 from slipway.jobs.metrics import Metrics
 from slipway.labels import RUN_LABEL
@@ -28,6 +30,11 @@ class Goal:
 
     metric: str
     maximize: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Goal:
+        """`-accuracy` where more is better, `loss` where less is."""
+        return cls(text.removeprefix("-"), text.startswith("-"))
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,23 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
         }
         for row in results.rows
     ]
+
+
+def require_metrics(results: Results, names: Iterable[str]) -> None:
+    """Raises ConfigError for a metric that no job has, where they have others."""
+    for name in names:
+        if results.metrics and name not in results.metrics:
+            near = nearest(name, results.metrics)
+            raise ConfigError(
+                f"none of these jobs has a metric {quoted(name)}",
+                why=f"they have {few(map(short, results.metrics), 12)}",
+                fix=f"{near}, if that was meant" if near else "slipway jobs list --output csv has all of them",
+            )
+
+
+def number(value: float) -> str:
+    """Write a metric: `0.981`, `400`, `1.2e-05`."""
+    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**12 else f"{value:.5g}"
 
 
 def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:

@@ -13,6 +13,7 @@ from slipway.errors import ConfigError
 _NONE = type(None)
 _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "template": ((str,), "a template's name"),
+    "like": ((str, _NONE), "a job's name, or a Job"),
     "capacity": ((str, _NONE), "a capacity type's name"),
     "kind": ((str, _NONE), "a kind's name"),
     "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
@@ -33,6 +34,13 @@ _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
 """The same for those that `slipway.sweep` has besides."""
 
 _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "name": ((str,), "a job's name"),
+    "user": ((str, _NONE), "a user's name"),
+    "team": ((str, _NONE), "a team's name"),
+    "sweep": ((str, _NONE), "a sweep's id"),
+    "state": ((str, _NONE), "a state's name"),
+    "limit": ((int, _NONE), "a number of jobs"),
+    "everything": ((bool,), "True or False"),
     "timeout": ((int, float, _NONE), "seconds, or None to wait for as long as it takes"),
     "folder": ((str, os.PathLike, _NONE), "a folder's path"),
 }

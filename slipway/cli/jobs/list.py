@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 
 import click
 
@@ -16,21 +15,18 @@ from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output_with_csv
 from slipway.cli.terminal.sweep_outcome import tally
-from slipway.cloud.jobs import VertexJob
-from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
-from slipway.jobs.results import varying_parameters
+from slipway.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+from slipway.jobs.results import Goal, varying_parameters
 from slipway.jobs.waiting import state_word
-from slipway.labels import RUN_LABEL, STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.labels import RUN_LABEL
 from slipway.sweeps.cancelling import unknown_sweep
 from slipway.sweeps.runs import copies, in_order, latest, sweep_filter
 from slipway.sweeps.sweep_journal import journal_of_sweep, was_begun
 
-_STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 Values = Mapping[str, Scalar]
 
 
@@ -39,7 +35,7 @@ Values = Mapping[str, Scalar]
 @click.option("--user", metavar="NAME", help="Only this person's.")
 @click.option("--team", metavar="NAME", help="Only jobs that count for this team.")
 @click.option("--sweep", metavar="ID", shell_complete=completions.sweeps, help="Only the runs of this sweep.")
-@click.option("--state", type=click.Choice(_STATES), help="Only jobs in this state.")
+@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
 @click.option(
     "--all", "everything", is_flag=True, help="Every job of its regions, whoever submitted it and by whatever means."
 )
@@ -78,35 +74,21 @@ def command(
     output: str,
 ) -> None:
     context = Context(catalog)
-    labels = {
-        STACK_LABEL: None if everything else context.catalog.stack,
-        TEMPLATE_LABEL: _label("template", template),
-        USER_LABEL: _label("user", user),
-        TEAM_LABEL: _label("team", team),
-    }
-    parts = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
-    if sweep is not None:
-        parts.append(sweep_filter(context.catalog.stack, sweep))
-    if state:
-        parts.append(f'state="JOB_STATE_{state.upper()}"')
-    most = limit or (100_000 if sweep else 20)
-
-    def newest(vertex: Vertex) -> list[VertexJob]:
-        return list(islice(vertex.jobs_of_every_kind(" AND ".join(parts), page_size=min(most, 100)), most))
-
-    listed = context.looked_up(newest, screen.note)
-    if sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep)):
-        narrowed = template or user or team or state
-        of_sweep = sweep_filter(context.catalog.stack, sweep)
-        if not narrowed or not any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1)):
-            raise unknown_sweep(context, sweep)
+    stack = context.catalog.stack
+    most = limit or (MOST if sweep else NEWEST)
+    query = JobQuery(None if everything else stack, template, user, team, state, most)
+    of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
+    listed = listed_jobs(context, query, screen.note, of_sweep)
+    unheard_of = sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep))
+    if sweep and unheard_of and not (query.narrowed and any(context.vertex.jobs_of_every_kind(of_sweep, page_size=1))):
+        raise unknown_sweep(context, sweep)
     found = in_order(listed) if sweep else listed
     settle = partial(settled, context.connection.storage)
     if found and (metrics or sort or output == "csv"):
         from slipway.cli.terminal.result_table import MetricColumns, show_results
 
         counting = list(latest(found, settle).values()) if sweep else found
-        show_results(context, counting, MetricColumns(metrics, sort or ""), output)
+        show_results(context, counting, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
         return
     aside = copies(found, settle) if sweep else frozenset()
     if output == "json":
@@ -115,7 +97,7 @@ def command(
         screen.out_json("jobs", {"jobs": [{**one, **more.get(one["name"], {})} for one in documents]})
         return
     if not found:
-        screen.note("no jobs" + (" match" if parts[1:] else f" of stack {context.catalog.stack} yet"))
+        screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
         if template is not None and template not in context.catalog.templates:
             near = nearest(template, context.catalog.templates)
             screen.note(f"  the catalog has no template {quoted(template)}{f'; did you mean {near}?' if near else ''}")
@@ -134,19 +116,6 @@ def command(
     screen.table(columns, rows, right=("#", "WAIT", "RUN"), wraps=("CREATED", "PARAMETERS"), names=names)
     if sweep:
         screen.note(tally(found, settle))
-
-
-def _label(flag: str, given: str | None) -> str | None:
-    """Raises ConfigError for what leaves nothing to look for: without its filter everybody's jobs would be listed."""
-    if given is None:
-        return None
-    if not label_value(given):
-        raise ConfigError(
-            f"no job can be found by --{flag} {quoted(given)}",
-            why="it is looked for among labels, which have letters a to z, digits, - and _, and it has none of them",
-            fix=f"leave out --{flag}, and look through all: slipway jobs list --limit 1000",
-        )
-    return label_value(given)
 
 
 def _row(told: JobDescription, context: Context, *, copy: bool) -> tuple[str, ...]:

@@ -10,16 +10,25 @@ from typing import Any
 
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
-from slipway.cli.terminal.watching import cost_amount
 from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
-from slipway.errors import ConfigError
-from slipway.formatting import counted, exact, few, nearest, quoted, short, span
+from slipway.formatting import counted, exact, short, span
 from slipway.jobs.description import describe
 from slipway.jobs.failure import read_failure
 from slipway.jobs.metrics import Metrics, read_metrics
-from slipway.jobs.results import Goal, ResultRow, Results, flat_rows, goal_of, parameter_order, result_rows
+from slipway.jobs.results import (
+    Goal,
+    ResultRow,
+    Results,
+    flat_rows,
+    goal_of,
+    number,
+    parameter_order,
+    require_metrics,
+    result_rows,
+)
 from slipway.jobs.waiting import state_word
+from slipway.prices import spent
 
 _MANY = 500
 _FAILURES = 8
@@ -30,28 +39,17 @@ _FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """Metrics that somebody wants to see, and the one by which rows are sorted, best first: `-accuracy` where more is
-    better, `loss` where less is."""
+    """Metrics that somebody wants to see, and the one by which rows are sorted, the best first."""
 
     names: tuple[str, ...] = ()
-    sort: str = ""
-
-    @property
-    def sorted_by(self) -> str:
-        return self.sort.removeprefix("-")
-
-    @property
-    def descending(self) -> bool:
-        return self.sort.startswith("-")
+    sort: Goal | None = None
 
     @property
     def all(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.names, self.sorted_by) if self.sort else self.names))
+        return tuple(dict.fromkeys((*self.names, *([self.sort.metric] if self.sort else []))))
 
     def goal(self, jobs: Sequence[VertexJob]) -> Goal | None:
-        if self.sort:
-            return Goal(self.sorted_by, maximize=self.descending)
-        return goal_of(jobs, self.names[0]) if self.names else None
+        return self.sort or (goal_of(jobs, self.names[0]) if self.names else None)
 
 
 def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
@@ -67,9 +65,9 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
         metrics = reading.result()
     order = parameter_order(context.catalog, jobs)
     results = result_rows(jobs, metrics, context.now, columns.goal(jobs), order)
-    _check(results, columns)
+    require_metrics(results, columns.all)
     if columns.sort:
-        results = results.sorted_by(columns.sorted_by, descending=columns.descending)
+        results = results.sorted_by(columns.sort.metric, descending=columns.sort.maximize)
     if output == "json":
         screen.out_json("jobs", _document(context, jobs, metrics, results))
     elif output == "csv":
@@ -78,17 +76,6 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
         screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
     else:
         _show_table(results, columns, {name: failure.brief for name, failure in told.items() if failure})
-
-
-def _check(results: Results, columns: MetricColumns) -> None:
-    for name in columns.all:
-        if results.metrics and name not in results.metrics:
-            near = nearest(name, results.metrics)
-            raise ConfigError(
-                f"none of these jobs has a metric {quoted(name)}",
-                why=f"they have {few(map(short, results.metrics), 12)}",
-                fix=f"--metric {near}" if near else "slipway jobs list --output csv has all of them",
-            )
 
 
 def _document(
@@ -114,7 +101,7 @@ def _show_table(results: Results, columns: MetricColumns, failures: Mapping[str,
     names = columns.all
     several = len({row.template for row in results.rows}) > 1
     starred = results.goal is not None
-    arrows = {columns.sorted_by: " ↓" if columns.descending else " ↑"} if columns.sort else {}
+    arrows = {columns.sort.metric: " ↓" if columns.sort.maximize else " ↑"} if columns.sort else {}
     heads = [
         *([""] if starred else []),
         "JOB",
@@ -149,7 +136,7 @@ def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
     return [
         *(number(row.metrics[name]) if name in row.metrics else "–" for name in names),
         ran if row.ended else f"{ran} so far",
-        cost_amount(row.cost) if row.cost is not None else "–",
+        spent(row.cost) if row.cost is not None else "–",
     ]
 
 
@@ -163,11 +150,6 @@ def _instead(row: ResultRow, failures: Mapping[str, str]) -> str:
     if row.state not in _FAILED:
         return text
     return f"{text}{f': {why}' if why else ''} · slipway jobs show {row.name}"
-
-
-def number(value: float) -> str:
-    """Write a metric: `0.981`, `400`, `1.2e-05`."""
-    return f"{value:,}" if isinstance(value, int) and abs(value) < 10**12 else f"{value:.5g}"
 
 
 def _is_number(row: ResultRow, name: str) -> bool:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
-from decimal import Decimal
 from typing import Protocol
 
 from slipway.cli.terminal import screen
@@ -21,11 +20,8 @@ from slipway.jobs.cost import JobCost, job_cost, needs_events
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.jobs.log import JobEvents, line, read_events
 from slipway.jobs.waiting import state_word, waits
-from slipway.prices import UNKNOWN_PRICE, Price, bounded
+from slipway.prices import UNKNOWN_PRICE, spent
 from slipway.submission.experiment_run import end_run
-
-_LEAST = Decimal("0.0001")
-"""USD; a cost below is not told in figures."""
 
 
 class Detached(Interrupted):
@@ -191,12 +187,4 @@ def cost_words(money: JobCost) -> str:
     if cost is None or cost.unknown:
         return UNKNOWN_PRICE
     why = ": time without machines is not billed" if money.untold else ""
-    return f"{cost_amount(cost)}{' (of a pool that is paid for anyway)' if money.paid_anyway else why}"
-
-
-def cost_amount(cost: Price) -> str:
-    """Return `$0.0074`, `at most $12.50`, `price unknown`."""
-    if cost.unknown:
-        return UNKNOWN_PRICE
-    amount = f"${cost.known:.4f}" if cost.known < 1 else f"${cost.known:,.2f}"
-    return bounded("under $0.0001" if 0 < cost.known < _LEAST else amount, cost)
+    return f"{spent(cost)}{' (of a pool that is paid for anyway)' if money.paid_anyway else why}"

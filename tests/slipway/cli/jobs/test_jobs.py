@@ -53,7 +53,7 @@ def test_a_list_can_be_narrowed(stack: Stack) -> None:
 def test_a_filter_that_leaves_nothing_to_look_for_lists_nobodys_jobs(stack: Stack, flag: str, value: str) -> None:
     submitted(stack)
     done = stack.run("jobs", "list", flag, value)
-    assert done.code == 2 and done.out == "" and f"can be found by {flag}" in done.err
+    assert done.code == 2 and done.out == "" and f"can be found by the {flag[2:]} " in done.err
 
 
 def test_an_invalid_sweep_is_told_as_one(stack: Stack) -> None:

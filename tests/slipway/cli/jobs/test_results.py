@@ -93,7 +93,7 @@ def test_a_metric_that_no_job_has_is_refused_with_the_ones_that_there_are(stack:
     assert without.code == 0 and "without: no metrics.json" in without.err, "it may come yet"
     measured(stack, names[0], {"accuracy": 0.97, "loss": 1})
     refused = stack.run("jobs", "list", "--sweep", sweep, "--metric", "acuracy")
-    assert refused.code == 2 and refused.out == "" and "fix: --metric accuracy\n" in refused.err
+    assert refused.code == 2 and refused.out == "" and "fix: accuracy, if that was meant\n" in refused.err
     assert "they have accuracy and loss" in refused.err
 
 

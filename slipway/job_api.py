@@ -1,0 +1,257 @@
+"""Jobs from Python: `slipway.job(NAME)`, `slipway.jobs(...)` and the `Job` that they give.
+
+Nothing is printed. What the command would say beside its result goes to the logger `slipway` as INFO.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.trials import Trial
+from slipway.context import Context, context_of
+from slipway.errors import ConfigError
+from slipway.notebook import facts, table
+from slipway.submission.call import check, check_timeout
+
+if TYPE_CHECKING:
+    from slipway.jobs.follower import Event
+    from slipway.jobs.metrics import Metrics
+    from slipway.result_api import ResultTable
+
+_log = logging.getLogger("slipway")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as it was when it was last looked at: it does not change, `refresh` gives a newer one.
+
+    `resource_name` is `projects/…/locations/…/customJobs/NUMBER`, or that of another kind. Two handles are equal
+    when they are of one job.
+    """
+
+    resource_name: str
+    request_id: str = field(compare=False)
+    _job: VertexJob = field(compare=False, repr=False)
+    _context: Context = field(compare=False, repr=False)
+
+    def _now(self, job: VertexJob) -> Job:
+        return Job(job.name, self.request_id, job, self._context)
+
+    @property
+    def name(self) -> str:
+        """The name that people use, and `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
+        return self._job.display_name
+
+    @property
+    def id(self) -> str:
+        """The number that the service gave it."""
+        return self._job.id
+
+    @property
+    def commit(self) -> str:
+        """The reviewed commit that defined its template: `3f9c2e1`."""
+        return self._job.revision.commit
+
+    @property
+    def dirty(self) -> bool | None:
+        """Tell whether the template was deployed with changes that this commit lacks; None where nothing tells."""
+        return self._job.revision.dirty
+
+    @property
+    def state(self) -> str:
+        """The API's name for it: `JOB_STATE_RUNNING`."""
+        return self._job.state
+
+    @property
+    def ended(self) -> bool:
+        return self._job.ended
+
+    @property
+    def output(self) -> str:
+        """The output directory, `gs://…`; empty for a job without one."""
+        return self._job.output
+
+    @property
+    def parameters(self) -> Mapping[str, str | float] | None:
+        """The values that the job was submitted with, defaults too; None for a job that does not record it."""
+        return self._job.parameters
+
+    @property
+    def best_trial(self) -> Trial | None:
+        """The best trial of a tuning job that has succeeded so far. None where there is none, or no one best."""
+        return self._job.best_trial
+
+    @property
+    def metrics(self) -> Metrics:
+        """Its numbers by name, as its `metrics.json`, its run in an experiment or its best trial has them now: they are
+        read at each use. `metrics.steps` are those with steps; where there are none, `metrics.why` says why."""
+        from slipway.jobs.metrics import read_metrics
+
+        return read_metrics(self._context, [self.refresh()._job])[self.resource_name]
+
+    def refresh(self) -> Job:
+        """The job as it is now. Raises CloudError."""
+        return self._now(self._context.vertex.job(self.resource_name))
+
+    def wait(self, timeout: float | None = None) -> Job:
+        """Waits for the end, at most `timeout` seconds, and gives the job as it is then.
+
+        If this job is a duplicate, waits for the one that runs and returns that. Raises ResourceError for one that
+        failed or expired, or is a duplicate of one that is gone, Cancelled, Timeout (the job goes on), ConfigError for
+        a `timeout` that is not a number, and CloudError when there has been no contact for an hour
+        (SLIPWAY_NO_CONTACT).
+        """
+        from slipway.jobs.claim import original
+        from slipway.jobs.follower import follower_of
+        from slipway.submission.ending import require_success
+        from slipway.submission.experiment_run import end_run
+
+        check_timeout(timeout)
+        begun = self._context.clock.monotonic()
+        follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
+        for event in follower.events(timeout):
+            tell_event(event)
+        if runs := original(self._context.vertex, self._context.connection.storage, follower.job):
+            _log.info("%s was a copy of %s, which runs this submission", self.id, runs.id)
+            left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
+            return self._now(runs).wait(left)
+        if kept := end_run(self._context, follower.job):
+            _log.warning(kept)
+        require_success(self._context, follower.job)
+        return self._now(follower.job)
+
+    def logs(self, *, follow: bool = False) -> Iterator[str]:
+        """The lines of its log so far, each after the role that wrote it: `workers-1  epoch 3`.
+
+        With `follow` they go on until the job has ended, however it ended. Raises CloudError.
+        """
+        from slipway.jobs.follower import LogLine, follower_of
+        from slipway.jobs.log import WHOLE_LOG, job_filter, line
+
+        if follow:
+            for event in follower_of(self._context, self._job, logs=True).events():
+                if isinstance(event, LogLine):
+                    yield from line(event.entry, self._job).split("\n")
+                else:
+                    tell_event(event)
+            return
+        # A tuning job's trials, and the job behind a pipeline, are known only once they have begun.
+        job = self._context.vertex.job(self.resource_name)
+        logging = self._context.connection.with_policy(WHOLE_LOG).logging(self._context.catalog.project)
+        for entry in logging.entries(job_filter(job.log_ids)) if job.log_ids else ():
+            yield from line(entry, job).split("\n")
+
+    def download(self, folder: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> Path:
+        """Fetches what it has written so far below its output directory into `folder`, else into one that is called as
+        the job, and gives that. What is there already is kept, so that the same call goes on after an interruption.
+
+        Raises ConfigError where a file of the folder differs, unless `overwrite`; ResourceError for a job without an
+        output directory, and, when the others are there, for objects that can't become files; and CloudError.
+        """
+        from slipway.jobs.download import download
+
+        check(folder=folder)
+        into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
+        done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
+        _log.info("%s has %d files of %s", into, len(done.files), self.name)
+        done.require_all()
+        return into
+
+    def cancel(self) -> None:
+        """Asks for its end; `wait` then raises Cancelled. Raises ResourceError for a job that has ended already."""
+        from slipway.submission.ending import cancel_job
+
+        cancel_job(self._context.vertex, self.refresh()._job, self._context.now)
+
+    def _repr_html_(self) -> str:
+        from slipway.catalog.placeholders import render
+        from slipway.jobs.waiting import state_word
+
+        job = self._job
+        values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
+        state = f"{state_word(job.state)}{f': {job.error}' if job.error else ''}"
+        told = (("job", self.name), ("state", state), ("template", job.template), ("parameters", values))
+        return facts((*told, ("user", job.user), ("output", job.output), ("name", self.resource_name)))
+
+
+class Jobs(tuple[Job, ...]):
+    """Jobs as they were when they were listed."""
+
+    def results(self, sort: str | None = None) -> ResultTable:
+        """Their results beside each other: the parameters that vary, metrics, run time and cost, for
+        `pandas.DataFrame`. `sort` is a metric, with `-` before it where more is better: the best first, and marked.
+
+        Raises ConfigError for a metric that no job has, where they have others.
+        """
+        from slipway.result_api import table_of
+
+        return table_of(self[0]._context, [job._job for job in self], sort) if self else table_of(None, [], None)
+
+    def _repr_html_(self) -> str:
+        from slipway.jobs.waiting import state_word
+
+        rows = [(one.name, state_word(one.state), one._job.template, one._job.user) for one in self]
+        return table(("JOB", "STATE", "TEMPLATE", "USER"), rows)
+
+
+def job(name: str, *, catalog: str | None = None) -> Job:
+    """The job of this name, number, resource name or request id; a template's name is its newest job. `catalog` is
+    `gs://BUCKET[/NAME]`, else what the command would use. Raises ResourceError, ConfigError and CloudError."""
+    from slipway.jobs.finding import find_job
+
+    check(name=name, catalog=catalog)
+    context = context_of(catalog)
+    found = find_job(context, name, tell=_log.info)
+    return Job(found.name, found.request_id, found, context)
+
+
+def jobs(
+    *,
+    template: str | None = None,
+    user: str | None = None,
+    team: str | None = None,
+    sweep: str | None = None,
+    state: str | None = None,
+    limit: int | None = None,
+    everything: bool = False,
+    catalog: str | None = None,
+) -> Jobs:
+    """The newest jobs of the stack, those of a `template`, `user`, `team` or `state` (`running`) alone; of a `sweep`
+    the last job of each run, in their order. `limit`: at most so many, 20 unless it is a sweep. `everything`: of every
+    stack, by whatever means they were submitted.
+
+    Raises ConfigError and CloudError.
+    """
+    from slipway.jobs.claim import settled
+    from slipway.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+    from slipway.sweeps.runs import latest, sweep_filter
+
+    check(user=user, team=team, sweep=sweep, state=state, limit=limit, everything=everything, catalog=catalog)
+    if template is not None:
+        check(template=template)
+    if state is not None and state not in STATES:
+        raise ConfigError(f"state is {state!r}", why=f"it is one of {', '.join(STATES)}")
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit is {limit}", why="it is a number of jobs")
+    context = context_of(catalog)
+    stack = context.catalog.stack
+    most = limit or (NEWEST if sweep is None else MOST)
+    query = JobQuery(None if everything else stack, template, user, team, state, most)
+    found = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
+    if sweep is not None:
+        storage = context.connection.storage
+        found = list(latest(found, lambda same: settled(storage, same)).values())
+    return Jobs(Job(one.name, one.request_id, one, context) for one in found)
+
+
+def tell_event(event: Event) -> None:
+    from slipway.jobs.follower import Trouble
+
+    if isinstance(event, Trouble):
+        _log.info(event.text)

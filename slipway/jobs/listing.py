@@ -1,0 +1,68 @@
+"""Jobs that somebody wants to see: by template, person, team, sweep and state, of one stack or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from slipway.cloud.jobs import VertexJob
+from slipway.cloud.vertex import Vertex
+from slipway.context import Context
+from slipway.errors import ConfigError
+from slipway.formatting import quoted
+from slipway.labels import STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+
+STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
+NEWEST = 20
+"""So many are listed where nobody says how many."""
+MOST = 100_000
+_LARGEST_PAGE = 100
+
+
+@dataclass(frozen=True)
+class JobQuery:
+    """None is any. `stack` None: of every stack, whoever sent it and by whatever means. `limit` of the newest."""
+
+    stack: str | None
+    template: str | None = None
+    user: str | None = None
+    team: str | None = None
+    state: str | None = None
+    limit: int = NEWEST
+
+    @property
+    def narrowed(self) -> bool:
+        """Tell whether anything but the stack chooses."""
+        return any(one is not None for one in (self.template, self.user, self.team, self.state))
+
+    def parts(self) -> list[str]:
+        """Return the conditions of the API's filter. Raises ConfigError for what leaves nothing to look for: without
+        its condition everybody's jobs would be listed."""
+        labels = {STACK_LABEL: self.stack}
+        for key, name, value in (
+            (TEMPLATE_LABEL, "template", self.template),
+            (USER_LABEL, "user", self.user),
+            (TEAM_LABEL, "team", self.team),
+        ):
+            labels[key] = None if value is None else label_value(value)
+            if value is not None and not labels[key]:
+                raise ConfigError(
+                    f"no job can be found by the {name} {quoted(value)}",
+                    why="it is looked for among labels, which have letters a to z, digits, - and _, and it has none",
+                    fix="leave it out, and look through all: slipway jobs list --limit 1000",
+                )
+        found = [f'labels.{key}="{value}"' for key, value in labels.items() if value]
+        return [*found, *([f'state="JOB_STATE_{self.state.upper()}"'] if self.state else [])]
+
+
+def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], also: str = "") -> list[VertexJob]:
+    """List the newest. `also` is another condition; `say` is told of regions that do not answer and are done without.
+    Raises ConfigError and CloudError."""
+    wanted = " AND ".join(filter(None, (*query.parts(), also)))
+
+    def newest(vertex: Vertex) -> list[VertexJob]:
+        page = min(query.limit, _LARGEST_PAGE)
+        return list(islice(vertex.jobs_of_every_kind(wanted, page_size=page), query.limit))
+
+    return context.looked_up(newest, say)
