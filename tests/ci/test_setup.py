@@ -31,6 +31,7 @@ class TestSetup:
             "PROVIDER": "projects/1/locations/global/workloadIdentityPools/github/providers/slipway",
             "SERVICE_ACCOUNT": "slipway-preview@acme-ml-dev.iam.gserviceaccount.com",
             "SECRETS_PROVIDER": "",
+            "IDENTITY": "",
         }
         assert set(settings["env"]) == set(good)
         return subprocess.run(
@@ -40,11 +41,16 @@ class TestSetup:
             text=True,
         )
 
-    def test_a_full_set_passes(self, settings: dict[str, Any]) -> None:
-        assert (
-            self.run(settings, SECRETS_PROVIDER="gcpkms://projects/a/locations/b/keyRings/c/cryptoKeys/d").returncode
-            == 0
-        )
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"SECRETS_PROVIDER": "gcpkms://projects/a/locations/b/keyRings/c/cryptoKeys/d"},
+            {"BACKEND_URL": "s3://acme-state?region=eu-west-1", "IDENTITY": "arn:aws:iam::1:role/slipway"},
+            {"BACKEND_URL": "https://api.pulumi.com", "IDENTITY": "acme", "SECRETS_PROVIDER": "default"},
+        ],
+    )
+    def test_a_full_set_passes(self, settings: dict[str, Any], changes: dict[str, str]) -> None:
+        assert self.run(settings, **changes).returncode == 0  # N22
 
     @pytest.mark.parametrize(
         ("changes", "words"),
@@ -54,6 +60,8 @@ class TestSetup:
             ({"SERVICE_ACCOUNT": ""}, "service account for dev is empty"),
             ({"BACKEND_URL": ""}, "not gs://"),
             ({"BACKEND_URL": "file:///tmp"}, "not gs://"),
+            ({"BACKEND_URL": "s3://acme-state", "IDENTITY": "arn:aws:iam::1:role/slipway"}, "not gs://"),
+            ({"BACKEND_URL": "https://api.pulumi.com"}, "who this job is at"),
             ({"SECRETS_PROVIDER": "passphrase"}, "not gcpkms://"),
         ],
     )
