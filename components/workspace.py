@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pulumi
 
+from slipway.catalog.model import HISTORY
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -25,7 +26,6 @@ from slipway.deployment.workspace_plan import (
     trainer_owner,
 )
 from slipway.facts import WORKSPACE
-from slipway.history.model import PREFIX
 from slipway.live import Live, Unknown
 from slipway.stack.stack import TrainerSettings, WorkspaceSettings
 from slipway.state import StateGrant
@@ -91,9 +91,9 @@ class Workspace(pulumi.ComponentResource):
             rules=[
                 _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
                 _delete(num_newer_versions=_OLD_CATALOGS, with_state="ARCHIVED"),
-                _delete(age=_HISTORY_AGE_DAYS, matches_prefixes=[PREFIX]),
+                _delete(age=_HISTORY_AGE_DAYS, matches_prefixes=[HISTORY]),
                 # What is written every hour has a version of every hour.
-                _delete(days_since_noncurrent_time=1, matches_prefixes=[PREFIX], with_state="ARCHIVED"),
+                _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY], with_state="ARCHIVED"),
             ],
         )
         self.work = self._bucket(

@@ -34,6 +34,8 @@ from slipway.season import at_once
 SCHEMA = 2
 NAME = "catalog.json"
 """The object's, in the catalog bucket."""
+HISTORY = "history/"
+"""The beginning of the names of objects there that a stack's history is kept in."""
 
 Scalar = int | float | str | bool
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]

@@ -14,9 +14,6 @@ from slipway.catalog.model import Scalar
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price
 
-PREFIX = "history/"
-"""Of the objects in the catalog's bucket that a stack's history is kept in."""
-
 
 @dataclass(frozen=True)
 class PoolKey:

@@ -9,18 +9,19 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from slipway import codec
+from slipway.catalog.model import HISTORY
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import NotFound
 from slipway.cloud.storage import Location, Storage, StoredObject
 from slipway.errors import ResourceError
 from slipway.formatting import size
-from slipway.history.model import PREFIX, PoolKey, PoolSample, Sample
+from slipway.history.model import PoolKey, PoolSample, Sample
 from slipway.season import moment, moment_text
 
 SCHEMA = 1
 APART = timedelta(minutes=5)
 """A run that looks again sooner adds nothing."""
-_FOLDER = f"{PREFIX}samples/"
+_FOLDER = f"{HISTORY}samples/"
 _MOST_BYTES = 4 << 20
 _ATTEMPTS = 8
 

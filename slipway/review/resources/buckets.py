@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from slipway.catalog.model import HISTORY
 from slipway.deployment.workspace_plan import CATALOG, WORK
 from slipway.facts import WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import join
-from slipway.history.model import PREFIX
 from slipway.review.change import Change, let_go
 from slipway.review.resources.bucket_fields import RULES, Telling
 from slipway.review.resources.fates import ROLES, fate, followed, unguarded
@@ -108,5 +108,5 @@ def _of_others(rules: Any) -> list[Any]:
     return [
         one
         for one in (rules if isinstance(rules, list) else ())
-        if not isinstance(one, Mapping) or (one.get("condition") or {}).get("matchesPrefixes") != [PREFIX]
+        if not isinstance(one, Mapping) or (one.get("condition") or {}).get("matchesPrefixes") != [HISTORY]
     ]

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.catalog.model import HISTORY
 from slipway.cloud.clusters import PersistentResource, ResourcePool
 from slipway.cloud.connection import connect
 from slipway.cloud.storage import Location, Storage
 from slipway.errors import ResourceError
-from slipway.history.model import PREFIX, PoolKey, PoolSample, Sample
+from slipway.history.model import PoolKey, PoolSample, Sample
 from slipway.history.samples import add_sample, day_objects, read_day, read_samples, sample_of, write_samples
 from slipway.machines.spec import MachineSpec
 from tests.local.conftest import LocalCloud
@@ -47,7 +48,7 @@ def test_hourly_samples_of_a_day_are_one_object(storage: Storage, bucket: str) -
     some = [sample(60 * hour, live=hour) for hour in range(15)]
     assert all(add_sample(storage, bucket, one) for one in some)
     assert kept(storage, bucket) == some
-    listed = [one.at.name for one in storage.objects(Location(bucket, PREFIX))]
+    listed = [one.at.name for one in storage.objects(Location(bucket, HISTORY))]
     assert listed == ["history/samples/2026-11-20.json", "history/samples/2026-11-21.json"]
 
 
