@@ -213,7 +213,11 @@ RULES: tuple[Rule, ...] = (
             f"labels/(?P<name>{TEAM})",
             Said(W, "count for team {b} instead of {a}"),
             Said(N, "count for team {b}, whoever submits them"),
-            Said(W, "don't count for team {a} any more", "but for the group that may submit them, or as `--team` says"),
+            Said(
+                W,
+                "don't count for team {a} any more",
+                "now it is the group that may submit them, or what `--team` says",
+            ),
         ),
         (
             "labels/(?P<name>.+)",
