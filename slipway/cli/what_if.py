@@ -118,9 +118,10 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: flo
     from slipway.whatif.suggestion import suggest
 
     if not (calibration := replayer.calibration).trusted:
-        off = "too few jobs" if calibration.error is None else f"{calibration.error * 100:.0f} % off what happened"
         raise ResourceError(
-            "what would suffice can't be told", why=f"a replay of the stack as it was: {off}", fix="slipway what-if"
+            "what would suffice can't be told",
+            why=f"a replay of the stack as it was: {calibration.words}",
+            fix="slipway what-if",
         )
     found = suggest(replayer, replayer.pools(clusters), wanted)
     if found.outcome is None:

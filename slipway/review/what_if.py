@@ -29,12 +29,14 @@ from slipway.review import events
 from slipway.review.change import Change
 from slipway.review.preview import Preview
 from slipway.review.review import Review
-from slipway.whatif.comparison import Replayer
+from slipway.whatif.comparison import Replayer, jobs_of
 from slipway.whatif.outcome import Outcome
 
 DAYS = 30
 MOST_JOBS = 10_000
 """The newest are replayed, in a few seconds."""
+_LEAST = timedelta(days=1)
+"""Of less nobody tells what a month costs."""
 _SECONDS = 20.0
 """A review waits no longer for the history."""
 
@@ -96,19 +98,19 @@ def replays(old: Catalog | None, new: Catalog | None, history: History | None) -
     if old is None or new is None or history is None or same_pools(old, new):
         return
     replayer = Replayer.of(replace(history, jobs=history.jobs[-MOST_JOBS:]), old)
-    if not replayer.calibration.trusted:
+    if replayer.time < _LEAST or not replayer.calibration.trusted:
         return
     before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
-    jobs = f"With the last {DAYS} days' {counted(replayer.work.counted, 'job')}"
+    jobs = f"With {jobs_of(replayer.work.counted, replayer.time.total_seconds())}"
     wait = f"median wait {_span(before.waits.median)} → {_span(after.waits.median)}"
     if _span(before.waits.median) == _span(after.waits.median):
         wait = f"p95 wait {_span(before.waits.p95)} → {_span(after.waits.p95)}"
-    hours = Decimal(str(replayer.length)) / 3600
+    hours = Decimal(str(replayer.time.total_seconds())) / 3600
     money = f"{_monthly(before.cost, hours)} → {_monthly(after.cost, hours)} a month"
     never = after.never_ran - before.never_ran
     lost = f", {counted(never, 'job')} could never have run" if never > 0 else ""
     details = [f"{one.jobs} × {one.template or 'no template'}: {one.why}" for one in after.never[:5]]
-    details.append(f"a replay, whose waits for the stack as it was are {_percent(replayer.calibration.error)} off")
+    details.append(f"a replay; that of the stack as it was is {replayer.calibration.words}")
     yield KINDS["what-if"].of(Subject("stack", "jobs"), f"{jobs}: {wait}, {money}{lost}", details=details)
 
 
@@ -124,7 +126,3 @@ def _monthly(cost: Price, hours: Decimal) -> str:
     if cost.unknown:
         return UNKNOWN_PRICE
     return bounded(f"${cost.known * HOURS_OF_A_MONTH / hours:,.0f}", cost)
-
-
-def _percent(share: float | None) -> str:
-    return f"{(share or 0) * 100:.0f} %"

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from slipway.history.timeline import PoolTimeline
 from slipway.whatif.model import Replay
 
 TOLERATED = 0.25
 FEWEST = 10
 NEGLIGIBLE = 30.0
 """Seconds: of waits that are shorter on average, errors count against this."""
+_KNOWN = 0.8
+"""The share of the time of which samples tell how many machines were up, below which they are not compared."""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """The error of a replay over `jobs` that ran: the area between the two distributions of waits, as a share of all
-    that was waited, or the share of jobs that could not have run where that is more. None of fewer than FEWEST."""
+    that was waited, or the share of jobs that could not have run where that is more; None of fewer than FEWEST.
+    `machines`: the error of the machine hours that pools were up, None where too little of them was recorded."""
 
     error: float | None
     jobs: int
+    machines: float | None = None
 
     @property
     def trusted(self) -> bool:
-        return self.error is not None and self.error <= TOLERATED
+        return self.error is not None and max(self.error, self.machines or 0.0) <= TOLERATED
+
+    @property
+    def words(self) -> str:
+        """`6 % off what happened, in machine hours 3 %`"""
+        if self.error is None:
+            return f"too few jobs: {self.jobs}, of {FEWEST} at least"
+        machines = "" if self.machines is None else f", in machine hours {self.machines * 100:.0f} %"
+        return f"{self.error * 100:.0f} % off what happened{machines}"
 
 
-def calibrate(replay: Replay) -> Calibration:
-    """Compare a replay of the stack as it was with what happened."""
+def calibrate(replay: Replay, pools: Iterable[PoolTimeline] = ()) -> Calibration:
+    """Compare a replay of the stack as it was with what happened, and its pools with those that were recorded."""
     known = [one for one in replay.runs if one.job.counted and one.job.waited is not None]
     ran = [one for one in known if one.wait is not None]
     if len(known) < FEWEST:
@@ -36,4 +50,15 @@ def calibrate(replay: Replay) -> Calibration:
     happened = sorted(one.job.waited for one in ran if one.job.waited is not None)
     apart = sum(abs(one - other) for one, other in zip(replayed, happened, strict=True))
     whole = max(sum(happened), NEGLIGIBLE * len(ran))
-    return Calibration(max(never, apart / whole if ran else 1.0), len(known))
+    return Calibration(max(never, apart / whole if ran else 1.0), len(known), _machines(replay, pools))
+
+
+def _machines(replay: Replay, pools: Iterable[PoolTimeline]) -> float | None:
+    spans = [span for pool in pools for span in pool.spans]
+    hours = sum(span.hours for span in spans)
+    recorded = sum(span.hours for span in spans if span.live is not None)
+    if not recorded or recorded < _KNOWN * hours:
+        return None
+    happened = sum(span.hours * span.live for span in spans if span.live is not None) * hours / recorded
+    replayed = sum(use.live for use in replay.pools) / 3600
+    return abs(replayed - happened) / happened if happened else None

@@ -33,9 +33,9 @@ class PoolState:
     live_seconds: float = 0.0
     held_seconds: float = 0.0
 
-    def account(self, now: float, length: float) -> None:
-        """Add up what the machines did since the last change."""
-        seconds = min(now, length) - max(self.at, 0.0)
+    def account(self, now: float, begin: float, end: float) -> None:
+        """Add up what the machines did since the last change, between two moments."""
+        seconds = min(now, end) - max(self.at, begin)
         if seconds > 0:
             self.live_seconds += self.live * seconds
             self.held_seconds += self.busy * seconds

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from slipway.catalog.model import Catalog
 from slipway.cluster import ClusterSpec
+from slipway.formatting import counted, span
 from slipway.history.model import History
+from slipway.history.timeline import timelines
 from slipway.whatif.calibration import Calibration, calibrate
 from slipway.whatif.delays import MeasuredDelays, measure
 from slipway.whatif.machine_changes import machine_changes
@@ -19,6 +21,12 @@ from slipway.whatif.past_load import PastLoad
 from slipway.whatif.pools import pools_of, pools_over_time
 from slipway.whatif.replay import replay
 from slipway.whatif.workload import Workload, workload
+
+
+def jobs_of(jobs: int, seconds: float) -> str:
+    """`the last 30 days' 412 jobs`, `12 jobs of the last 5 h`"""
+    words, some = span(seconds), counted(jobs, "job")
+    return f"the last {words}' {some}" if words.endswith("days") else f"{some} of the last {words}"
 
 
 @dataclass(frozen=True)
@@ -62,25 +70,36 @@ class Replayer:
     def length(self) -> float:
         return (self.history.until - self.history.since).total_seconds()
 
+    @property
+    def begin(self) -> float:
+        """Return the seconds of the history before the first deployment that is known: no pool is paid for then."""
+        first = min((one.at for one in self.history.deployments), default=self.history.since)
+        return max(0.0, (first - self.history.since).total_seconds())
+
+    @property
+    def time(self) -> timedelta:
+        """Return the time that is replayed."""
+        return timedelta(seconds=self.length - self.begin)
+
     def pools(self, clusters: Iterable[ClusterSpec]) -> tuple[ReplayedPool, ...]:
         return pools_of(clusters, self.catalog.region, self.delays, self.history.until)
 
     def outcome(self, pools: tuple[ReplayedPool, ...]) -> Outcome:
-        return outcome(replay(self.work.jobs, pools, self.length), self.catalog.region)
+        return outcome(replay(self.work.jobs, pools, self.length, begin=self.begin), self.catalog.region)
 
     @cached_property
     def calibration(self) -> Calibration:
         """The error of a replay of the stack as it was."""
         history = self.history
         pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
-        return calibrate(replay(self.work.jobs, pools, self.length))
+        return calibrate(replay(self.work.jobs, pools, self.length, begin=self.begin), timelines(history))
 
     def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
         """Compare two sets of clusters under the same jobs."""
         there, then = self.pools(before), self.pools(after)
         now = self.outcome(there)
         return Comparison(
-            self.history.since,
+            self.history.until - self.time,
             self.history.until,
             self.work.counted,
             now,

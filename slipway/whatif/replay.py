@@ -26,14 +26,14 @@ Place = tuple[int, int, Needs]
 _NO_CLUSTER = -1
 
 
-def replay(jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float) -> Replay:
-    """Replay jobs on pools; machine seconds are those between 0 and `length`, and jobs go on until all have ended."""
-    return _Simulation(jobs, pools, length).run()
+def replay(jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float, *, begin: float = 0.0) -> Replay:
+    """Replay jobs on pools; machine seconds are those from `begin` to `length`, and jobs go on until all have ended."""
+    return _Simulation(jobs, pools, length, begin).run()
 
 
 class _Simulation:
-    def __init__(self, jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float) -> None:
-        self.jobs, self.length = jobs, length
+    def __init__(self, jobs: Sequence[ReplayedJob], pools: Sequence[ReplayedPool], length: float, begin: float) -> None:
+        self.jobs, self.length, self.begin = jobs, length, begin
         self.pools = [PoolState(pool) for pool in pools]
         names = dict.fromkeys(pool.cluster for pool in pools)
         self.clusters = [
@@ -58,7 +58,7 @@ class _Simulation:
             now, _, _, happen = heapq.heappop(self.events)
             happen(now)
         for pool in self.pools:
-            pool.account(self.length, self.length)
+            pool.account(self.length, self.begin, self.length)
         return Replay(
             tuple(ReplayedRun(job, *self.started.get(number, ())) for number, job in enumerate(self.jobs)),
             tuple(PoolUse(one.spec, one.live_seconds, one.held_seconds, one.most) for one in self.pools),
@@ -167,7 +167,7 @@ class _Simulation:
     def _start(self, one: Waiting, now: float) -> None:
         self.clusters[one.cluster].remove(one, self.pools)
         for at, machines in one.needs:
-            self.pools[at].account(now, self.length)
+            self.pools[at].account(now, self.begin, self.length)
             self.pools[at].hold(machines)
         job, delay = self.jobs[one.job], max((self.pools[at].spec.delays.start for at, _ in one.needs), default=0.0)
         self.started[one.job] = now + delay, job.routes[one.route].capacity_type, one.needs
@@ -175,12 +175,12 @@ class _Simulation:
 
     def _ended(self, one: Waiting, now: float) -> None:
         for at, machines in one.needs:
-            self.pools[at].account(now, self.length)
+            self.pools[at].account(now, self.begin, self.length)
             self.pools[at].free(machines)
         self._serve(self.clusters[one.cluster], now)
 
     def _bound(self, at: int, bounds: PoolBounds, now: float) -> None:
-        self.pools[at].account(now, self.length)
+        self.pools[at].account(now, self.begin, self.length)
         self.pools[at].bound(bounds.min, bounds.max)
         self.fits.clear()
         self._serve(self.cluster_of[at], now)
@@ -202,7 +202,7 @@ class _Simulation:
                 self._at(now + delays.idle, _SHRINK, partial(self._shrunk, at, since))
 
     def _grown(self, at: int, machines: int, now: float) -> None:
-        self.pools[at].account(now, self.length)
+        self.pools[at].account(now, self.begin, self.length)
         self.pools[at].grow(machines)
         self._serve(self.cluster_of[at], now)
 
@@ -210,7 +210,7 @@ class _Simulation:
         pool, cluster = self.pools[at], self.cluster_of[at]
         if not pool.shrinks or pool.change != since:
             return
-        pool.account(now, self.length)
+        pool.account(now, self.begin, self.length)
         pool.shrinks = False
         pool.live = min(pool.live, max(cluster.needed(self.pools)[at], pool.min))
         self._scale(cluster, now)

@@ -138,7 +138,7 @@ class _Search:
                 replace(pool, bounds=(PoolBounds(_ALWAYS, *pair),))
                 for pool, pair in zip(self.pools, bounds, strict=True)
             )
-            found = replay(self.replayer.work.jobs, pools, self.replayer.length)
+            found = replay(self.replayer.work.jobs, pools, self.replayer.length, begin=self.replayer.begin)
             waits = [sorted(wait for at in jobs if (wait := found.runs[at].wait) is not None) for jobs in self.jobs]
             self.tried[bounds] = _Trial(
                 bounds,

@@ -10,8 +10,8 @@ from slipway.cli.terminal import screen
 from slipway.formatting import counted, few, join, span
 from slipway.history.waits import Waits
 from slipway.prices import Price, bounded
-from slipway.whatif.calibration import FEWEST, TOLERATED, Calibration
-from slipway.whatif.comparison import Comparison
+from slipway.whatif.calibration import TOLERATED, Calibration
+from slipway.whatif.comparison import Comparison, jobs_of
 from slipway.whatif.delays import MeasuredDelay
 from slipway.whatif.outcome import NeverRun, Outcome
 from slipway.whatif.suggestion import Suggestion
@@ -77,14 +77,9 @@ def changes(found: Suggestion) -> tuple[BoundsChange, ...]:
 
 def headline(found: Comparison) -> str:
     """`with the last 30 days' 412 jobs (the same replay of the stack as it was is 6 % off what happened)`"""
-    days = round((found.until - found.since).total_seconds() / 86400)
-    return f"with the last {counted(days, 'day')}' {counted(found.jobs, 'job')} ({_off(found.calibration)})"
-
-
-def _off(calibration: Calibration) -> str:
-    if calibration.error is None:
-        return f"too few to tell how far a replay is off: {calibration.jobs}, of {FEWEST} at least"
-    return f"the same replay of the stack as it was is {calibration.error:.0%} off what happened".replace("%", " %")
+    off = found.calibration.words
+    words = off if found.calibration.error is None else f"the same replay of the stack as it was is {off}"
+    return f"with {jobs_of(found.jobs, (found.until - found.since).total_seconds())} ({words})"
 
 
 def show(found: Comparison, heads: tuple[str, str]) -> None:

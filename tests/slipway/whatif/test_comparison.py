@@ -92,6 +92,18 @@ def test_another_past_is_not_trusted() -> None:
     assert not error.trusted and error.error is not None and error.error > TOLERATED
 
 
+@pytest.mark.parametrize(("live", "trusted"), [(6, False), (2, True)])
+def test_machines_that_were_up_are_compared_where_they_were_recorded(live: int, trusted: bool) -> None:
+    """Jobs of one machine each, one after the other, on a pool that keeps two."""
+    jobs = [job(str(number), number * 1000, 20, 100, on=ELASTIC) for number in range(FEWEST)]
+    seen = sampled([(hour * 3600.0, live) for hour in range(24)], ELASTIC)
+    past = history(jobs, [ELASTIC], days=1, samples=seen)
+    found = Replayer.of(past, catalog([ELASTIC], {"t": [offer("pool", "cpu")]})).calibration
+    assert found.trusted is trusted and found.machines == pytest.approx(abs(2 - live) / live)
+    unseen = Replayer.of(replace(past, samples=seen[:5]), catalog([ELASTIC], {"t": [offer("pool", "cpu")]}))
+    assert unseen.calibration.machines is None and unseen.calibration.trusted
+
+
 def test_of_few_jobs_nobody_can_tell() -> None:
     jobs = [job(str(number), number * 1000, 33, 10, on=ELASTIC) for number in range(FEWEST - 1)]
     found = Replayer.of(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu")]})).calibration
