@@ -6,7 +6,7 @@ State and why it waits, machines and their use, restarts, times, cost, output.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,8 @@ from slipway.jobs.description import describe
 from slipway.jobs.failure import Failure, read_failure
 from slipway.jobs.idle import idle_accelerators, idle_words
 from slipway.jobs.log import JobEvents, last_word, read_events
+from slipway.jobs.metrics import Metrics, read_metrics
+from slipway.jobs.results import number
 from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.wait_reader import read_why
@@ -34,6 +36,8 @@ from slipway.jobs.waiting import state_word, waits
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
 from slipway.submission.request import attempt_id
+
+_METRICS = 12
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class JobDetails:
     steps: tuple[Suggestion, ...]
     next: VertexJob | None = None
     failure: Failure | None = None
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 @click.command()
@@ -75,7 +80,8 @@ def command(job: str, catalog: str | None, output: str) -> None:
 
 def _picture(context: Context, job: VertexJob) -> JobDetails:
     project = context.catalog.project
-    with ThreadPoolExecutor(4, thread_name_prefix="show") as threads:
+    with ThreadPoolExecutor(5, thread_name_prefix="show") as threads:
+        metrics = threads.submit(read_metrics, context, [job])
         why = threads.submit(_why, context, job)
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
@@ -84,7 +90,7 @@ def _picture(context: Context, job: VertexJob) -> JobDetails:
         cause = cause_of(job) if fallback.result() is None else None
         steps = next_steps(context, job, cause) if cause else ()
         told = (why.result(), events.result(), usage.result(), cause, steps, fallback.result())
-        return JobDetails(job, *told, failure.result() if failure else None)
+        return JobDetails(job, *told, failure.result() if failure else None, metrics.result()[job.name])
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
@@ -117,6 +123,10 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
         "fallback": picture.next.name if picture.next else None,
         **events_document(picture.events, job),
         "usage": usage_document(picture.usage, idle_accelerators(picture.usage, job, told.account)),
+        "metrics": dict(picture.metrics),
+        "metricsSource": picture.metrics.source or None,
+        "metricsWhy": picture.metrics.why or None,
+        "metricSteps": [{"step": one.step, **one.values} for one in picture.metrics.steps],
         "failure": picture.failure,
         "next": picture.steps,
     }
@@ -156,6 +166,7 @@ def _facts(context: Context, picture: JobDetails) -> list[tuple[str, str]]:
         ("gpus", idle_words(idle) if idle else ""),
         ("usage", picture.usage.why if job.start_time is not None and not picture.usage.rows else ""),
         ("cost", "; ".join(part for part in (cost, crossing) if part)),
+        ("metrics", _metrics(picture.metrics)),
         ("output", job.output),
         ("experiment", job.run_of_experiment),
         ("model", job.model),
@@ -186,6 +197,12 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     texts = {short(name): render(job.parameters[name]) for name in names}
     said = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
     return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in said.items())
+
+
+def _metrics(metrics: Metrics) -> str:
+    """Return `accuracy=0.981, loss=0.07`, of many the first."""
+    told, more = [f"{short(name)}={number(value)}" for name, value in metrics.items()], len(metrics) - _METRICS
+    return f"{', '.join(told[:_METRICS])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _link(url: str) -> str:

@@ -81,6 +81,19 @@ def test_results_as_json_and_csv_have_every_metric(stack: Stack) -> None:  # N19
     assert float(first["run_seconds"]) > 0 and float(first["cost"]) > 0
 
 
+def test_jobs_show_has_the_metrics_and_in_json_their_steps(stack: Stack) -> None:  # N19
+    name = stack.run("submit", "hello", "--wait", "--output", "json").json["job"]["displayName"]
+    assert "\nmetrics " not in stack.run("jobs", "show", name).out
+    assert stack.run("jobs", "show", name, "--output", "json").json["job"]["metricsWhy"]
+    measured(stack, name, [{"step": 1, "loss": 2}, {"step": 2, "loss": 1.5, "accuracy": 0.9}])
+    assert "\nmetrics    loss=1.5, accuracy=0.9\n" in stack.run("jobs", "show", name).out
+    job = stack.run("jobs", "show", name, "--output", "json").json["job"]
+    assert (job["metrics"], job["metricsSource"]) == ({"loss": 1.5, "accuracy": 0.9}, "metrics.json")
+    assert job["metricSteps"] == [{"step": 1, "loss": 2}, {"step": 2, "loss": 1.5, "accuracy": 0.9}]
+    measured(stack, name, {f"m{number:03}": number for number in range(50)})
+    assert "m011=11 and 38 more\n" in stack.run("jobs", "show", name).out
+
+
 def test_a_text_that_a_spreadsheet_would_compute_is_one(stack: Stack) -> None:
     sweep, _ = swept(stack, "+1", "-1")
     rows = [*csv.DictReader(io.StringIO(stack.run("jobs", "list", "--sweep", sweep, "--output", "csv").out))]
