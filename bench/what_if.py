@@ -22,7 +22,7 @@ from slipway.formatting import span
 from slipway.history.model import History, MachinesUsed, PastJob, Sample
 from slipway.history.waits import Waits
 from slipway.machines.spec import MachineSpec
-from slipway.whatif.calibration import TOLERATED, calibrate
+from slipway.whatif.calibration import TOLERATED
 from slipway.whatif.comparison import Replayer
 from slipway.whatif.model import PoolDelays, ReplayedJob, Route
 from slipway.whatif.pools import pools_over_time
@@ -76,10 +76,11 @@ def error(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     for name, waits in (("happened", happened), ("replayed", Waits.of(found.waits))):
         median, p95, longest = (span(one or 0) for one in (waits.median, waits.p95, waits.longest))
         tell(f"{name}: wait p50 {median}, p95 {p95}, longest {longest}")
-    off = calibrate(found).error
-    if off is None:
+    calibration = replayer.calibration
+    tell(calibration.words)
+    if calibration.error is None:
         raise BenchError(f"only {len(jobs)} jobs ran")
-    return [absolute("what-if-error", max(off, 1e-6), TOLERATED)]
+    return [absolute("what-if-error", max(calibration.error, calibration.machines or 0.0, 1e-6), TOLERATED)]
 
 
 def _trace() -> list[ReplayedJob]:
