@@ -119,31 +119,3 @@ def test_pulumi_cloud_gives_a_token_of_the_organization_or_a_team(
 
 def test_in_cloud_storage_there_is_nothing_to_do(runner: Runner) -> None:
     assert runner.sign_in("gs://acme-state", "") == []
-
-
-class TestSettings:
-    def refused(self, workflows: All, tmp_path: Path, **environ: str) -> str:
-        (step,) = [one for one in workflows["actions/stack"].steps() if one.get("name") == "Settings"]
-        (tmp_path / "stacks").mkdir()
-        (tmp_path / "stacks" / "Pulumi.dev.yaml").touch()
-        given = {"STACK": "dev", "PROVIDER": "p", "SERVICE_ACCOUNT": "a", "IDENTITY": "", "SECRETS_PROVIDER": ""}
-        command = ["bash", "-e", "-c", step["run"]]
-        done = subprocess.run(command, cwd=tmp_path, env={**given, **environ}, capture_output=True, text=True)
-        assert done.returncode == (1 if done.stdout else 0)
-        return done.stdout
-
-    @pytest.mark.parametrize(
-        ("url", "identity"),
-        [("gs://state", ""), ("s3://state?region=us-east-1", ROLE), ("https://api.pulumi.com", "acme")],
-    )
-    def test_what_it_can_sign_in_to_is_let_through(
-        self, workflows: All, tmp_path: Path, url: str, identity: str
-    ) -> None:
-        assert self.refused(workflows, tmp_path, BACKEND_URL=url, IDENTITY=identity) == ""
-
-    @pytest.mark.parametrize("url", ["", "file:///state", "s3://state", "azblob://state?storage_account=a"])
-    def test_what_it_can_t_is_refused(self, workflows: All, tmp_path: Path, url: str) -> None:
-        assert "PULUMI_BACKEND_URL for dev" in self.refused(workflows, tmp_path, BACKEND_URL=url, IDENTITY="x")
-
-    def test_so_is_an_identity_that_is_not_said(self, workflows: All, tmp_path: Path) -> None:
-        assert "who this job is" in self.refused(workflows, tmp_path, BACKEND_URL="https://api.pulumi.com")

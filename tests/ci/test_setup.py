@@ -61,6 +61,7 @@ class TestSetup:
             ({"BACKEND_URL": ""}, "not gs://"),
             ({"BACKEND_URL": "file:///tmp"}, "not gs://"),
             ({"BACKEND_URL": "s3://acme-state", "IDENTITY": "arn:aws:iam::1:role/slipway"}, "not gs://"),
+            ({"BACKEND_URL": "azblob://state?storage_account=acme", "IDENTITY": "acme"}, "not gs://"),
             ({"BACKEND_URL": "https://api.pulumi.com"}, "who this job is at"),
             ({"SECRETS_PROVIDER": "passphrase"}, "not gcpkms://"),
         ],
