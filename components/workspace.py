@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from slipway.catalog.model import HISTORY
+from slipway.catalog.model import BOARD, HISTORY
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -35,6 +35,8 @@ from .gcp import projects, serviceaccount, storage
 _PACKAGE_AGE_DAYS = 730
 _CLAIM_AGE_DAYS = 30
 _OLD_CATALOGS = 50
+_BOARD_AGE_DAYS = 7
+"""One that nobody writes any more."""
 _HISTORY_AGE_DAYS = 400
 """A year of samples, and the month to compare with."""
 Known = TypeVar("Known", frozenset[str], Mapping[str, str])
@@ -92,8 +94,9 @@ class Workspace(pulumi.ComponentResource):
                 _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
                 _delete(num_newer_versions=_OLD_CATALOGS, with_state="ARCHIVED"),
                 _delete(age=_HISTORY_AGE_DAYS, matches_prefixes=[HISTORY]),
+                _delete(age=_BOARD_AGE_DAYS, matches_prefixes=[BOARD]),
                 # What is written every hour has a version of every hour.
-                _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY], with_state="ARCHIVED"),
+                _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY, BOARD], with_state="ARCHIVED"),
             ],
         )
         self.work = self._bucket(

@@ -157,6 +157,7 @@ class Facts:
             **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
             **_without_empty(
                 budget=codec.write(catalog.budget) if catalog.budget else None,
+                board=catalog.board,
                 otherRegions=list(catalog.other_regions or ()),
                 formerRegions=list(catalog.former_regions or ()),
                 dormant={name: codec.write(one) for name, one in catalog.dormant.items()},

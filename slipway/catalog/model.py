@@ -36,6 +36,8 @@ NAME = "catalog.json"
 """The object's, in the catalog bucket."""
 HISTORY = "history/"
 """The beginning of the names of objects there that a stack's history is kept in."""
+BOARD = "board/"
+"""And of the page, which the hourly run writes where the stack asks for it."""
 
 Scalar = int | float | str | bool
 Values = Annotated[tuple[Scalar, ...], Form(bool, "a list of values")]
@@ -182,7 +184,8 @@ class Catalog:
     that jobs draw, by metric, as the service lists them. No deployment needs these three. `confirm_above`: USD an hour
     beside pools and reservations that a submission may cost without anybody's confirming it. `submitters`: members, by
     the address of the trainer that they may submit as; for the project's other stacks, which leave them their roles.
-    `budget`: None where the stack file names none."""
+    `budget`: None where the stack file names none. `board`: the hourly run writes
+    the page into the catalog's bucket."""
 
     stack: Annotated[str, PLAIN_NAME]
     project: Annotated[str, PROJECT]
@@ -206,6 +209,7 @@ class Catalog:
     confirm_above: float | None = None
     submitters: Mapping[str, Texts] | None = None
     budget: Budget | None = None
+    board: bool | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

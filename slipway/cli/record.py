@@ -1,7 +1,8 @@
 """Record what cannot be read later: how many machines each pool has now, and how many are busy.
 
 The hourly run of a stack does this; `slipway usage` reads it. Of a stack with a budget it also writes what was spent
-this month, which `slipway submit` reads. It takes whoever may write the catalog's bucket.
+this month, which `slipway submit` reads; of one that asks for it, the page of `slipway board`. It takes whoever may
+write the catalog's bucket.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from datetime import datetime
 
 import click
 
-from slipway import codec
+from slipway import codec, installation
 from slipway.budget import NAME, Ledger, all_shares
+from slipway.catalog.model import BOARD
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time
@@ -20,9 +22,13 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Location
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
+from slipway.errors import SlipwayError
 from slipway.formatting import counted
 from slipway.history.samples import add_sample, sample_of
 from slipway.labels import STACK_LABEL
+
+_BROWSER = "https://storage.cloud.google.com"
+"""Asks who somebody is, and shows an object to those who may read it."""
 
 
 @click.command()
@@ -36,18 +42,20 @@ def command(catalog: str | None, output: str) -> None:
     sample = sample_of(ours, right_time(context.now, context.connection.session.time))
     added = add_sample(context.connection.storage, context.selected.location.bucket, sample)
     spent = _keep_ledger(context, sample.at) if found.budget else None
+    board = _keep_board(context) if found.board else ""
     if output == "json":
         pools = [
             {"clusterId": key.cluster_id, "pool": key.pool, "live": pool.live, "busy": pool.used}
             for key, pool in sample.pools.items()
         ]
-        screen.out_json(
-            "record", {"stack": found.stack, "time": sample.at, "recorded": added, "pools": pools, "ledger": spent}
-        )
+        about = {"stack": found.stack, "time": sample.at, "recorded": added}
+        screen.out_json("record", {**about, "pools": pools, "ledger": spent, "board": board or None})
         return
     busy, live = (sum(getattr(one, name) for one in sample.pools.values()) for name in ("used", "live"))
     words = f"{busy} of {counted(live, 'machine')} busy, in {counted(len(sample.pools), 'pool')} of stack {found.stack}"
     screen.out(f"recorded: {words}" if added else f"recorded a moment ago; now {words}")
+    if board:
+        screen.out(f"board: {board}")
     if found.budget and spent:
         for share in all_shares(found.budget, spent, found.stack):
             screen.out(f"{'! ' if share.warns else ''}{share.words}")
@@ -65,3 +73,22 @@ def _keep_ledger(context: Context, now: datetime) -> Ledger:
     content = json.dumps(codec.write(found), separators=(",", ":")).encode()
     context.connection.storage.write(Location(context.selected.location.bucket, NAME), content, "application/json")
     return found
+
+
+def _keep_board(context: Context) -> str:
+    """Write the page and return its address; empty where it could not be written, which is said."""
+    at = Location(context.selected.location.bucket, f"{BOARD}board.html")
+    try:
+        from slipway.board.document import as_json
+        from slipway.board.page import page
+        from slipway.board.reader import Wanted, read_board
+
+        content = page(as_json(read_board(context, Wanted(), screen.note), screen.SCHEMA)).encode()
+        context.connection.storage.write(at, content, "text/html; charset=utf-8")
+    except ModuleNotFoundError as problem:
+        screen.note(f"! the board was not written: there is no {problem.name}\n  fix: {installation.adding('board')}")
+        return ""
+    except SlipwayError as problem:
+        screen.note(f"! the board was not written: {problem.what}{f': {problem.why}' if problem.why else ''}")
+        return ""
+    return str(at) if "storage" in context.connection.endpoints.overrides else f"{_BROWSER}/{at.bucket}/{at.name}"

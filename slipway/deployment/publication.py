@@ -106,6 +106,7 @@ def catalog_of(
         reservations={one.path: one for one in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,
         budget=stack.budget,
+        board=stack.workspace.board or None,
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )

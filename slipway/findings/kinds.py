@@ -135,6 +135,11 @@ _ALL = (
         ("domain-access", _BLOCKING, "everybody of a domain gets in"),
         ("code-allowed", _BLOCKING, "people may run code that nobody reviewed"),
         ("code-forbidden", _WARNING, "people may not run code of their own any more"),
+        (
+            "board-shown",
+            _WARNING,
+            "all jobs and their costs are on a page in the catalog's bucket, or are not any more",
+        ),
         ("plain-secret", _BLOCKING, "what looks like a key or a password is in plain environment or arguments"),
     ),
     *_rows(

@@ -38,6 +38,12 @@ class WorkspaceEntry(Entry):
         "answers. Never when left out.",
         examples=[4],
     )
+    board: bool = Field(
+        default=False,
+        description="Whether the hourly run writes the board into the catalog's bucket: whoever may read that sees "
+        "everybody's jobs and costs there.",
+        examples=["true"],
+    )
 
 
 class TrainerEntry(Entry):

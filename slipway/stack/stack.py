@@ -28,6 +28,7 @@ class WorkspaceSettings:
     """`submitters` are IAM members; bucket names; `trainer` is the account id of the trainer's service account.
 
     `code` allows `submit --code` on templates that allow it too. `confirm_above`: USD an hour, None where nothing asks.
+    `board`: the hourly run writes the page into the catalog's bucket.
     """
 
     submitters: tuple[str, ...]
@@ -36,6 +37,7 @@ class WorkspaceSettings:
     trainer: str
     code: bool = False
     confirm_above: float | None = None
+    board: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
             trainer=workspace.trainer or default_trainer(name),
             code=workspace.code,
             confirm_above=workspace.confirm_above,
+            board=workspace.board,
         ),
         budget=_budget(config.budget) if config.budget is not None else None,
         reservations={key: _reservation(entry) for key, entry in config.reservations.items()},

@@ -55,8 +55,9 @@ def test_recorded_history_goes_after_a_year_and_what_was_written_over_after_a_da
     about = [one["condition"] for one in catalog.inputs["lifecycleRules"] if "history/" in str(one)]
     assert about == [
         {"age": 400, "matchesPrefixes": ["history/"]},
-        {"daysSinceNoncurrentTime": 1, "matchesPrefixes": ["history/"], "withState": "ARCHIVED"},
+        {"daysSinceNoncurrentTime": 1, "matchesPrefixes": ["history/", "board/"], "withState": "ARCHIVED"},
     ]
+    assert {"age": 7, "matchesPrefixes": ["board/"]} in [o["condition"] for o in catalog.inputs["lifecycleRules"]]
 
 
 def test_peoples_results_outlive_the_stack() -> None:

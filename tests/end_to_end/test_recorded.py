@@ -59,7 +59,7 @@ PASSING = {
 }
 # What the program asks of the engine since the recording was made.
 SINCE = {f"{OBJECT} content": {"ignoreChanges": ["cacheControl", "contentType"]}}
-LATER_RULES = ["history/"]
+LATER_RULES = (["history/"], ["board/"], ["history/", "board/"])
 """Prefixes of a bucket's lifecycle rules that the program has asked for since, after the others."""
 KEPT_BY_THE_ENGINE = ("ignoreChanges", "customTimeouts", "retainOnDelete", "importID")
 
@@ -124,7 +124,7 @@ def without_later_rules(bucket: Mapping[str, Any]) -> dict[str, Any]:
     one = copy.deepcopy(dict(bucket))
     for part in (one["inputs"], one["outputs"]):
         rules = part.get("lifecycleRules", [])
-        part["lifecycleRules"] = [rule for rule in rules if rule["condition"].get("matchesPrefixes") != LATER_RULES]
+        part["lifecycleRules"] = [rule for rule in rules if rule["condition"].get("matchesPrefixes") not in LATER_RULES]
     of_rules = one["outputs"]["__pulumi_raw_state_delta"]["obj"]["ps"]["lifecycleRules"]["arr"]["el"]
     for number in range(len(one["outputs"]["lifecycleRules"]), len(of_rules)):
         del of_rules[str(number)]

@@ -129,6 +129,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         stack("      reviewedCodeOnly: true\n", ""),
     ),
     "WorkspaceEntry.confirmAbove": (stack("trainer: trainer", "trainer: trainer\n    confirmAbove: 50"),),
+    "WorkspaceEntry.board": (stack("trainer: trainer", "trainer: trainer\n    board: true"),),
     "PolicyEntry.mandatory": (stack("      reviewedCodeOnly: true\n", ""),),
     "PolicyEntry.advisory": (stack("longestTimeout: 48", "longestTimeout: 72"),),
     "PolicyEntry.grades": (

@@ -211,6 +211,14 @@ def test_what_a_submission_may_cost_unasked_is_published_and_compared() -> None:
     assert "confirmAbove" not in told().published, "of a stack that does not ask nothing new is published"
 
 
+def test_that_the_page_of_all_jobs_is_written_is_published_and_compared() -> None:  # N20
+    shown = told(of=replace(STACK, workspace=replace(STACK.workspace, board=True)))
+    assert shown.catalog.board and shown.published["board"] is True
+    back = read(components(shown))
+    assert back is not None and back.catalog.board
+    assert "board" not in told().published
+
+
 def test_grants_that_stay_for_other_stacks_are_told_by_member() -> None:  # P5
     shared = {"user:ada@acme.example": ("prod",), "user:bob@acme.example": ()}
     back = read(components(replace(told(), shared=shared)))

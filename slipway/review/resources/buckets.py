@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from slipway.catalog.model import HISTORY
+from slipway.catalog.model import BOARD, HISTORY
 from slipway.deployment.workspace_plan import CATALOG, WORK
 from slipway.facts import WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
@@ -108,5 +108,9 @@ def _of_others(rules: Any) -> list[Any]:
     return [
         one
         for one in (rules if isinstance(rules, list) else ())
-        if not isinstance(one, Mapping) or (one.get("condition") or {}).get("matchesPrefixes") != [HISTORY]
+        if not isinstance(one, Mapping) or not _is_ours((one.get("condition") or {}).get("matchesPrefixes"))
     ]
+
+
+def _is_ours(prefixes: Any) -> bool:
+    return isinstance(prefixes, list) and bool(prefixes) and all(one in (HISTORY, BOARD) for one in prefixes)

@@ -23,7 +23,7 @@ from slipway.review.words import LONGEST, capital, jobs, told_jobs
 from slipway.stack.members import crowd
 
 Grants = list[Grant]
-_SUBMITTERS, _CODE = "slipway:workspace.submitters", "slipway:workspace.code"
+_SUBMITTERS, _CODE, _BOARD = (f"slipway:workspace.{key}" for key in ("submitters", "code", "board"))
 _ROOM = LONGEST - 4
 """Words of a sentence, less what may come before and after it."""
 _AFTER = re.compile(r", (?:and|or|without condition|under condition) ")
@@ -39,6 +39,7 @@ _ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
 
 def people(change: Change) -> Iterator[Finding]:
     yield from _code(change)
+    yield from _board(change)
     before, after = _submitters(change)
     for member in before:
         if member not in after:
@@ -68,6 +69,18 @@ def _code(change: Change) -> Iterator[Finding]:
     else:
         words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
         yield KINDS["code-forbidden"].of(subject, words, more=more, field=_CODE)
+
+
+def _board(change: Change) -> Iterator[Finding]:
+    """Tell who sees everybody's jobs and costs on the page that the hourly run writes."""
+    shown = bool(change.old and change.old.board)
+    if change.new is None or bool(change.new.board) == shown:
+        return
+    if shown:
+        words, grade = "Nobody sees all jobs and costs on a page in the catalog's bucket any more", Grade.NOTE
+    else:
+        words, grade = "Whoever may read the catalog's bucket sees everybody's jobs and costs, on a page there", None
+    yield KINDS["board-shown"].of(Subject("workspace", "board"), words, grade=grade, field=_BOARD)
 
 
 def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -52,6 +52,12 @@ CASES = (
         accident="an address with a letter wrong",
     ),
     Case(
+        "The page of all jobs and costs is written for whoever may read the catalog",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    board: true\n"),),
+        (hurts("board-shown", "workspace", "jobs and costs"),),
+        world=BUSY,
+    ),
+    Case(
         "Code that nobody reviewed is allowed, against a rule of the stack's own",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
         (stops("policy-violated | preview-failed", ""), hurts("code-allowed", "workspace")),

@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from slipway.cloud.connection import connect
+from slipway.cloud.storage import Location
+
 from .stack import Stack, held
 
 
@@ -77,3 +80,18 @@ def test_what_is_not_there_is_refused_in_words(stack: Stack, tmp_path: Path) -> 
         assert done.code in (2, 4) and said in done.err, done.said
         assert "Traceback" not in done.err
     assert not (tmp_path / "b.html").exists()
+
+
+def test_the_hourly_run_writes_the_page_only_where_the_stack_asks_for_it(stack: Stack) -> None:  # N20
+    assert stack.run("record", "--output", "json", role="deployer").json["board"] is None
+    assert stack.run("submit", "hello", "--wait").code == 0
+    stack.catalog["board"] = True
+    stack.publish()
+    done = stack.run("record", role="deployer")
+    assert done.code == 0, done.said
+    assert f"board: {stack.address}/board/board.html" in done.out
+    about = stack.cloud.rest("GET", f"/storage/v1/b/c-{stack.name}/o/board%2Fboard.html")
+    assert about["contentType"] == "text/html; charset=utf-8"
+    at = Location(f"c-{stack.name}", "board/board.html")
+    page = connect(stack.env("submitter")).storage.read(at).decode()  # Whoever may read the catalog may read it.
+    assert len(jobs_of(data_of(page))) == 1

@@ -116,7 +116,11 @@ def test_rules_for_what_is_recorded_beside_the_catalog_stop_no_upgrade() -> None
         {"action": {"type": "Delete"}, "condition": {"age": 400, "matchesPrefixes": ["history/"]}},
         {
             "action": {"type": "Delete"},
-            "condition": {"daysSinceNoncurrentTime": 1, "matchesPrefixes": ["history/"], "withState": "ARCHIVED"},
+            "condition": {
+                "daysSinceNoncurrentTime": 1,
+                "matchesPrefixes": ["history/", "board/"],
+                "withState": "ARCHIVED",
+            },
         },
     ]
 
@@ -127,7 +131,7 @@ def test_rules_for_what_is_recorded_beside_the_catalog_stop_no_upgrade() -> None
 
     one = told("catalog", [RULE, *rules])
     assert (one.kind, one.grade) == ("lifecycle-changed", Grade.NOTE)
-    assert "deletes `history/` 1 day after it was written over" in one.sentence
+    assert "1 day after it was written over" in one.sentence
     assert told("work", [RULE, *rules]).grade is Grade.BLOCKING
     assert told("catalog", [RULE, *rules, {**RULE, "condition": {"age": 1}}]).grade is Grade.BLOCKING
 
