@@ -31,7 +31,7 @@ MOST_STEPS = 1_000
 _STEP = "step"
 _RUN_METRICS = "_metrics"
 """The key of a run's metadata under which the Vertex SDK keeps what was logged."""
-_AT_ONCE = 16
+_AT_ONCE = 32
 _WITHIN = 60.0
 """Seconds after which no further job's metrics are asked for."""
 
