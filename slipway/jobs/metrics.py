@@ -151,8 +151,8 @@ class _Reader:
             return Metrics(why="it has no output directory")
         try:
             at = Location.parse(f"{job.output.rstrip('/')}/{FILE}")
-        except ConfigError as problem:
-            return Metrics(why=problem.what)
+        except ConfigError:  # Anybody may have sent the job.
+            return Metrics(why="its output directory is no address of Cloud Storage")
         return self._asked(at.bucket, f"no {FILE} in its output", lambda: self._file(at))
 
     def _file(self, at: Location) -> Metrics:
