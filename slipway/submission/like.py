@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from slipway.catalog.lookup import find_template
 from slipway.catalog.model import Catalog, Template
@@ -30,6 +31,8 @@ from slipway.submission.request import Compared, RequestOverrides, compared, dif
 from slipway.submission.submitter import place_of
 
 _SHOWN = 200
+_LATE = timedelta(seconds=5)
+"""The clocks of two services differ by less."""
 _TOLD = frozenset({"kind", "template", "code", "parameters"})
 
 
@@ -49,21 +52,23 @@ class Likeness:
 def request_like(
     context: Context, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
 ) -> Likeness:
-    """Decide as `like` does, and make sure that the code is there. Raises what that does, ResourceError for code that
-    is gone, and CloudError."""
+    """Decide as `like` does, and make sure that the code is there, and is what the job had. Raises what that does,
+    ResourceError for code that is gone, PolicyError for what was put in its place, and CloudError."""
     found = like(context.catalog, job, given, own_code=own_code, swept=swept)
-    if found.code:
-        at = Location.parse(found.code)
-        try:
-            context.connection.storage.age(at)
-        except NotFound:
-            template = found.asked.template
-            raise ResourceError(
-                f"the code of {job.typed} is gone",
-                why=f"{found.code} is not there any more: packages that no job needs are deleted after a while",
-                fix=f"slipway submit {template} -p …     with the code that {template} has now; "
-                f"{job.typed}'s parameters: slipway jobs show {job.typed}",
-            ) from None
+    if not found.code:
+        return found
+    template = found.asked.template
+    fix = f"slipway submit {template}, with its own code or a folder's (--code); slipway jobs show {job.typed}"
+    try:
+        age = context.connection.storage.age(Location.parse(found.code))
+    except NotFound:
+        why = f"{found.code} is not there any more: packages that no job needs are deleted after a while"
+        raise ResourceError(f"the code of {job.typed} is gone", why=why, fix=fix) from None
+    now, written = context.connection.session.time or context.now, job.create_time
+    if age is not None and written is not None and now - age > written + _LATE and _is_own(context.catalog, found.code):
+        # Jobs may write into that bucket. What is published is the deployer's alone.
+        why = f"{found.code} was written after {job.typed} was submitted"
+        raise PolicyError(f"the code of {job.typed} is not what it had", why=why, fix=fix)
     return found
 
 
@@ -165,8 +170,7 @@ def _overrides(
         return overrides, ""
     uri, own = packages[0], CODE_LABEL in job.labels
     reviewed = f"{template.package.rpartition('/')[0]}/"
-    packed = f"gs://{catalog.work_bucket}/code/"
-    if len(packages) > 1 or not uri.startswith((reviewed, packed)):
+    if len(packages) > 1 or not (uri.startswith(reviewed) or _is_own(catalog, uri)):
         raise PolicyError(
             f"the code of {job.typed} can't be submitted again",
             why=f"{short(join(packages), _SHOWN)} was put there by no deployment, and by no submission with code of "
@@ -184,6 +188,11 @@ def _overrides(
     }
     told = {key: value for key, value in labels.items() if value}
     return replace(overrides, package=uri, code=f"package {uri}", labels={**given.labels, **told}), uri
+
+
+def _is_own(catalog: Catalog, uri: str) -> bool:
+    """Tell whether a submission has put it there, with somebody's own code."""
+    return uri.startswith(f"gs://{catalog.work_bucket}/code/")
 
 
 def _experiment(template: Template, job: VertexJob) -> str:

@@ -31,6 +31,10 @@ def test_tune_digits_runs_trials_at_once_on_the_pool_and_shows_the_best(stack: S
     best = max(study["trials"], key=lambda trial: float(trial["metrics"]["accuracy"]))
     assert study["bestTrial"] == best["id"]
     assert best["metrics"]["accuracy"] > 0.5
+    (row,) = stack.slipway(
+        *("jobs", "list", "--template", "tune-digits", "--metric", "accuracy", "--limit", "1", "--output", "json")
+    ).json["jobs"]
+    assert row["metrics"] == best["metrics"] and row["best"], "its goal says what is better"  # N19
     shown = stack.slipway("jobs", "show", job.display_name).out.splitlines()
     (columns,) = [line.split() for line in shown if line.startswith("TRIAL")]
     assert set(columns) == {"TRIAL", "STATE", "accuracy"}.union(*(trial["values"] for trial in study["trials"]))

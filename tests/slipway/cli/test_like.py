@@ -143,6 +143,12 @@ def test_code_of_ones_own_is_taken_over_while_the_stack_allows_it(open_to_code: 
     assert packages(mine) == packages(theirs)
     for label in ("slipway-code", "slipway-code-commit", "slipway-dirty"):
         assert mine["labels"][label] == theirs["labels"][label]
+    (uri,) = packages(mine)
+    at = uri.removeprefix(f"gs://w-{stack.name}/")
+    stack.cloud.rest("POST", "/slipway/clock", {"advance": 60})
+    stack.write(at, b"something else")
+    replaced = stack.run("submit", "--like", first)
+    assert replaced.code == 5 and "is not what it had" in replaced.err and len(stack.jobs()) == 2
     stack.catalog["templates"]["hello"]["codeFlag"] = False
     stack.publish()
     refused = stack.run("submit", "--like", first)
