@@ -13,6 +13,7 @@ import click
 from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import completions, screen
+from slipway.cli.terminal.frames import watch_option, watched
 from slipway.cli.terminal.options import WORD, catalog_and_output_with_csv
 from slipway.cli.terminal.sweep_outcome import tally
 from slipway.context import Context
@@ -59,6 +60,7 @@ Values = Mapping[str, Scalar]
     metavar="[-]NAME",
     help="By a metric, best first: -accuracy where more is better, loss where less is. The best is starred.",
 )
+@watch_option
 @catalog_and_output_with_csv
 def command(
     template: str | None,
@@ -70,13 +72,25 @@ def command(
     limit: int | None,
     metrics: tuple[str, ...],
     sort: str | None,
+    watch: bool,
     catalog: str | None,
     output: str,
 ) -> None:
     context = Context(catalog)
-    stack = context.catalog.stack
     most = limit or (MOST if sweep else NEWEST)
-    query = JobQuery(None if everything else stack, template, user, team, state, most)
+    query = JobQuery(None if everything else context.catalog.stack, template, user, team, state, most)
+    look = partial(_look, query=query, sweep=sweep, metrics=metrics, sort=sort, output=output)
+    if watch:
+        watched(lambda: look(context.anew()), context.clock, output)
+    else:
+        look(context)
+
+
+def _look(
+    context: Context, query: JobQuery, sweep: str | None, metrics: tuple[str, ...], sort: str | None, output: str
+) -> None:
+    """Read and print."""
+    stack = context.catalog.stack
     of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
     listed = listed_jobs(context, query, screen.note, of_sweep)
     unheard_of = sweep is not None and not listed and not was_begun(journal_of_sweep(context, sweep))
@@ -98,9 +112,11 @@ def command(
         return
     if not found:
         screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
-        if template is not None and template not in context.catalog.templates:
-            near = nearest(template, context.catalog.templates)
-            screen.note(f"  the catalog has no template {quoted(template)}{f'; did you mean {near}?' if near else ''}")
+        if query.template is not None and query.template not in context.catalog.templates:
+            near = nearest(query.template, context.catalog.templates)
+            screen.note(
+                f"  the catalog has no template {quoted(query.template)}{f'; did you mean {near}?' if near else ''}"
+            )
         return
     rows = [_row(describe(job, context), context, copy=job.name in aside) for job in found]
     columns: tuple[str, ...] = ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN")

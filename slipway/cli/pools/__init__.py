@@ -17,6 +17,7 @@ from slipway.catalog.model import Catalog
 from slipway.cli import Verbs
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.documents import dates_document
+from slipway.cli.terminal.frames import watch_option, watched
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time
 from slipway.cloud.clusters import PersistentResource
@@ -45,12 +46,21 @@ def _lists(
 
 
 @click.group(cls=Verbs, package=__name__, invoke_without_command=True)
+@watch_option
 @catalog_and_output
 @click.pass_context
-def command(ctx: click.Context, catalog: str | None, output: str) -> None:
+def command(ctx: click.Context, watch: bool, catalog: str | None, output: str) -> None:
     if ctx.invoked_subcommand is not None:
         return
     context = Context(catalog)
+    if watch:
+        watched(lambda: _look(context.anew(), output), context.clock, output)
+    else:
+        _look(context, output)
+
+
+def _look(context: Context, output: str) -> None:
+    """Read and print."""
     clusters, active, recent = context.looked_up(_lists, screen.note)
     now = right_time(context.now, context.connection.session.time)
     table = rows(context.catalog, clusters, active, recent)
