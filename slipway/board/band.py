@@ -5,6 +5,7 @@ A band is what the page draws a job on. Its name is `h100/workers`, or the capac
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +17,8 @@ from slipway.machines.spec import MachineSpec
 from slipway.prices import UNKNOWN, Price
 
 from .lanes import Lanes, Stay, arrange
+
+MOST_BANDS = 24
 
 
 @dataclass(frozen=True)
@@ -30,15 +33,16 @@ class Span:
 
 @dataclass(frozen=True)
 class Band:
-    """`clusters`: ids of its generations, each with when it came. `machine` and `per_hour` (of one machine) are the
-    newest generation's; None and unknown beside the pools, where machines differ."""
+    """`clusters`: ids of its generations, each with when it came and went, None while it is there. `machine` and
+    `per_hour` (of one machine) are the newest generation's; None and unknown beside the pools, where machines
+    differ."""
 
     name: str
     region: str = ""
     machine: MachineSpec | None = None
     per_hour: Price = UNKNOWN
     spans: tuple[Span, ...] = ()
-    clusters: Mapping[str, datetime] = field(default_factory=dict)
+    clusters: Mapping[str, tuple[datetime, datetime | None]] = field(default_factory=dict)
 
     @property
     def pooled(self) -> bool:
@@ -67,12 +71,13 @@ class Place:
     lanes: Lanes = ()
 
 
-def bands(timelines: Iterable[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
+def bands(timelines: Sequence[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
     """Return those of pools in the order of their clusters, then those beside them."""
     found: dict[str, list[PoolTimeline]] = {}
     for one in timelines:
         found.setdefault(f"{one.cluster}/{one.key.pool}", []).append(one)
-    pools = [_of_pool(name, generations) for name, generations in found.items()]
+    until = max((span.end for one in timelines for span in one.spans), default=None)
+    pools = [_of_pool(name, generations, until) for name, generations in found.items()]
     beside = dict.fromkeys(job.capacity_type for job in jobs if not job.cluster_id)
     return (*pools, *(Band(name) for name in sorted(beside)))
 
@@ -106,9 +111,19 @@ def machines_on(job: PastJob) -> Mapping[str, int]:
     return found
 
 
-def _of_pool(name: str, generations: Sequence[PoolTimeline]) -> Band:
+def most_used(bands: Sequence[Band], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
+    """Return as many as a page has room for, in their order: those with the most jobs."""
+    if len(bands) <= MOST_BANDS:
+        return tuple(bands)
+    count = Counter(name for job in jobs for name in machines_on(job))
+    kept = {one.name for one in sorted(bands, key=lambda one: -count[one.name])[:MOST_BANDS]}
+    return tuple(one for one in bands if one.name in kept)
+
+
+def _of_pool(name: str, generations: Sequence[PoolTimeline], until: datetime | None) -> Band:
     newest = max(generations, key=lambda one: one.spans[0].begin)
-    came = {one.key.cluster_id: one.spans[0].begin for one in generations if one.spans}
+    there = {one.key.cluster_id: (one.spans[0].begin, one.spans[-1].end) for one in generations if one.spans}
+    came = {id_: (begin, None if end == until else end) for id_, (begin, end) in there.items()}
     spans = tuple(_together([span for one in generations for span in one.spans]))
     return Band(name, newest.region, newest.machine, newest.per_hour, spans, came)
 

@@ -20,7 +20,7 @@ from slipway.history.timeline import timelines
 from slipway.history.usage import Usage, usages
 from slipway.prices import exact_text
 
-from .band import Band, Place, bands, places
+from .band import Band, Place, bands, most_used, places
 from .days import BandDay, Day, Days, days
 from .life import Life
 from .now import Now
@@ -31,7 +31,7 @@ MOST_JOBS = 4000
 BY = ("user", "team", "template")
 """What a job may be coloured by, and money counted by."""
 _LONGEST, _LONGEST_ERROR = 500, 160
-_COLOURED, _NAMES = 8, 60
+_COLOURED, _NAMES, _PREEMPTIONS = 8, 60, 20
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class BoardJob:
     cost_at_most: bool
     error: str | None
     sweep: str | None
+    preemptions: tuple[datetime, ...] | None
     on: tuple[tuple[int, ...], ...]
 
 
@@ -81,7 +82,8 @@ class DayOfMoney:
 @dataclass(frozen=True)
 class BoardBand:
     """Machines over time. `top`: of the highest lane; `queue`: the most that were waited for at once. `spans`: begin,
-    end, live (null: unknown) and the most. `generations`: each id, and when it came."""
+    end, live (null: unknown) and the most. `generations`: each id, when it came, and when it
+    went."""
 
     name: str
     machine: str
@@ -90,7 +92,7 @@ class BoardBand:
     top: int
     queue: int
     spans: tuple[tuple[datetime, datetime, int | None, int | None], ...]
-    generations: tuple[tuple[str, datetime], ...]
+    generations: tuple[tuple[str, datetime, datetime | None], ...]
     days: tuple[DayOfBand, ...]
 
 
@@ -103,10 +105,10 @@ class BoardDeployment:
 
 @dataclass(frozen=True)
 class Board:
-    """All that the page shows. `most`: the users, teams and templates with the most machine time, the first of each
-    first. `left_out`: jobs that are older. `now` is None where nobody looked. `usage`: what `slipway usage` prints, by
-    each of these. `month`: what was spent of `budget` (USD a month, None without one), None where the history does not
-    reach back to the month's beginning."""
+    """All that the page shows. `now` is None where nobody looked. `most`: the users, teams and templates with the most
+    machine time, the first of each first. `left_out`: jobs that are older; `bands_left_out`: those with the fewest
+    jobs. `usage`: what `slipway usage` prints, by each of these. `month`: what was spent of `budget` (USD a month, None
+    without one), None where the history does not reach back to the month's beginning."""
 
     stack: str
     project: str
@@ -117,6 +119,7 @@ class Board:
     most: Mapping[str, tuple[str, ...]]
     jobs: tuple[BoardJob, ...]
     left_out: int
+    bands_left_out: int
     bands: tuple[BoardBand, ...]
     days: tuple[DayOfMoney, ...]
     usage: Mapping[str, Usage]
@@ -136,7 +139,8 @@ def board_of(
     budget: Budget | None = None,
 ) -> Board:
     pools = timelines(history)
-    drawn = bands(pools, history.jobs)
+    every = bands(pools, history.jobs)
+    drawn = most_used(every, history.jobs)
     where = places(history, drawn)
     daily = days(history, pools, drawn)
     reaches = history.since <= month_begins(history.until)
@@ -152,6 +156,7 @@ def board_of(
         most={key: _most(history, key) for key in BY},
         jobs=tuple(_job(job, where[job.name]) for job in newest),
         left_out=len(history.jobs) - len(newest),
+        bands_left_out=len(every) - len(drawn),
         bands=tuple(_band(*one) for one in zip(drawn, tops, daily.bands, strict=True)),
         days=tuple(_money(daily)),
         usage={by: replace(one, rows=one.rows[:_NAMES], unread=()) for by, one in usages(history, BY).items()},
@@ -168,13 +173,13 @@ def as_json(board: Board, schema: int) -> dict[str, Any]:
     """Return the versioned document. Text from anywhere is shown with its number where it would turn what is read."""
     body = _harmless(codec.document(replace(board, jobs=())))
     heads = list(codec.document(board.jobs[0])) if board.jobs else []
-    # Each cell by itself, as the codec does it: thousands of jobs are most of the work.
+    # Without a key for each cell: thousands of jobs are most of the page.
     rows = [[_cell(getattr(job, one.name)) for one in fields(BoardJob)] for job in board.jobs]
     return {"schema": schema, "kind": "board", **body, "jobs": {"columns": heads, "rows": rows}}
 
 
 def _cell(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else _harmless(value)
+    return _harmless(codec.document(value))
 
 
 def _harmless(value: Any) -> Any:
@@ -219,6 +224,7 @@ def _job(job: PastJob, where: Iterable[Place]) -> BoardJob:
         cost_at_most=bool(job.cost and job.cost.at_most) or job.lost is None,
         error=short(job.error, _LONGEST_ERROR) or None,
         sweep=job.sweep or None,
+        preemptions=tuple(one.replace(microsecond=0) for one in job.preemptions[:_PREEMPTIONS]) or None,
         on=tuple((one.band, one.count, *(end for lane in one.lanes for end in lane)) for one in where),
     )
 
@@ -236,7 +242,7 @@ def _band(band: Band, top: int, daily: Mapping[datetime, BandDay]) -> BoardBand:
         top=top,
         queue=max((one.waited for one in daily.values()), default=0),
         spans=tuple((one.begin, one.end, one.live, one.max) for one in band.spans),
-        generations=tuple(band.clusters.items()),
+        generations=tuple((id_, came, went) for id_, (came, went) in band.clusters.items()),
         days=tuple(
             DayOfBand(day, round(one.used, 3), round(one.idle, 3), round(one.unknown, 3), one.waited)
             for day, one in daily.items()

@@ -66,16 +66,16 @@ class Life:
     why: tuple[str, ...] = ()
 
 
-def read_life(context: Context, job: VertexJob) -> Life:
+def read_life(context: Context, job: VertexJob, *, lines: bool = True) -> Life:
     """Read what is known of a job, all at once. What can't be read is in `why`, and nothing is raised."""
     project = context.catalog.project
     logging, monitoring = context.brief.logging(project), context.brief.monitoring(project)
     with ThreadPoolExecutor(4, thread_name_prefix="life") as threads:
         events = threads.submit(read_events, logging, job)
         use = threads.submit(read_utilization, monitoring, job, context.now)
-        lines = threads.submit(_lines, context, job)
+        log = threads.submit(_lines, context, job) if lines else None
         saved = threads.submit(_checkpoints, context, job)
-        (said, why_lines), (found, why_saved) = lines.result(), saved.result()
+        (said, why_lines), (found, why_saved) = log.result() if log else ((), ""), saved.result()
         return life_of(job, events.result(), use.result(), said, found, context.now, (why_lines, why_saved))
 
 

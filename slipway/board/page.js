@@ -11,6 +11,7 @@
     const at = (key) => (job[key] ? Date.parse(job[key]) : now);
     job.waited = (job.startTime ? at("startTime") : at("endTime")) - at("createTime");
     job.ran = job.startTime ? at("endTime") - at("startTime") : null;
+    job.why = told.now?.waiting.find((one) => one.id === job.id)?.why;
     job.like = job.template && /^[A-Za-z0-9][\w.-]*$/.test(job.displayName) ? `slipway submit --like ${job.displayName}` : null;
     job.place = job.on.length ? told.bands[job.on[0][0]].name : job.capacityType;
     return job;
@@ -52,10 +53,12 @@
   // ---- charts
   const views = new Map(); // of each figure that was drawn; null while it is being drawn
   const spec = (figure) => {
-    const { spec, uses } = charts[figure.dataset.chart], own = JSON.parse(figure.dataset.params || "{}");
-    const width = Math.max(120, figure.clientWidth - (figure.dataset.axis ? 52 : 2));
+    const { spec, uses, room } = charts[figure.dataset.chart], own = JSON.parse(figure.dataset.params || "{}");
+    const width = Math.max(120, figure.clientWidth - room);
     const whole = JSON.parse(JSON.stringify(spec), (key, value) => (key === "width" && value === "page" ? width : value));
     for (const param of whole.params || []) param.value = own[param.name] ?? chosen[param.name] ?? param.value;
+    figure.dataset.label ||= figure.getAttribute("aria-label"); // It is written over by the description.
+    whole.description = figure.dataset.label;
     // A view writes into its rows, so each has its own.
     whole.datasets = JSON.parse(JSON.stringify(Object.fromEntries(uses.map((name) => [name, data[name] || []]))));
     return whole;

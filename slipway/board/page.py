@@ -35,7 +35,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
     board = {
         "data": data,
-        "charts": CHARTS,
+        "charts": {name: asdict(one) for name, one in CHARTS.items()},
         "themes": {"light": LIGHT.config(), "dark": DARK.config()},
         "params": _CHOSEN,
     }
@@ -54,6 +54,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
         chosen=_CHOSEN,
         fresh_s=int(fresh_s),
         tiles=list(tiles(data)) if data["now"] else [],
+        month=_month(data["month"], data["budget"]) if data["month"] else None,
         policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
         style=Markup(style),
         scripts=[Markup(one) for one in scripts],
@@ -61,19 +62,27 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     )
 
 
-CHARTS: Mapping[str, Any] = {
-    "pools": {"spec": charts.pools_now(), "uses": ["pools"]},
-    "gauges": {"spec": charts.gauges(), "uses": ["gauges"]},
-    "band": {"spec": time_charts.band(), "uses": ["jobs", "bands", "deployments"]},
-    "days": {"spec": charts.money_by_day(), "uses": ["days"]},
-    "shares": {"spec": charts.money_by(), "uses": ["shares"]},
-    "parallel": {"spec": sweep_charts.parallel(), "uses": ["points", "ticks"]},
-    "scatter": {"spec": sweep_charts.scatter(), "uses": ["points", "ticks"]},
-    "curves": {"spec": sweep_charts.curves(), "uses": ["curves"]},
-    "life": {"spec": time_charts.life(), "uses": ["phases", "marks"]},
-    "use": {"spec": time_charts.use(), "uses": ["use"]},
+@dataclass(frozen=True)
+class Chart:
+    """A specification with the rows that it is given, by name, and the pixels that axes and words need beside it."""
+
+    spec: Mapping[str, Any]
+    uses: tuple[str, ...]
+    room: int = 4
+
+
+CHARTS: Mapping[str, Chart] = {
+    "pools": Chart(charts.pools_now(), ("pools",)),
+    "gauges": Chart(charts.gauges(), ("gauges",)),
+    "band": Chart(time_charts.band(), ("jobs", "bands", "deployments"), 62),
+    "days": Chart(charts.money_by_day(), ("days",), 50),
+    "shares": Chart(charts.money_by(), ("shares",)),
+    "parallel": Chart(sweep_charts.parallel(), ("points", "ticks"), 26),
+    "scatter": Chart(sweep_charts.scatter(), ("points", "ticks"), 50),
+    "curves": Chart(sweep_charts.curves(), ("curves",), 52),
+    "life": Chart(time_charts.life(), ("phases", "marks"), 54),
+    "use": Chart(time_charts.use(), ("use",), 54),
 }
-"""`uses`: the rows that it is given, by name."""
 _CHOSEN = {"days": 7, "by": "user"}
 """What a reader may choose, as the page begins."""
 

@@ -51,12 +51,14 @@ SWEEPS, LIVES = 2, 4
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to show: of how long the past is, and which sweeps and jobs in full. `goal`: what sweeps are drawn by."""
+    """What to show: of how long the past is, and which sweeps and jobs in full. `goal`: what sweeps are drawn by.
+    `lines`: the last lines of those jobs' logs too."""
 
     past: timedelta = timedelta(days=30)
     sweeps: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     goal: Goal | None = None
+    lines: bool = True
 
 
 def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
@@ -116,7 +118,7 @@ def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ..
         newest = [one.name for one in reversed(history.jobs) if one.state in ("RUNNING", "FAILED") and one.started]
         jobs = list(_still_there(context, newest[:LIVES]))
     with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
-        return tuple(threads.map(lambda job: read_life(context, job), jobs))
+        return tuple(threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs))
 
 
 def _still_there(context: Context, names: Iterable[str]) -> Iterator[VertexJob]:

@@ -49,6 +49,7 @@ class AxisPoint:
     metric: float | None
     score: float | None
     best: bool
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -176,11 +177,12 @@ def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *,
     drawn = {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
     scores = {run: 1 - place if falls else place for run, place in _places(drawn).items()}
     best = {run.run for run in runs if run.best}
+    costs = {run.run: float(run.cost) for run in runs if run.cost}
     for key, values in _values(runs, parameters, metric):
         places = _places(values)
         for run, value in values.items():
             number, score = drawn.get(run), scores.get(run)
-            yield AxisPoint(run, key, places[run], _text(value), number, score, run in best)
+            yield AxisPoint(run, key, places[run], _text(value), number, score, run in best, costs.get(run))
 
 
 def _ticks(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str) -> Iterator[AxisTick]:

@@ -15,6 +15,8 @@ _SCORE = {
 }
 _TOLD = [{"field": "run"}, {"field": "key", "title": "of"}, {"field": "text", "title": "value"}]
 _TOLD += [{"field": "metric", "title": "metric", "type": "quantitative", "format": ".4~g"}]
+_TOLD += [{"field": "cost", "title": "cost", "type": "quantitative", "format": "$,.2f"}]
+_SIZE = {"field": "cost", "type": "quantitative", "scale": {"range": [25, 160], "zero": True}, "legend": None}
 
 
 def parallel() -> Spec:
@@ -54,7 +56,7 @@ def parallel() -> Spec:
 
 
 def scatter() -> Spec:
-    """A point for each run: the metric over one parameter; the best has a star."""
+    """A point for each run: the metric over one parameter; the dearer, the larger; the best has a star."""
     of_key = [_MINE, {"filter": "datum.key === key"}]
     place = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [-0.06, 1.06]}}
     axis = {"title": None, "tickCount": 4, "format": ".4~g"}
@@ -67,8 +69,8 @@ def scatter() -> Spec:
             {
                 "data": {"name": "points"},
                 "transform": [*of_key, {"filter": "datum.metric !== null"}],
-                "mark": {"type": "point", "filled": True, "style": "accent", "size": 55},
-                "encoding": {"x": place, "y": metric, "opacity": _SCORE, "tooltip": _TOLD},
+                "mark": {"type": "point", "filled": True, "style": "accent"},
+                "encoding": {"x": place, "y": metric, "opacity": _SCORE, "size": _SIZE, "tooltip": _TOLD},
             },
             {
                 "data": {"name": "points"},

@@ -143,8 +143,17 @@ def _machines() -> Spec:
         {"filter": "datum.index === band"},
         {"flatten": ["generations"], "as": ["generation"]},
         {"filter": "datum.generation"},
-        {"calculate": "datum.generation[0]", "as": "cluster"},
-        {"calculate": "datum.generation[1]", "as": "time"},
+        {"calculate": "datum.generation[1]", "as": "came"},
+        {"calculate": "datum.generation[2]", "as": "went"},
+        {"fold": ["came", "went"], "as": ["what", "time"]},
+        {"filter": "datum.time"},
+        {"calculate": "datum.generation[0] + ' ' + datum.what", "as": "cluster"},
+    ]
+    preemptions = [
+        {"filter": "datum.preemptions"},
+        *_on_band(),
+        {"flatten": ["preemptions"], "as": ["time"]},
+        {"filter": "datum.time"},
     ]
     x = {"x": _time("begin", _AXIS), "x2": {"field": "end"}}
 
@@ -176,6 +185,27 @@ def _machines() -> Spec:
             },
             _marks("deployment", "deployments", [], "commit"),
             _marks("generation", "bands", generations, "cluster"),
+            {
+                "data": {"name": "jobs"},
+                "transform": [
+                    *preemptions,
+                    {"calculate": "toDate(datum.time)", "as": "at"},
+                    {"filter": f"datum.at >= {_FROM}"},
+                ],
+                "mark": {
+                    "type": "point",
+                    "shape": "triangle-down",
+                    "filled": True,
+                    "style": "bad",
+                    "size": 45,
+                    "clip": True,
+                },
+                "encoding": {
+                    "x": _time("at", _AXIS),
+                    "y": {"value": 4},
+                    "tooltip": [{"field": "displayName", "title": "preempted"}, when("at", "at")],
+                },
+            },
         ],
     }
 

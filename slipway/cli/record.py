@@ -83,7 +83,7 @@ def _keep_board(context: Context) -> str:
         from slipway.board.page import page
         from slipway.board.reader import Wanted, read_board
 
-        content = page(as_json(read_board(context, Wanted(), screen.note), screen.SCHEMA)).encode()
+        content = page(as_json(read_board(context, Wanted(lines=False), screen.note), screen.SCHEMA)).encode()
         context.connection.storage.write(at, content, "text/html; charset=utf-8")
     except ModuleNotFoundError as problem:
         screen.note(f"! the board was not written: there is no {problem.name}\n  fix: {installation.adding('board')}")

@@ -42,7 +42,8 @@ class PastJob:
     `per_hour`: of all its machines together. `cost`: of its machine time, None where it never ran; of a pool's machines
     that is its share of what is paid anyway. `busy`: the seconds that `cost` is of, at `per_hour`, with trials as if
     all machines had been at work together. `lost`: seconds of its run without machines, after preemptions; None where
-    nobody could tell, so that the cost is at most that. `state` without the service's prefix: `SUCCEEDED`.
+    nobody could tell, so that the cost is at most that. `preemptions`: when it lost machines, as far as
+    anybody looked. `state` without the service's prefix: `SUCCEEDED`.
     """
 
     name: str
@@ -72,6 +73,7 @@ class PastJob:
     output: str = ""
     error: str = ""
     busy: float | None = None
+    preemptions: tuple[datetime, ...] = ()
 
     @property
     def accelerators(self) -> int:

@@ -76,6 +76,7 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         output=job.output,
         error=job.error,
         busy=account.busy,
+        preemptions=tuple(one.at for one in events.of("preemption") if one.at) if events else (),
     )
 
 

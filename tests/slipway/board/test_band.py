@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bench import month
-from slipway.board.band import Span, bands, places
+from slipway.board.band import MOST_BANDS, Band, Span, bands, most_used, places
 from slipway.history.model import PoolKey
 from slipway.history.timeline import PoolSpan, PoolTimeline
 from slipway.prices import Price
@@ -59,6 +59,16 @@ def test_every_job_of_the_month_is_somewhere_and_waits_without_lanes() -> None:
 def test_a_band_has_its_newest_generations_machine_and_each_ones_beginning() -> None:
     older, newer = timeline("a", (0, 4, 2, 3)), replace(timeline("b", (2, 6, 1, 3)), machine=month.CPU)
     (band,) = bands((newer, older), ())
-    assert (band.machine, dict(band.clusters)) == (month.CPU, {"b": month.SINCE + 2 * HOUR, "a": month.SINCE})
+    came, went = month.SINCE + 2 * HOUR, month.SINCE + 4 * HOUR
+    assert band.machine == month.CPU
+    assert band.clusters == {"b": (came, None), "a": (month.SINCE, went)}
     assert (band.usual_max, band.most_live) == (3, 3)
     assert band.spans[0] == Span(month.SINCE, month.SINCE + 2 * HOUR, 2, 3)
+
+
+def test_of_hundreds_of_pools_those_with_the_most_jobs_are_drawn_in_their_order() -> None:
+    history = month.history(300)
+    many = [*bands((), history.jobs), *(Band(f"idle{number}/workers") for number in range(100))]
+    kept = most_used([*many[3:], *many[:3]], history.jobs)
+    assert len(kept) == MOST_BANDS
+    assert [one.name for one in kept][-3:] == ["flex-start", "on-demand", "spot"]

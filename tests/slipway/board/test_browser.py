@@ -33,6 +33,10 @@ def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
     looked = look()
     for name, mark in CHARTS.items():
         assert looked.rows(f"[data-chart={name}]", mark), name
+    too_wide = """() => [...document.querySelectorAll('.chart svg')]
+        .filter((one) => one.viewBox.baseVal.width > one.closest('.chart').clientWidth + 1)
+        .map((one) => one.closest('.chart').ariaLabel)"""
+    assert looked.page.evaluate(too_wide) == [], "charts are drawn at the page's width, and not shrunk to it"
     assert looked.said == []
     assert [one for one in looked.asked if not one.startswith("file:")] == []
     assert len(looked.asked) == 1
@@ -42,6 +46,8 @@ def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
 def test_those_who_use_no_mouse_or_screen_find_their_way(look: Looking, dark: bool) -> None:
     looked = look(dark=dark)
     looked.page.evaluate("() => { for (const one of document.querySelectorAll('details')) one.open = true; }")
+    looked.page.evaluate("(id) => { location.hash = `job=${id}`; }", BOARD["lives"][-1]["id"])
+    looked.page.wait_for_function("() => document.querySelector('[data-life]:not([hidden]) [data-drawn]')")
     found = Axe().run(looked.page).response["violations"]
     assert [
         (one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")
