@@ -22,6 +22,7 @@ MISREAD = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, 
 
 _LONGEST = 2000
 _PLACED = re.compile(r"projects/[^/]+/locations/([a-z](?:[a-z0-9-]*[a-z0-9])?)/")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def region_of(name: str) -> str:
@@ -82,8 +83,12 @@ def json_list(response: Response, call: Call) -> list[Json]:
 
 
 def _parsed(response: Response) -> Any:
-    """Raises ValueError and RecursionError."""
-    return json.loads(response.data.decode("utf-8-sig", errors="replace"))
+    """Half of a surrogate pair, which JSON can spell and nothing can write, is a question mark. Raises ValueError and
+    RecursionError."""
+    value = json.loads(response.data.decode("utf-8-sig", errors="replace"))
+    if not _SURROGATE.search(response.data):
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:

@@ -106,7 +106,7 @@ def connection(service: Service) -> Iterator[Connection]:
             ("VERTEX_AI", "vertex"),
             ("CLOUD_QUOTAS", "quotas"),
             ("STORAGE", "storage"),
-            ("IAM", "iam"),
+            ("IAM_BETA", "iam"),
         )
     }
     yield connect(environ, HttpPolicy(attempts=1))

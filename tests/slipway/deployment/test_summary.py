@@ -78,7 +78,7 @@ def test_grants_that_stay_for_another_stack_are_told_and_how_to_end_what_nobody_
 def test_prices_in_words() -> None:
     gpus = PoolSpec("gpu", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 2, 2, False, 2)
     assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "europe-nowhere1")) == "price unknown"
-    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h"
+    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h ($147,666 a month)"
 
 
 def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> None:
@@ -87,7 +87,7 @@ def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> No
     for asked, change in ((larger, "−$0.46/h"), (CPU, "+$0.00/h")):
         first = CurrentCluster(asked, "cpu-0000000", "", import_=False)
         (words,) = made_otherwise(Plan((of_current(first),)), Plan((of_current(made),)), (), "us-central1")
-        assert f" at most ({change} idle)" in words
+        assert f" a month) ({change} idle)" in words
 
 
 def test_a_destruction_tells_what_it_leaves_and_how_to_delete_results(snapshot: SnapshotAssertion) -> None:  # N13
