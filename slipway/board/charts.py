@@ -128,7 +128,7 @@ def money_by_day() -> Spec:
         {"calculate": "indexof(['used', 'beside', 'idle'], datum.what)", "as": "order"},
         {"stack": "dollars", "groupby": ["begin"], "sort": [{"field": "order"}], "as": ["low", "high"]},
     ]
-    axis = {"title": None, "format": "%-d %b", "tickCount": {"expr": "width / 80"}, "labelFlush": True}
+    axis = {"title": None, "format": "%-d %b", "tickCount": "day", "labelOverlap": "greedy", "labelSeparation": 12}
     x = {"field": "begin", "type": "temporal", "scale": {"type": "utc"}, "axis": axis}
     y = {
         "field": "low",

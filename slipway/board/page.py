@@ -124,9 +124,14 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
     """Return what was spent this month: the least, where not all of it is known."""
     name = datetime.fromisoformat(f"{month['month']}-01").strftime("%B")
-    spent = f"{'' if month['complete'] else '≥ '}${month['spent']:,.0f}"
-    forecast = "" if month["forecast"] is None else f"${month['forecast']:,.0f} by its end"
-    return Tile(name, spent, ", ".join(filter(None, (forecast, f"budget ${budget:,.0f}" if budget else ""))))
+    spent = f"{'' if month['complete'] else '≥ '}{_whole(month['spent'])}"
+    forecast = "" if month["forecast"] is None else f"{_whole(month['forecast'])} by its end"
+    return Tile(name, spent, ", ".join(filter(None, (forecast, f"budget {_whole(budget)}" if budget else ""))))
+
+
+def _whole(amount: float) -> str:
+    """Return USD, with cents where these are what is read."""
+    return f"${amount:,.0f}" if amount >= 100 else f"${amount:,.2f}"
 
 
 def _colours() -> str:

@@ -131,7 +131,7 @@ def _run(row: ResultRow, place: int) -> SweepRun:
     return SweepRun(
         id=row.job.rsplit("/", 1)[-1],
         name=row.name,
-        run=str(row.run or place),
+        run=str(place if row.run is None else row.run),
         state=row.state,
         parameters=row.parameters,
         metrics=_finite(row.metrics),

@@ -11,6 +11,7 @@ from slipway.cloud.connection import connect
 from slipway.cloud.storage import Location
 
 from .stack import Stack, held
+from .test_sweep_jobs import swept
 
 
 def data_of(page: str) -> dict[str, Any]:
@@ -72,6 +73,26 @@ def test_a_job_and_a_sweep_that_are_named_are_shown_in_full(stack: Stack) -> Non
     (life,) = board["lives"]
     assert life["id"] == done["id"]
     assert [one["what"] for one in life["phases"]] == ["waiting", "running"]
+
+
+def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> None:
+    sweep = swept(stack, *(f"print({number})" for number in range(3)))
+    for number, job in enumerate(sorted(stack.jobs(), key=lambda one: one["labels"]["slipway-run"])):
+        output = job["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].partition(f"w-{stack.name}/")[2]
+        steps = [{"step": step, "accuracy": number + step / 10} for step in (1, 2, 3)]
+        stack.write(f"{output.rstrip('/')}/metrics.json", json.dumps(steps).encode())
+    stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in stack.jobs()))
+    board = stack.run("board", "--sweep", sweep, "--sort", "-accuracy", "--output", "json").json
+    (found,) = board["sweeps"]
+    assert (found["id"], found["metric"], found["maximize"], found["parameters"]) == (sweep, "accuracy", True, ["code"])
+    assert sorted(run["metrics"]["accuracy"] for run in found["runs"]) == [0.3, 1.3, 2.3]
+    assert [run["metrics"]["accuracy"] for run in found["runs"] if run["best"]] == [2.3]
+    assert [run["run"] for run in found["runs"]] == ["0", "1", "2"] and len(found["curves"]) == 9
+    assert {(point["run"], point["text"]) for point in found["points"] if point["key"] == "code"} == {
+        *(("0", "print(0)"), ("1", "print(1)"), ("2", "print(2)")),
+    }
+    unasked = stack.run("board", "--output", "json").json["sweeps"]
+    assert [one["id"] for one in unasked] == [sweep] and unasked[0]["maximize"] is None, "nobody said what is good"
 
 
 def test_what_is_not_there_is_refused_in_words(stack: Stack, tmp_path: Path) -> None:
