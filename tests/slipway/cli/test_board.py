@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +120,17 @@ def test_the_hourly_run_writes_the_page_only_where_the_stack_asks_for_it(stack: 
     at = Location(f"c-{stack.name}", "board/board.html")
     page = connect(stack.env("submitter")).storage.read(at).decode()  # Whoever may read the catalog may read it.
     assert len(jobs_of(data_of(page))) == 1
+
+
+def test_it_is_served_until_ctrl_c(stack: Stack) -> None:
+    command = [sys.executable, "-m", "slipway", "board", "--serve", "--catalog", stack.address]
+    environ = {**stack.env("submitter"), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ, cwd=stack.folder) as process:
+        assert process.stdout
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(address) as answer:
+            page = answer.read().decode()
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+    assert address.startswith("http://127.0.0.1:") and data_of(page)["stack"] == stack.name
+    assert 'data-fresh="60"' in page
