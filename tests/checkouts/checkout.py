@@ -214,8 +214,8 @@ def make_checkout(
     files(folder / "checkout")
     state = folder / "engine"
     empty.put(state / "pulumi-state", "slipway", stack)
-    variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state)}
+    variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state), **empty.variables}
     made = Checkout(folder / "checkout", cloud, engine, state, stack, variables)
-    made.file.write_text(f"encryptionsalt: {empty.salt}\n")
+    made.file.write_text(yaml.safe_dump(dict(empty.secrets)))
     made.write()
     return made

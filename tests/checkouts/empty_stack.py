@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -16,10 +17,11 @@ PROJECT, STACK = "empty-project", "empty-stack"
 
 @dataclass(frozen=True)
 class EmptyStack:
-    """The text of its state, and the salt that the engine keeps in its stack file."""
+    """The text of its state, how its stack file keeps the key of its secrets, and variables by which that is read."""
 
     state: str
-    salt: str
+    secrets: Mapping[str, str]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def put(self, backend: Path, project: str, stack: str) -> None:
         """Make such a stack of another name in a folder that the engine keeps its state in."""
@@ -29,19 +31,19 @@ class EmptyStack:
         (stacks / f"{stack}.json").write_text(self.state.replace(f"/{PROJECT}/{STACK}", f"/{project}/{stack}"))
 
 
-def make(folder: Path, engine: Path, home: Path) -> EmptyStack:
-    """By the engine, in an empty folder."""
+def make(folder: Path, engine: Path, home: Path, key: str = "passphrase", **of_key: str) -> EmptyStack:
+    """By the engine, in an empty folder. `key` is where the key of the stack's secrets is, `of_key` the way to it."""
     (folder / "pulumi-state").mkdir()
     (folder / "Pulumi.yaml").write_text(f"name: {PROJECT}\nruntime: python\n")
     variables = environment.engine_variables(folder, engine, os.environ["PATH"])
     subprocess.run(
-        ["pulumi", "stack", "init", STACK, "--non-interactive"],
+        ["pulumi", "stack", "init", STACK, "--non-interactive", "--secrets-provider", key],
         cwd=folder,
-        env={**os.environ, **variables, "PULUMI_HOME": str(home)},
+        env={**os.environ, **variables, "PULUMI_HOME": str(home), **of_key},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=True,
     )
     state = folder / "pulumi-state" / ".pulumi" / "stacks" / PROJECT / f"{STACK}.json"
-    file = yaml.safe_load((folder / f"Pulumi.{STACK}.yaml").read_text())
-    return EmptyStack(state.read_text(), file["encryptionsalt"])
+    secrets = yaml.safe_load((folder / f"Pulumi.{STACK}.yaml").read_text())
+    return EmptyStack(state.read_text(), secrets, of_key)

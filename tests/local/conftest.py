@@ -1,5 +1,7 @@
 """A real local cloud for tests: its own state folder, its own port, started and stopped like a person's."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -10,12 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import requests
 from google.auth.transport.requests import AuthorizedSession
 from google.oauth2.credentials import Credentials
 
-from local import environment
+from local import COMMAND, environment
+from local.cli import cli
 from local.cloud.identities import PROJECT_ID
 from local.cloud.server.cloud_file import Record, read_record
 
@@ -120,14 +124,29 @@ class LocalCloud:
                 raise
 
     def local(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """`python -m local …` as a person types it."""
-        return subprocess.run(
+        """`python -m local …` as a person types it, in this process: only no second interpreter."""
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with (
+            mock.patch.dict(os.environ, {**self.base_env(), **variables}, clear=True),
+            contextlib.chdir(ROOT),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                cli(arguments, COMMAND)
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else 0
+        return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+    def started(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        """The same as a process of its own, which runs beside others."""
+        return subprocess.Popen(
             [sys.executable, "-m", "local", *arguments],
             cwd=ROOT,
             env={**self.base_env(), **variables},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
 
     def up(self, *arguments: str, **variables: str) -> None:

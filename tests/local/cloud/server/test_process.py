@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,10 +39,9 @@ def test_up_again_is_no_new_start(own_cloud: LocalCloud) -> None:
 
 
 def test_two_ups_at_once_start_one_cloud(own_cloud: LocalCloud) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(lambda _: own_cloud.local("up"), range(2)))
-    words = sorted(one.stdout.split(":")[0] for one in done)
-    assert words == ["local cloud running", "local cloud started"], [one.stderr for one in done]
+    started = [own_cloud.started("up") for _ in range(2)]
+    said = [one.communicate() for one in started]
+    assert sorted(out.split(":")[0] for out, _ in said) == ["local cloud running", "local cloud started"], said
 
 
 def test_the_record_is_for_its_owner_only(own_cloud: LocalCloud) -> None:
