@@ -12,14 +12,17 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     """Write `content` to `path`: a reader, or whoever comes after a kill, sees the old or the new one whole.
 
     It is on the disk before the name points at it, unless `durable` is False: then a power cut, but no kill, may lose
-    it. Raises OSError with the old file untouched.
+    it. A device or a pipe is written to, never replaced. Raises OSError with the old file untouched.
     """
+    if path.exists() and not path.is_file():
+        path.write_bytes(_bytes(content))
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path))
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(file.fileno(), mode)
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(_bytes(content))
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
@@ -27,6 +30,10 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
 
 
 def leftovers(path: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,15 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: 
         write_atomically(file, "\ud800")
     assert file.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, "a page")
+        assert os.read(reader, 100) == b"a page"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()

@@ -145,7 +145,7 @@ def test_a_cache_that_is_a_file_is_said(machine: Machine, nowhere: str) -> None:
         ensure(quiet, environ=machine.environ, releases=nowhere)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs a device that is always full")
 def test_a_full_disk_is_said(machine: Machine, vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     name = vendor.publish(PROGRAMS)
     real = Path.open

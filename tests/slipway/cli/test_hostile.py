@@ -113,7 +113,7 @@ def test_half_a_character_in_what_others_named_ends_no_screen(stack: Stack, monk
     assert "hello?-" in stack.run("jobs", "open", name, "--what", "output").out
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="Linux has a device that is always full")
 @pytest.mark.parametrize("words", [(), ("--output", "json"), ("--output", "json", "--wait")])
 def test_a_job_that_was_sent_is_said_where_no_result_can_be_written(stack: Stack, words: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -132,14 +132,14 @@ def test_an_empty_request_id_is_no_request_id(stack: Stack) -> None:
     assert stack.jobs() == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="Linux has a device that is always full")
 def test_what_can_not_be_said_beside_the_result_changes_nothing(stack: Stack) -> None:
     with Path("/dev/full").open("wb") as full:
         done = shell(stack, "submit", "hello", "--output", "json", stderr=full)
     assert done.returncode == 0 and json.loads(done.stdout)["job"]["name"] == stack.jobs()[0]["name"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="Linux has a device that is always full")
 def test_a_full_disk_is_named(stack: Stack) -> None:
     with Path("/dev/full").open("wb") as full:
         done = shell(stack, "pools", stdout=full)
