@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from typing import Annotated
 
 from slipway.codec import As, Form
@@ -19,7 +20,8 @@ STALE = 3 * 3600.0
 """Seconds, after which a ledger tells its age where nothing is wrong as well: runs are hourly."""
 
 _Moment = Annotated[datetime, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
-_Amounts = Annotated[Mapping[str, float], Form(lambda some: len(some) <= 10_000, "at most 10,000 names")]
+_Usd = Annotated[float, Form(lambda amount: 0 <= amount < inf, "an amount")]
+_Amounts = Annotated[Mapping[str, _Usd], Form(lambda some: len(some) <= 10_000, "at most 10,000 names")]
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Budget:
     """USD a month: of the stack as a whole (None for no limit), by team and by user. `enforce`: what is spent up is
     refused, for the stack and its teams; a user is self-declared, and only warned."""
 
-    stack: float | None = None
+    stack: _Usd | None = None
     teams: _Amounts = field(default_factory=dict)
     users: _Amounts = field(default_factory=dict)
     enforce: bool = False
@@ -40,8 +42,8 @@ class Ledger:
 
     at: _Moment
     month: str
-    spent: float
-    forecast: float | None = None
+    spent: _Usd
+    forecast: _Usd | None = None
     teams: _Amounts = field(default_factory=dict)
     users: _Amounts = field(default_factory=dict)
     complete: bool = True
@@ -66,7 +68,7 @@ class BudgetShare:
 
     @property
     def share(self) -> float:
-        return self.spent / self.limit if self.limit else float("inf") if self.spent else 0.0
+        return self.spent / self.limit if self.limit else inf if self.spent else 0.0
 
     @property
     def warns(self) -> bool:

@@ -109,6 +109,11 @@ class PersistentResource:
         return self.state == "ERROR"
 
     @property
+    def billed(self) -> bool:
+        """Tell whether its machines are up: a cluster is billed from when it runs."""
+        return not self.failed and self.state != "PROVISIONING"
+
+    @property
     def in_use(self) -> bool:
         """Machines run something, whatever the lists of jobs say: those lag."""
         return any(pool.used for pool in self.pools)

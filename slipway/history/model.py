@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Annotated
 
 from slipway.catalog.clusters import Cluster
 from slipway.catalog.model import Scalar
+from slipway.codec import Form
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price
+
+_Machines = Annotated[int, Form(lambda count: 0 <= count <= 1_000_000, "a number of machines")]
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,8 @@ class Deployment:
 class PoolSample:
     """Machines of a pool that were up, and those of them that were busy."""
 
-    live: int
-    used: int
+    live: _Machines
+    used: _Machines
 
 
 @dataclass(frozen=True)

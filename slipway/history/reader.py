@@ -16,6 +16,7 @@ from typing import TypeVar
 from slipway.catalog import document
 from slipway.catalog.lookup import address
 from slipway.catalog.model import Catalog
+from slipway.clock import TOLERANCE
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob, distinct
@@ -154,7 +155,7 @@ class _HistoryReader:
             why = problem.brief if isinstance(problem, CloudError) else problem
             self._unread[f"{day.at}: {why}"] = None
             return ()
-        return tuple(one for one in found if one.at > self._since - HOLDS)
+        return tuple(one for one in found if self._since - HOLDS < one.at <= self._now + TOLERANCE)
 
 
 def deployment_of(catalog: Catalog, at: datetime) -> Deployment:

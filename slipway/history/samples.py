@@ -43,11 +43,12 @@ class _Day:
 
 
 def sample_of(clusters: Iterable[PersistentResource], at: datetime) -> Sample:
-    """Return what the pools of these clusters hold; a cluster that failed holds nothing."""
+    """Return what the pools of these clusters hold; one that failed, or is not there yet, holds nothing and is not
+    billed: its pools tell what it was to have."""
     return Sample(
         at,
         {
-            PoolKey(cluster.id, pool.id): PoolSample(0, 0) if cluster.failed else PoolSample(pool.replicas, pool.used)
+            PoolKey(cluster.id, pool.id): PoolSample(pool.replicas, pool.used) if cluster.billed else PoolSample(0, 0)
             for cluster in clusters
             for pool in cluster.pools
         },
@@ -64,7 +65,10 @@ def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
     """Read one object. Raises CloudError, and ValueError for contents that no run wrote."""
     if stored.size > _MOST_BYTES:
         raise ValueError(f"it has {size(stored.size)}")
-    return read_samples(storage.read(stored.at, generation=stored.generation))
+    found = read_samples(storage.read(stored.at, generation=stored.generation))
+    if other := next((one for one in found if _object(stored.at.bucket, one.at.date()) != stored.at), None):
+        raise ValueError(f"it has a sample of {moment_text(other.at)}")
+    return found
 
 
 def read_samples(content: bytes) -> tuple[Sample, ...]:

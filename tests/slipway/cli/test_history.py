@@ -8,8 +8,9 @@ from typing import Any
 from slipway.catalog import document
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.storage import Location
-from slipway.history.model import History, PastJob, PoolKey, PoolSample
+from slipway.history.model import History, PastJob, PoolKey, PoolSample, Sample
 from slipway.history.reader import read_history
+from slipway.history.samples import write_samples
 from slipway.kinds import PIPELINE
 from slipway.prices import exact_text
 
@@ -148,3 +149,14 @@ def test_the_hourly_run_records_machines_and_whoever_may_only_submit_can_not(sta
     assert again.code == 0 and "a moment ago" in again.out
     (sample,) = past(stack).samples
     assert sample.pools == {PoolKey(stack.cluster, "workers"): PoolSample(2, 2)}
+
+
+def test_a_sample_of_a_time_to_come_makes_no_job_run_longer(stack: Stack) -> None:
+    held(stack, machines=1)
+    now = connected_time(connected(stack))
+    late = now.replace(hour=23, minute=59, second=59, microsecond=0)
+    key = PoolKey(stack.cluster, "workers")
+    content = write_samples([Sample(at, {key: PoolSample(1, 1)}) for at in (now, late)])
+    stack.put(f"history/samples/{now:%Y-%m-%d}.json", content)
+    history = past(stack)
+    assert history.samples and max(one.at for one in history.samples) <= history.until < now + timedelta(minutes=10)

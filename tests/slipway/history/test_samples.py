@@ -1,5 +1,6 @@
 """Samples of machines: one object a day, however many write it. # N19 # N20"""
 
+import json
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -65,7 +66,25 @@ def test_of_runs_at_the_same_moment_none_is_lost(storage: Storage, bucket: str) 
     assert kept(storage, bucket) == some
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"schema": 2, "samples": []}', b'{"schema": 1}', b"[" * 100_000])
+def written(at: str, live: object) -> bytes:
+    body = {"schema": 1, "samples": [{"at": at, "pools": {"gpu-1a2b3c4/workers": {"live": live, "used": 0}}}]}
+    return json.dumps(body).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b'{"schema": 2, "samples": []}',
+        b'{"schema": 1}',
+        b"[" * 100_000,
+        written("9999-12-31T23:59:59Z", 1),
+        written("2026-11-21T00:00:00Z", 1),
+        written("2026-11-20T10:00:00Z", -5),
+        written("2026-11-20T10:00:00Z", 10**300),
+    ],
+)
 def test_what_no_run_wrote_is_left_as_it_is(storage: Storage, bucket: str, content: bytes) -> None:
     at = Location(bucket, "history/samples/2026-11-20.json")
     storage.write(at, content, "application/json")
@@ -74,12 +93,14 @@ def test_what_no_run_wrote_is_left_as_it_is(storage: Storage, bucket: str, conte
     assert storage.read(at) == content
 
 
-def test_a_cluster_that_failed_has_no_machines() -> None:  # N2
+@pytest.mark.parametrize("state", ["ERROR", "PROVISIONING"])
+def test_a_cluster_that_failed_or_is_not_there_yet_has_no_machines(state: str) -> None:  # N2
+    """It is billed while it runs: what its pools are to have is not what is up."""
     pool = ResourcePool("workers", MachineSpec("n1-standard-4"), 3, 2, 1, 4)
-    runs = PersistentResource("projects/p/locations/r/persistentResources/a", "RUNNING", {}, (pool,))
-    failed = PersistentResource("projects/p/locations/r/persistentResources/b", "ERROR", {}, (pool,))
+    runs = PersistentResource("projects/p/locations/r/persistentResources/a", "UPDATING", {}, (pool,))
+    none = PersistentResource("projects/p/locations/r/persistentResources/b", state, {}, (pool,))
     pools = {PoolKey("a", "workers"): PoolSample(3, 2), PoolKey("b", "workers"): PoolSample(0, 0)}
-    assert sample_of((runs, failed), NOON) == Sample(NOON, pools)
+    assert sample_of((runs, none), NOON) == Sample(NOON, pools)
 
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1, max_size=8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -74,3 +75,10 @@ AMOUNTS = st.dictionaries(st.text(max_size=5), st.floats(0, 1e9), max_size=3)
 )
 def test_a_ledger_is_read_as_it_was_written(ledger: Ledger) -> None:
     assert codec.read(Ledger, codec.write(ledger)) == ledger
+
+
+@pytest.mark.parametrize("spent", ["NaN", "Infinity", "1e400", "-1", '"all"', "null"])
+def test_a_ledger_of_no_amounts_is_none(spent: str) -> None:
+    text = f'{{"at": "2026-11-20T11:20:00Z", "month": "2026-11", "spent": {spent}, "teams": {{"vision": 1}}}}'
+    with pytest.raises(codec.MalformedError):
+        codec.read(Ledger, json.loads(text))
