@@ -69,7 +69,8 @@ def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime) -> It
 def idle_charges(
     pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime
 ) -> Iterator[IdleCharge]:
-    """Yield a charge for each pool that was there within a time, also where nothing of it was idle, or known."""
+    """Yield a charge for each pool that was there within a time, also where nothing of it was idle, or known. Whoever
+    made an adopted cluster pays for it."""
     stays: dict[PoolKey, list[_Stay]] = defaultdict(list)
     for job in jobs:
         for key, stay in _stays(job, until):
@@ -78,7 +79,7 @@ def idle_charges(
         spans = [one for one in pool.spans if one.begin < until and one.end > since]
         if spans:
             hours = _hours(spans, stays[pool.key], since, until)
-            cost = pool.per_hour * Decimal(str(hours[0]))
+            cost = Price() if pool.adopted else pool.per_hour * Decimal(str(hours[0]))
             yield IdleCharge(pool.key, pool.cluster, pool.region, pool.machine, *hours, cost)
 
 

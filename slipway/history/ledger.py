@@ -1,7 +1,8 @@
 """The ledger of a budget: what a stack has spent in a month, by the hour's look at its history. Pure.
 
 Each team and user counts for the machines that its jobs had, on pools and beside them; machines that nobody used are
-the stack's alone. Where nobody recorded how many machines were up, it is those of jobs, and the ledger is not complete.
+the stack's alone, and those of an adopted cluster its owner's. Where nobody recorded how many machines were up, it is
+those of jobs, and the ledger is not complete.
 """
 
 from __future__ import annotations
@@ -52,17 +53,17 @@ def ledger(history: History) -> Ledger:
 
 
 def spending(history: History, begin: datetime, end: datetime) -> Spending:
-    """Sum what was spent between two moments, as `slipway.history.usage` does."""
-    total, unknown = Price(), 0.0
+    """Sum what was spent between two moments, as `slipway.history.usage` does, without what others pay for."""
+    total, unknown, adopted = Price(), 0.0, history.adopted
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
-    for charge in job_charges(history.jobs, begin, end):
+    for charge in job_charges((job for job in history.jobs if job.cluster_id not in adopted), begin, end):
         total += charge.cost
         for name, shares in ((charge.job.team, teams), (charge.job.user, users)):
             if name:
                 shares[name] += charge.cost
     for idle in idle_charges(timelines(history), history.jobs, begin, end):
         total += idle.cost
-        unknown += idle.unknown
+        unknown += 0.0 if idle.key.cluster_id in adopted else idle.unknown
     return Spending(total if not unknown else Price(total.known, complete=False), dict(teams), dict(users))
 
 

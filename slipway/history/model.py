@@ -130,3 +130,9 @@ class History:
     deployments: tuple[Deployment, ...] = ()
     samples: tuple[Sample, ...] = ()
     unread: tuple[str, ...] = ()
+
+    @property
+    def adopted(self) -> frozenset[str]:
+        """Return the ids of clusters that others made and pay for."""
+        clusters = (cluster for one in self.deployments for cluster in one.clusters.values())
+        return frozenset(one.id for one in clusters if one.adopted)

@@ -38,7 +38,7 @@ class PoolSpan:
 @dataclass(frozen=True)
 class PoolTimeline:
     """A pool of one generation while its cluster was there, in spans that follow each other. `cluster` is the name
-    people say, `per_hour` the price of one machine."""
+    people say, `per_hour` the price of one machine. `adopted`: somebody else made it, and pays for it."""
 
     key: PoolKey
     cluster: str
@@ -46,6 +46,7 @@ class PoolTimeline:
     region: str
     per_hour: Usd
     spans: tuple[PoolSpan, ...]
+    adopted: bool = False
 
 
 def timelines(history: History) -> tuple[PoolTimeline, ...]:
@@ -69,7 +70,13 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
             _append(spans[key], PoolSpan(begin, end, _live(key, pool, deployment, sample), pool.min, pool.max))
     return tuple(
         PoolTimeline(
-            key, cluster.name, pool.machine, cluster.region or history.region, pool.price_per_hour, tuple(some)
+            key,
+            cluster.name,
+            pool.machine,
+            cluster.region or history.region,
+            pool.price_per_hour,
+            tuple(some),
+            bool(cluster.adopted),
         )
         for key, (cluster, pool) in named.items()
         if (some := spans[key])

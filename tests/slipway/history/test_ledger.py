@@ -36,6 +36,17 @@ def test_machines_that_nobody_counted_leave_it_incomplete() -> None:
     assert found.spent == pytest.approx((2 * 3 + 2 * 1) * 0.5) and not found.complete
 
 
+def test_whoever_made_an_adopted_cluster_pays_for_it() -> None:
+    theirs = replace(cluster("theirs", pool("workers", 3, 3)), adopted=True)
+    there = job("there", 0, 0, 7200, on=theirs, user="eve", team="other")
+    past = history([ON_POOL, there], [FIXED, theirs, replace(ELASTIC, adopted=True)], days=1)
+    found = ledger(past)
+    assert found == ledger(history([ON_POOL], [FIXED], days=1)) and found.complete
+    idle = {one.pool: one for one in usage(past).idle}
+    assert idle["theirs/workers"].machine_hours == 3 * 24 - 2 and not idle["theirs/workers"].cost.known
+    assert {one.name for one in usage(past).rows} == {"ada", "eve"}, "a job has its share, as jobs show tells it"
+
+
 def test_nothing_of_another_month_counts() -> None:
     past = history([], [FIXED], days=2)
     later = History(**{**vars(past), "until": SINCE + timedelta(days=32), "since": SINCE + timedelta(days=20)})
