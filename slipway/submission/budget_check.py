@@ -10,6 +10,7 @@ from datetime import datetime
 
 from slipway import codec
 from slipway.budget import NAME, STALE, Budget, Ledger, age_words, shares
+from slipway.clock import right_time
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
 from slipway.context import Context
@@ -51,9 +52,10 @@ class BudgetCheck:
         return cls(context, budget, threads.submit(read_ledger, context.hurried.storage, bucket))
 
     def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
-        """Check a job with these labels, as `check_budget` does."""
-        stack, now = self.context.catalog.stack, self.context.now
-        team, user = team_of(labels), labels.get(USER_LABEL, "")
+        """Check a job with these labels, as `check_budget` does, by the cloud's month where this machine's clock is
+        wrong."""
+        context, team, user = self.context, team_of(labels), labels.get(USER_LABEL, "")
+        now, stack = right_time(context.now, context.connection.session.time), context.catalog.stack
         check_budget(self.budget, self.ledger.result(), stack=stack, team=team, user=user, now=now, tell=tell)
 
 

@@ -72,7 +72,7 @@ class Submitter:
             submitter, number, first = self, 0, 0
             while True:
                 attempt = prepared.under(attempt_id(request_id, number))
-                found = submitter._send(attempt, first, repeated)
+                found = submitter._send(attempt, first, repeated, within_budget=number == 0)
                 if found is not None:
                     submitted, place, claim = found
                     self.show.sent(submitted)
@@ -86,10 +86,11 @@ class Submitter:
                 number += 1
 
     def _send(
-        self, prepared: PreparedSubmission, first: int, repeated: bool
+        self, prepared: PreparedSubmission, first: int, repeated: bool, *, within_budget: bool
     ) -> tuple[SubmissionResult, int, Claim] | None:
         """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
-        and who has its claim.
+        and who has its claim. `within_budget`: it is held against the budget, as a submission is once: what has given
+        up its place in a queue moves on.
 
         None when it was given up before, and its job is deleted or not listed: one that showed up now would not run.
         """
@@ -101,7 +102,7 @@ class Submitter:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
-                budget = BudgetCheck.begin(self.context, threads)
+                budget = BudgetCheck.begin(self.context, threads) if within_budget else None
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, gone = None, None
                 try:

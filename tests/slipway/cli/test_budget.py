@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from .stack import Stack
+from slipway.context import Clock, Context
+from slipway.errors import PolicyError
+from slipway.submission.budget_check import BudgetCheck
+
+from .stack import Stack, held
 from .test_sweep import points
 
 
@@ -55,3 +60,29 @@ def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -
     used = limited.run("usage", "--since", "1h", "--output", "json", role="owner").json
     assert used["budget"]["enforce"] and used["ledger"]["spent"] == pytest.approx(float(used["total"]["cost"]), rel=1)
     assert "this month" in limited.run("usage", "--since", "1h", role="owner").out
+
+
+@pytest.mark.parametrize("days", [-40, 40])
+def test_a_wrong_clock_gets_nobody_round_it(limited: Stack, days: int) -> None:
+    spent(limited, 1000)
+    clock = Clock(now=lambda: datetime.now(UTC) + timedelta(days=days))
+    context = Context(limited.address, limited.env("submitter"), limited.folder, clock)
+    with ThreadPoolExecutor(1) as threads, pytest.raises(PolicyError):
+        check = BudgetCheck.begin(context, threads)
+        assert check
+        check.check({}, print)
+
+
+def test_what_was_within_the_budget_moves_on_though_it_is_spent_up_by_then(limited: Stack) -> None:  # N3
+    """It had given up its place in the queue, and was refused with nothing sent in its stead."""
+    held(limited)
+    spent(limited, 100)
+    move = ("--wait-for", "pool=3s", "--then", "spot", "--request-id", "r1")
+    with limited.settings(quota={"custom_model_training_preemptible_cpus": 64}):
+        with limited.started("submit", "hello", *move) as process:
+            limited.until(lambda: len(limited.jobs()) == 2)
+            spent(limited, 1000)
+            _, said = process.communicate()
+        assert process.returncode == 0, said
+    assert limited.jobs()[0]["labels"]["slipway-capacity-type"] == "spot"
+    assert limited.run("submit", "hello").code == 5
