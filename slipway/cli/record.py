@@ -13,8 +13,8 @@ from datetime import datetime
 import click
 
 from slipway import codec, installation
-from slipway.budget import NAME, Ledger, all_shares
-from slipway.catalog.model import BOARD
+from slipway.budget import NAME, Ledger, age_words, all_shares
+from slipway.catalog.model import BOARD, Catalog
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import catalog_and_output
 from slipway.clock import right_time
@@ -22,10 +22,12 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.storage import Location
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
-from slipway.errors import SlipwayError
+from slipway.errors import ResourceError, SlipwayError
 from slipway.formatting import counted
+from slipway.history.model import Sample
 from slipway.history.samples import add_sample, sample_of
 from slipway.labels import STACK_LABEL
+from slipway.submission.budget_check import read_ledger
 
 _BROWSER = "https://storage.cloud.google.com"
 """Asks who somebody is, and shows an object to those who may read it."""
@@ -40,7 +42,11 @@ def command(catalog: str | None, output: str) -> None:
     listed: tuple[PersistentResource, ...] = context.looked_up(Vertex.persistent_resources, screen.note)
     ours = [one for one in listed if one.id in ids or one.labels.get(STACK_LABEL) == found.stack]
     sample = sample_of(ours, right_time(context.now, context.connection.session.time))
-    added = add_sample(context.connection.storage, context.selected.location.bucket, sample)
+    added, problem = False, None
+    try:
+        added = add_sample(context.connection.storage, context.selected.location.bucket, sample)
+    except ResourceError as error:  # The budget and the board do not wait until somebody has mended that.
+        problem = error
     spent = _keep_ledger(context, sample.at) if found.budget else None
     board = _keep_board(context) if found.board else ""
     if output == "json":
@@ -50,28 +56,42 @@ def command(catalog: str | None, output: str) -> None:
         ]
         about = {"stack": found.stack, "time": sample.at, "recorded": added}
         screen.out_json("record", {**about, "pools": pools, "ledger": spent, "board": board or None})
-        return
+    else:
+        done = "recorded:" if added else "not recorded; now" if problem else "recorded a moment ago; now"
+        _show(done, found, sample, spent, board)
+    if problem:
+        raise problem
+
+
+def _show(done: str, catalog: Catalog, sample: Sample, spent: Ledger | None, board: str) -> None:
     busy, live = (sum(getattr(one, name) for one in sample.pools.values()) for name in ("used", "live"))
-    words = f"{busy} of {counted(live, 'machine')} busy, in {counted(len(sample.pools), 'pool')} of stack {found.stack}"
-    screen.out(f"recorded: {words}" if added else f"recorded a moment ago; now {words}")
+    words = (
+        f"{busy} of {counted(live, 'machine')} busy, in {counted(len(sample.pools), 'pool')} of stack {catalog.stack}"
+    )
+    screen.out(f"{done} {words}")
     if board:
         screen.out(f"board: {board}")
-    if found.budget and spent:
-        for share in all_shares(found.budget, spent, found.stack):
+    if catalog.budget and spent:
+        for share in all_shares(catalog.budget, spent, catalog.stack):
             screen.out(f"{'! ' if share.warns else ''}{share.words}")
 
 
 def _keep_ledger(context: Context, now: datetime) -> Ledger:
-    """Write what was spent this month, which submissions hold against the budget. Raises CloudError."""
+    """Write what was spent this month, which submissions hold against the budget; what could not be read now lowers
+    nothing. Raises CloudError."""
     from slipway.history.ledger import ledger, month_begins
     from slipway.history.reader import read_history
 
     history = read_history(context.connection, context.catalog, month_begins(now), now)
     for line in history.unread:
         screen.note(f"! {line}")
-    found = ledger(history)
+    found, bucket = ledger(history), context.selected.location.bucket
+    before = read_ledger(context.connection.storage, bucket) if history.unread else ""
+    if isinstance(before, Ledger) and before.month == found.month and before.spent > found.spent:
+        screen.note(f"! the ledger stays as it was {age_words(before, now)}: it had more than what could be read now")
+        return before
     content = json.dumps(codec.write(found), separators=(",", ":")).encode()
-    context.connection.storage.write(Location(context.selected.location.bucket, NAME), content, "application/json")
+    context.connection.storage.write(Location(bucket, NAME), content, "application/json")
     return found
 
 

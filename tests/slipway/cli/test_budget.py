@@ -30,6 +30,13 @@ def spent(stack: Stack, amount: float) -> None:
     stack.put("history/budget.json", json.dumps(ledger).encode())
 
 
+def kept(stack: Stack) -> dict[str, Any]:
+    """The ledger as the bucket has it."""
+    path = f"/storage/v1/b/c-{stack.name}/o/history%2Fbudget.json?alt=media"
+    found: dict[str, Any] = json.loads(stack.cloud.call("GET", path).content)
+    return found
+
+
 def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) -> None:
     done = limited.run("submit", "hello")
     assert done.code == 0 and "budget not checked" in done.err
@@ -86,3 +93,22 @@ def test_what_was_within_the_budget_moves_on_though_it_is_spent_up_by_then(limit
         assert process.returncode == 0, said
     assert limited.jobs()[0]["labels"]["slipway-capacity-type"] == "spot"
     assert limited.run("submit", "hello").code == 5
+
+
+def test_what_could_not_be_read_lowers_no_ledger(limited: Stack) -> None:  # D2
+    assert limited.run("submit", "hello", "--capacity", "pool", "--wait").code == 0
+    spent(limited, 900)
+    lower = limited.run("record", "--output", "json", role="deployer").json["ledger"]
+    assert lower["spent"] < 900, "what is read is right"
+    spent(limited, 900)
+    with limited.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
+        done = limited.run("record", "--output", "json", role="deployer")
+    assert done.json["ledger"]["spent"] == 900 and "the ledger stays as it was" in done.err
+    assert kept(limited)["spent"] == 900
+
+
+def test_a_damaged_sample_hides_neither_the_budget_nor_the_failure(limited: Stack) -> None:
+    limited.put(f"history/samples/{datetime.now(UTC):%Y-%m-%d}.json", b"[]")
+    done = limited.run("record", role="deployer")
+    assert done.code == 4 and "can't be added to" in done.err and "not recorded" in done.out
+    assert kept(limited)["spent"] >= 0
