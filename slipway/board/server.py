@@ -7,13 +7,14 @@ refused, so that no site reaches it through a name of its own.
 from __future__ import annotations
 
 import secrets
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from slipway.errors import SlipwayError
 
@@ -62,6 +63,11 @@ class BoardServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), partial(_Handler, pages, self._word))
         self.address = f"http://127.0.0.1:{self.server_port}/{self._word}/"
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that went away before it had all of a page."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: BoardServer
@@ -71,13 +77,13 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*connection)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        asked = urlsplit(self.path)
+        path, _, query = self.path.partition("?")
         port = self.server.server_port
         ours = self.headers.get("Host", "") in (f"127.0.0.1:{port}", f"localhost:{port}")
-        if not ours or not secrets.compare_digest(asked.path.encode(), f"/{self._word}/".encode()):
+        if not ours or not secrets.compare_digest(path.encode(), f"/{self._word}/".encode()):
             self._answer(HTTPStatus.NOT_FOUND, "there is nothing here\n", "text/plain")
             return
-        job = parse_qs(asked.query).get("job", [""])[0]
+        job = parse_qs(query).get("job", [""])[0]
         try:
             self._answer(HTTPStatus.OK, self._pages.get(job if job.isdecimal() else ""), "text/html")
         except SlipwayError as problem:

@@ -163,11 +163,12 @@ def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
 def _values(
     runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
 ) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
-    """Yield each axis with the value of each run that has one: parameters that vary, and the metric last."""
+    """Yield each axis with the value of each run that has one: parameters that vary, and the metric last. A parameter
+    that is called as the metric is `params.NAME`, as in tables for pandas."""
     for name in parameters[: _AXES - 1]:
         values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
         if len(set(map(render, values.values()))) > 1:
-            yield name, values
+            yield f"params.{name}" if name == metric else name, values
     if metric:
         yield metric, {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
 
@@ -206,6 +207,9 @@ def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:
     if least > 0 and most / least >= _APART:
         known = {run: math.log(number) for run, number in known.items()}
         least, most = math.log(least), math.log(most)
+    elif math.isinf(most - least):
+        known = {run: number / 2 for run, number in known.items()}
+        least, most = least / 2, most / 2
     return {run: round((number - least) / (most - least), 4) if most > least else 0.5 for run, number in known.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Annotated
 
 from slipway.cloud.answers import Json, parse_timestamp, shaped
@@ -85,4 +86,5 @@ _TYPE = "ml.googleapis.com/training/"
 def _point(body: Json) -> Point | None:
     value, at = body.get("value", {}), parse_timestamp(body.get("interval", {}).get("endTime"))
     number = value.get("doubleValue", value.get("int64Value"))
-    return None if number is None or at is None else Point(at, float(number))
+    # "NaN" stands for a mean of nothing.
+    return None if number is None or at is None or not isfinite(float(number)) else Point(at, float(number))

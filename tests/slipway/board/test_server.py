@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,3 +98,32 @@ def test_a_stack_that_can_not_be_read_is_said_in_words() -> None:
     with served(stack) as server:
         status, text, _ = get(server, urlsplit(server.address).path)
     assert (status, text) == (503, "error: no answer\n")
+
+
+def raw(server: BoardServer, request: bytes, *, reads: bool) -> bytes:
+    """Send bytes as they are; who does not read all of the answer hangs up when it begins."""
+    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+        connection.sendall(request)
+        if reads:
+            return connection.makefile("rb").read()
+        connection.recv(1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return b""
+
+
+@pytest.mark.parametrize("path", ["http://[", "\xff", "/?" + "&" * 5000])
+def test_odd_addresses_are_not_found(path: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with served(Stack()) as server:
+        host = f"Host: 127.0.0.1:{server.server_port}"
+        answer = raw(server, f"GET {path} HTTP/1.1\r\n{host}\r\n\r\n".encode("latin-1"), reads=True)
+    assert b" 404 " in answer.splitlines()[0] and capfd.readouterr().err == ""
+
+
+def test_whoever_goes_away_before_the_end_leaves_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    stack = Stack()
+    stack.pages = FreshPages(lambda _: "page" * 10_000_000, lambda: 0.0, stack.told.append)
+    with served(stack) as server:
+        server.daemon_threads = False  # So that its end waits for theirs.
+        address = urlsplit(server.address)
+        raw(server, f"GET {address.path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode(), reads=False)
+    assert capfd.readouterr().err == ""

@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench import month
 from slipway.board.sweep import BoardSweep, board_study, board_sweep
@@ -34,6 +36,26 @@ def test_numbers_lie_by_their_size_and_far_apart_by_their_logarithm() -> None:
     near = study(({"x": "1"}, 0.1), ({"x": "2"}, 0.2), ({"x": "3"}, 0.3))
     far = study(({"x": "0.01"}, 0.1), ({"x": "0.1"}, 0.2), ({"x": "1"}, 0.3))
     assert places(near, "x") == places(far, "x") == places(near, "accuracy") == [0, 0.5, 1]
+
+
+def test_numbers_that_lie_farther_apart_than_a_number_can_tell_have_places() -> None:
+    """A metric that diverged left the whole page empty: its JSON had a NaN."""
+    wide = study(({"x": "-1.7e308"}, 1.7e308), ({"x": "0"}, 0.0), ({"x": "1.7e308"}, -1.7e308))
+    assert places(wide, "x") == [0, 0.5, 1] and places(wide, "accuracy") == [1, 0.5, 0]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=4))
+def test_any_numbers_have_places_on_their_axes(values: list[float]) -> None:
+    found = study(*(({"x": repr(value)}, value) for value in values))
+    assert all(0 <= point.place <= 1 for point in found.points)
+
+
+def test_a_parameter_that_is_called_as_the_metric_has_an_axis_of_its_own() -> None:
+    found = study(({"accuracy": "1"}, 0.1), ({"accuracy": "2"}, 0.2))
+    assert [(one.key, one.text) for one in found.points] == [
+        *(("params.accuracy", "1"), ("params.accuracy", "2")),
+        *(("accuracy", "0.1"), ("accuracy", "0.2")),
+    ]
 
 
 def test_texts_lie_in_the_order_of_the_alphabet_and_one_place_each() -> None:

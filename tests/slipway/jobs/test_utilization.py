@@ -1,5 +1,6 @@
 """What a job used of its machines, as rows in the order of its replicas."""
 
+import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -74,3 +75,12 @@ def test_last_mean_and_max_are_of_the_samples() -> None:
 )
 def test_a_long_run_is_read_as_means_of_whole_minutes(length: timedelta, period: int) -> None:
     assert period_of(length) == period
+
+
+def test_what_is_no_number_is_no_point() -> None:
+    def point(minute: int, value: object) -> dict[str, object]:
+        return {"interval": {"endTime": f"2026-11-20T12:{minute:02}:00Z"}, "value": {"doubleValue": value}}
+
+    values = [0.5, "NaN", math.inf, None]
+    found = Series.read({"points": [point(minute, value) for minute, value in enumerate(values)]})
+    assert [one.value for one in found.points] == [0.5]
