@@ -1,4 +1,4 @@
-"""`slipway init` writes a small repository of a team's own, and what is missing of it when it runs again. # D8"""
+"""`slipway init` writes a small repository of a team's own, and what is missing of it when it runs again. # D8 # N21"""
 
 from __future__ import annotations
 
