@@ -11,6 +11,7 @@ import argparse
 import gzip
 import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -28,6 +29,7 @@ from slipway.errors import ConfigError, Interrupted, SlipwayError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _UV = Path(sys.executable).with_name("uv")
+_BILL = "sbom.cdx.json"
 
 
 def check(repository: Repository, version: str) -> str:
@@ -80,8 +82,9 @@ def release(repository: Repository, version: str) -> Path:
         (made / ".gitignore").unlink(missing_ok=True)
         for archive in made.glob("*.tar.gz"):
             archive.write_bytes(_reproducible(archive.read_bytes(), int(environment["SOURCE_DATE_EPOCH"])))
-        bill = ("--output-reproducible", "--pyproject", source / "pyproject.toml", "-o", made / "sbom.cdx.json")
+        bill = ("--output-reproducible", "--pyproject", source / "pyproject.toml", "-o", made / _BILL)
         _run(environment, python, "-m", "cyclonedx_py", "requirements", *bill, source / "requirements.txt")
+        _add_scripts(made / _BILL, source / "slipway" / "board" / "vendor" / "vendor.json")
         (made / "notes.md").write_text(f"{notes}\n\nBuilt from {head}.\n", encoding="utf-8")
         sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(made.iterdir())]
         (made / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
@@ -111,6 +114,27 @@ def _reproducible(archive: bytes, when: int) -> bytes:
             fixed.pax_headers = {}
             written.addfile(fixed, packed.extractfile(member) if member.isfile() else None)
     return gzip.compress(plain.getvalue(), mtime=when)
+
+
+def _add_scripts(bill: Path, described: Path) -> None:
+    """Add the board's scripts, which no requirement names: each with the digest of the file as the wheel has it."""
+    written = json.loads(bill.read_text(encoding="utf-8"))
+    for one in json.loads(described.read_text(encoding="utf-8")):
+        name = f"pkg:npm/{one['name']}@{one['version']}"
+        written["components"].append(
+            {
+                "bom-ref": name,
+                "description": f"slipway/board/vendor/{one['file']}",
+                "hashes": [{"alg": "SHA-256", "content": one["sha256"]}],
+                "licenses": [{"license": {"id": one["licence"]}}],
+                "name": one["name"],
+                "purl": name,
+                "type": "library",
+                "version": one["version"],
+            }
+        )
+        written["dependencies"].append({"ref": name})
+    bill.write_text(json.dumps(written, indent=2), encoding="utf-8")
 
 
 def _run(environment: Mapping[str, str], *command: str | Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -101,8 +102,15 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     bill = json.loads((made / "sbom.cdx.json").read_text())
     assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "slipway-vertex")
     pinned = re.findall(r"(?m)^([\w.-]+)==", (ROOT / "requirements.txt").read_text())
-    assert sorted(part["name"] for part in bill["components"]) == sorted(pinned)
-    assert all(part["purl"].startswith("pkg:pypi/") for part in bill["components"])
+    kinds = {part["bom-ref"]: re.split("[:/]", part["purl"])[1] for part in bill["components"]}
+    assert sorted(part["name"] for part in bill["components"] if kinds[part["bom-ref"]] == "pypi") == sorted(pinned)
+    scripts = {part["description"]: part for part in bill["components"] if kinds[part["bom-ref"]] == "npm"}
+    assert len(scripts) + len(pinned) == len(kinds) == len(bill["components"])
+    assert scripts.keys() == {name for name in wheel.namelist() if re.fullmatch(r"slipway/board/vendor/.+\.js", name)}
+    for name, part in scripts.items():
+        assert part["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read(name)).hexdigest()}]
+        assert part["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]
+    assert {one["ref"] for one in bill["dependencies"]} >= kinds.keys()
 
 
 def test_a_tree_with_changes_is_refused(repository: Path, tmp_path: Path) -> None:
