@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,10 +19,6 @@ _POOLS = (
     ("cpu/workers", 10, 10, "n1-standard-8", "4.60"),
     ("cpu/gpu-small", 6, 8, "g2-standard-12", "7.08"),
 )
-_WHY = {
-    "h100": "pool full: 4 of 4 machines busy with tune-27b-x1 (ada, 3 h) and 2 more",
-    "cpu": "pool has to grow: 3 machines are free, it needs 4",
-}
 _FINDINGS = (
     FoundNow(
         "broken",
@@ -61,12 +57,13 @@ def _shown(now: Now) -> Now:
 
 
 def now_of(history: History) -> Now:
-    waiting = tuple(_waiting(job) for job in history.jobs if job.started is None and job.ended is None)
+    pools = {pool.name: pool for pool in _pools(history)}
+    waiting = tuple(_waiting(job, pools) for job in history.jobs if job.started is None and job.ended is None)
     due = (
         DueNow("h100", "season ends", False, NOW + timedelta(days=29), "", "101.01", "70392.00"),
         DueNow("a100", "is made", True, None, "$16.99/h from then on", None, None),
     )
-    return Now(tuple(_pools(history)), waiting, due, _GAUGES, _FINDINGS, ("the state: there is no checkout here",))
+    return Now(tuple(pools.values()), waiting, due, _GAUGES, _FINDINGS, ("the state: there is no checkout here",))
 
 
 def _pools(history: History) -> Iterator[PoolNow]:
@@ -86,8 +83,15 @@ def _pools(history: History) -> Iterator[PoolNow]:
         yield PoolNow(name, "RUNNING", machine, REGION, busy, busy + free, most, told, None, price)
 
 
-def _waiting(job: PastJob) -> Waiting:
+def _waiting(job: PastJob, pools: Mapping[str, PoolNow]) -> Waiting:
     number, machines = job.name.rsplit("/", 1)[-1], job.machines[0].count
-    why = _WHY.get(job.cluster, "in the queue of flex-start: 23 h are left")
+    pool = pools.get(f"{job.cluster}/{job.machines[0].pool}")
+    why = _full(pool) if pool else "in the queue of flex-start: 23 h are left"
     on = job.cluster or job.capacity_type
     return Waiting(number, job.display_name, job.user, job.template, on, machines, job.created, why)
+
+
+def _full(pool: PoolNow) -> str:
+    jobs = [(job, share.user) for share in pool.shares for job in share.jobs]
+    more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+    return f"pool full: {pool.busy} of {pool.max} machines busy with {jobs[0][0]} ({jobs[0][1]}, 3 h){more}"
