@@ -25,6 +25,7 @@ from .days import BandDay, Day, Days, days
 from .life import Life
 from .now import Now
 from .sweep import BoardSweep
+from .what_if import WhatIf
 
 MOST_JOBS = 4000
 """The newest ones: of 3,000 the page has under 2 MB."""
@@ -108,7 +109,8 @@ class Board:
     """All that the page shows. `now` is None where nobody looked. `most`: the users, teams and templates with the most
     machine time, the first of each first. `left_out`: jobs that are older; `bands_left_out`: those with the fewest
     jobs. `usage`: what `slipway usage` prints, by each of these. `month`: what was spent of `budget` (USD a month, None
-    without one), None where the history does not reach back to the month's beginning."""
+    without one), None where the history does not reach back to the month's beginning. `what_if`: what a replay says of
+    other pools, None where nobody asks for it."""
 
     stack: str
     project: str
@@ -128,6 +130,7 @@ class Board:
     deployments: tuple[BoardDeployment, ...]
     sweeps: tuple[BoardSweep, ...]
     lives: tuple[Life, ...]
+    what_if: WhatIf | None
     unread: tuple[str, ...]
 
 
@@ -137,6 +140,7 @@ def board_of(
     sweeps: tuple[BoardSweep, ...] = (),
     lives: tuple[Life, ...] = (),
     budget: Budget | None = None,
+    what_if: WhatIf | None = None,
 ) -> Board:
     pools = timelines(history)
     every = bands(pools, history.jobs)
@@ -165,6 +169,7 @@ def board_of(
         deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),
         sweeps=sweeps,
         lives=lives,
+        what_if=what_if,
         unread=history.unread,
     )
 

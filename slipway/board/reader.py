@@ -44,6 +44,7 @@ from .document import Board, board_of
 from .life import Life, read_life
 from .now import Now, due_now, found_now, gauges, pools_now, queue
 from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
+from .what_if import Change, what_if
 
 SWEEPS, LIVES = 2, 4
 """The newest sweeps, and jobs that run or have failed, of which everything is read where nobody names others."""
@@ -52,13 +53,14 @@ SWEEPS, LIVES = 2, 4
 @dataclass(frozen=True)
 class Wanted:
     """What to show: of how long the past is, and which sweeps and jobs in full. `goal`: what sweeps are drawn by.
-    `lines`: the last lines of those jobs' logs too."""
+    `lines`: the last lines of those jobs' logs too. `change`: other pools, on which the past is replayed."""
 
     past: timedelta = timedelta(days=30)
     sweeps: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     goal: Goal | None = None
     lines: bool = True
+    change: Change | None = None
 
 
 def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
@@ -72,7 +74,8 @@ def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> 
         stack, history = seen.result(), past.result()
         lives = threads.submit(_lives, context, wanted, history)
         sweeps = tuple(_sweeps(context, wanted, history))
-        return board_of(history, _now(catalog, stack), sweeps, lives.result(), catalog.budget)
+        told = what_if(wanted.change, history, catalog) if wanted.change else None
+        return board_of(history, _now(catalog, stack), sweeps, lives.result(), catalog.budget, told)
 
 
 def _now(catalog: Catalog, seen: Picture) -> Now:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from slipway.catalog.lookup import checkout
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.errors import ConfigError, ResourceError
@@ -50,15 +49,15 @@ def command(
     output: str,
 ) -> None:
     from slipway.cli.terminal import comparison_table
+    from slipway.cli.terminal.stack_file import before_and_after, stack_file
     from slipway.context import Context
-    from slipway.generations.published_clusters import declared
+    from slipway.whatif import report
 
     if apply and not suggest:
         raise ConfigError("--apply writes what --suggest finds, and that is not asked for", fix="add --suggest")
     wanted, context = seconds(target), Context(catalog)
-    path = Path(file) if file else _stack_file(context)
-    after = _clusters(path)
-    before = _clusters(path, base) if base else tuple(map(declared, context.catalog.clusters.values()))
+    path = Path(file) if file else stack_file(context, "slipway what-if FILE")
+    before, after = before_and_after(context, path, base)
     replayer = _replayer(context, days)
     heads, found = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:
@@ -66,36 +65,12 @@ def command(
         before, after = after, _with(after, found)
     compared = replayer.comparison(before, after)
     if output == "json":
-        changes = None if found is None else comparison_table.changes(found)
-        screen.out_json("what-if", comparison_table.document(compared, context.catalog.stack, changes))
+        changes = None if found is None else report.changes(found)
+        screen.out_json("what-if", report.document(compared, context.catalog.stack, changes))
     else:
         comparison_table.show(compared, heads)
     if found is not None:
         _edit(path, found, apply=apply, shown=output != "json")
-
-
-def _stack_file(context: Context) -> Path:
-    """Return the file of the catalog's stack in this checkout. Raises ConfigError."""
-    name = f"Pulumi.{context.catalog.stack}.yaml"
-    root = checkout(context.folder) or context.folder
-    path = root / "stacks" / name
-    if not path.is_file():
-        raise ConfigError(
-            f"this checkout has no stack file of stack {context.catalog.stack}",
-            why=f"there is no stacks/{name}",
-            fix="name one: slipway what-if FILE",
-        )
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
-    """Return the clusters that a stack file declares, as it is or at a commit. Raises ConfigError."""
-    from slipway.deployment.checkout import file_at
-    from slipway.stack.stack import parse
-    from slipway.stack.yaml_file import from_text, load
-
-    return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
 
 
 def _replayer(context: Context, days: int) -> Replayer:

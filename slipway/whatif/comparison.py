@@ -15,7 +15,7 @@ from slipway.history.timeline import timelines
 from slipway.whatif.calibration import Calibration, calibrate
 from slipway.whatif.delays import MeasuredDelays, measure
 from slipway.whatif.machine_changes import machine_changes
-from slipway.whatif.model import ReplayedPool
+from slipway.whatif.model import Replay, ReplayedPool
 from slipway.whatif.outcome import Outcome, outcome
 from slipway.whatif.past_load import PastLoad
 from slipway.whatif.pools import pools_of, pools_over_time
@@ -31,14 +31,16 @@ def jobs_of(jobs: int, seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`jobs` were replayed, `never_started` had no run time to replay. `assumed`: capacity types beside the pools of
-    which the history has no wait. `unread`: parts of the history that could not be read."""
+    """`jobs` were replayed, `never_started` had no run time to replay. `replays`: those that `before` and `after` come
+    of. `assumed`: capacity types beside the pools of which the history has no wait. `unread`: parts of the history that
+    could not be read."""
 
     since: datetime
     until: datetime
     jobs: int
     before: Outcome
     after: Outcome
+    replays: tuple[Replay, Replay]
     calibration: Calibration
     delays: MeasuredDelays
     never_started: int = 0
@@ -84,26 +86,31 @@ class Replayer:
     def pools(self, clusters: Iterable[ClusterSpec]) -> tuple[ReplayedPool, ...]:
         return pools_of(clusters, self.catalog.region, self.delays, self.history.until)
 
+    def replay(self, pools: tuple[ReplayedPool, ...]) -> Replay:
+        return replay(self.work.jobs, pools, self.length, begin=self.begin)
+
     def outcome(self, pools: tuple[ReplayedPool, ...]) -> Outcome:
-        return outcome(replay(self.work.jobs, pools, self.length, begin=self.begin), self.catalog.region)
+        return outcome(self.replay(pools), self.catalog.region)
 
     @cached_property
     def calibration(self) -> Calibration:
         """The error of a replay of the stack as it was."""
         history = self.history
         pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
-        return calibrate(replay(self.work.jobs, pools, self.length, begin=self.begin), timelines(history))
+        return calibrate(self.replay(pools), timelines(history))
 
     def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
         """Compare two sets of clusters under the same jobs."""
         there, then = self.pools(before), self.pools(after)
-        now = self.outcome(there)
+        now = self.replay(there)
+        changed = now if then == there else self.replay(then)
         return Comparison(
             self.history.until - self.time,
             self.history.until,
             self.work.counted,
-            now,
-            now if then == there else self.outcome(then),
+            outcome(now, self.catalog.region),
+            outcome(changed, self.catalog.region),
+            (now, changed),
             self.calibration,
             self.delays,
             self.work.never_started,

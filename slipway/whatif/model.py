@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from slipway.capacity import POOL
 from slipway.history.model import PastJob
@@ -105,15 +106,24 @@ class ReplayedRun:
         return None if self.started is None else self.started + self.job.run
 
 
+class PoolStep(NamedTuple):
+    """Machines that a pool had, and those of them that jobs held, from a moment on until the next step."""
+
+    since: float
+    live: int
+    held: int
+
+
 @dataclass(frozen=True)
 class PoolUse:
     """Machine seconds of a pool within the time that is replayed: those that it had, and those that jobs held. `most`:
-    machines that jobs held at once."""
+    machines that jobs held at once. `steps` in the order of their times: before the first it had none."""
 
     pool: ReplayedPool
     live: float
     held: float
     most: int
+    steps: tuple[PoolStep, ...] = ()
 
 
 @dataclass(frozen=True)

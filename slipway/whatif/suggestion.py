@@ -15,7 +15,6 @@ from slipway.history.waits import rank
 from slipway.whatif.comparison import Replayer
 from slipway.whatif.model import PoolBounds, ReplayedJob, ReplayedPool
 from slipway.whatif.outcome import Outcome, outcome
-from slipway.whatif.replay import replay
 
 MOST_REPLAYS = 400
 _ALWAYS = float("-inf")
@@ -138,7 +137,7 @@ class _Search:
                 replace(pool, bounds=(PoolBounds(_ALWAYS, *pair),))
                 for pool, pair in zip(self.pools, bounds, strict=True)
             )
-            found = replay(self.replayer.work.jobs, pools, self.replayer.length, begin=self.replayer.begin)
+            found = self.replayer.replay(pools)
             waits = [sorted(wait for at in jobs if (wait := found.runs[at].wait) is not None) for jobs in self.jobs]
             self.tried[bounds] = _Trial(
                 bounds,

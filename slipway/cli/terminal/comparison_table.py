@@ -1,85 +1,18 @@
-"""What a replay of a stack's past comes to, as a table and a document."""
+"""What a replay of a stack's past comes to, as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable
 
 from slipway.cli.terminal import screen
-from slipway.formatting import counted, few, join, span
+from slipway.formatting import few, span
 from slipway.history.waits import Waits
 from slipway.prices import Price, bounded
-from slipway.whatif.calibration import TOLERATED, Calibration
-from slipway.whatif.comparison import Comparison, jobs_of
-from slipway.whatif.delays import MeasuredDelay
+from slipway.whatif.comparison import Comparison
 from slipway.whatif.outcome import NeverRun, Outcome
-from slipway.whatif.suggestion import Suggestion
+from slipway.whatif.report import headline, notes, why_not
 
-UNKNOWN_HERE = "stock-outs, quota and how often Spot machines are taken away"
 _MOST_TEMPLATES = 10
-
-
-@dataclass(frozen=True)
-class BoundsChange:
-    """A pool's bounds, as a suggestion changes them."""
-
-    cluster: str
-    pool: str
-    min: int
-    max: int
-
-
-@dataclass(frozen=True)
-class ComparisonDocument:
-    """A comparison for programs: seconds, and USD of the whole time as text. `before` and `after` are null where the
-    replay is too far off what happened; `neverRan` needs no clock, and is told all the same."""
-
-    stack: str
-    since: datetime
-    until: datetime
-    jobs: int
-    never_started: int
-    calibration: Calibration
-    trusted: bool
-    before: Outcome | None
-    after: Outcome | None
-    never_ran: tuple[NeverRun, ...]
-    delays: Mapping[str, MeasuredDelay]
-    assumed: tuple[str, ...]
-    unread: tuple[str, ...]
-    suggestion: tuple[BoundsChange, ...] | None = None
-
-
-def document(found: Comparison, stack: str, suggestion: Iterable[BoundsChange] | None = None) -> ComparisonDocument:
-    trusted = found.calibration.trusted
-    return ComparisonDocument(
-        stack,
-        found.since,
-        found.until,
-        found.jobs,
-        found.never_started,
-        found.calibration,
-        trusted,
-        found.before if trusted else None,
-        found.after if trusted else None,
-        found.after.never,
-        {"start": found.delays.start, "scaleUp": found.delays.scale_up, "idle": found.delays.idle},
-        found.assumed,
-        found.unread,
-        None if suggestion is None else tuple(suggestion),
-    )
-
-
-def changes(found: Suggestion) -> tuple[BoundsChange, ...]:
-    return tuple(BoundsChange(*name, *bounds) for name, bounds in found.bounds.items())
-
-
-def headline(found: Comparison) -> str:
-    """`with the last 30 days' 412 jobs (the same replay of the stack as it was is 6 % off what happened)`"""
-    off = found.calibration.words
-    words = off if found.calibration.error is None else f"the same replay of the stack as it was is {off}"
-    return f"with {jobs_of(found.jobs, (found.until - found.since).total_seconds())} ({words})"
 
 
 def show(found: Comparison, heads: tuple[str, str]) -> None:
@@ -91,9 +24,7 @@ def show(found: Comparison, heads: tuple[str, str]) -> None:
     if found.calibration.trusted:
         _show_templates(found.before, found.after, heads)
     else:
-        limit = f"{TOLERATED:.0%}".replace("%", " %")
-        why = f"more than {limit} off" if found.calibration.error is not None else "too few jobs"
-        screen.prose(f"what waits and dollars would be can't be told: {why}")
+        screen.prose(why_not(found.calibration))
     for line in notes(found):
         screen.note(line)
 
@@ -123,26 +54,6 @@ def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> 
     screen.table(("TEMPLATE", "JOBS", *(f"WAIT {head}" for head in heads)), rows, right=("JOBS",))
     if len(changed) > _MOST_TEMPLATES:
         screen.note(f"and {len(changed) - _MOST_TEMPLATES} more templates")
-
-
-def notes(found: Comparison) -> Iterable[str]:
-    """Yield what the figures rest on, a line each."""
-    delays = (("a start", found.delays.start), ("growing", found.delays.scale_up), ("shrinking", found.delays.idle))
-    measured = (f"{name} takes {span(one.seconds)} ({_cases(one)})" for name, one in delays)
-    yield "assumed: first come, first served on a full pool, as Google documents no order; jobs sent as they were"
-    yield f"pools: {join(measured)}"
-    if found.assumed:
-        yield f"no earlier job tells how long machines take by {join(found.assumed)}: taken as {span(300)}"
-    if found.never_started:
-        yield f"left out: {counted(found.never_started, 'job')} that never started, and so had no run time"
-    if not (found.before.complete and found.after.complete):
-        yield "dollars are without what has no known price"
-    yield f"not in it: {UNKNOWN_HERE}"
-    yield from found.unread
-
-
-def _cases(one: MeasuredDelay) -> str:
-    return f"{one.count} times here" if one.count else "assumed"
 
 
 def _why(never: tuple[NeverRun, ...]) -> str:

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.cli.terminal import comparison_table, screen
 from slipway.generations.published_clusters import declared
+from slipway.whatif import report
 from slipway.whatif.comparison import Comparison, Replayer
 from slipway.whatif.model import PoolDelays
 from slipway.whatif.replay import replay
@@ -43,12 +44,12 @@ def test_a_replay_that_is_too_far_off_tells_no_waits_and_no_dollars(
     off = replace(found, calibration=replace(found.calibration, error=0.4))
     comparison_table.show(off, HEADS)
     assert "\n".join(capsys.readouterr()) == snapshot
-    told = comparison_table.document(off, "prod")
+    told = report.document(off, "prod")
     assert told.before is None and told.after is None and told.never_ran and not told.trusted
 
 
 def test_what_programs_get(capsys: pytest.CaptureFixture[str]) -> None:
-    screen.out_json("what-if", comparison_table.document(comparison(), "prod"))
+    screen.out_json("what-if", report.document(comparison(), "prod"))
     found = json.loads(capsys.readouterr().out)
     assert (found["kind"], found["stack"], found["trusted"], found["suggestion"]) == ("what-if", "prod", True, None)
     assert found["before"]["waits"]["p95"] < found["after"]["waits"]["p95"]

@@ -1,0 +1,43 @@
+"""The stack file that a command compares with: which one it is, and the clusters that it and the stack declare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slipway.catalog.lookup import checkout
+from slipway.cluster import ClusterSpec
+from slipway.context import Context
+from slipway.deployment.checkout import file_at
+from slipway.errors import ConfigError
+from slipway.generations.published_clusters import declared
+from slipway.stack.stack import parse
+from slipway.stack.yaml_file import from_text, load
+
+
+def stack_file(context: Context, naming: str) -> Path:
+    """Return the file of the catalog's stack in this checkout. Raises ConfigError; `naming` is how another one is
+    named."""
+    name = f"Pulumi.{context.catalog.stack}.yaml"
+    root = checkout(context.folder) or context.folder
+    path = root / "stacks" / name
+    if not path.is_file():
+        raise ConfigError(
+            f"this checkout has no stack file of stack {context.catalog.stack}",
+            why=f"there is no stacks/{name}",
+            fix=f"name one: {naming}",
+        )
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def before_and_after(
+    context: Context, path: Path, base: str | None
+) -> tuple[tuple[ClusterSpec, ...], tuple[ClusterSpec, ...]]:
+    """Return the clusters that are deployed, or that a stack file declares at a commit, and those of the file as it is.
+    Raises ConfigError."""
+    after = _clusters(path)
+    return _clusters(path, base) if base else tuple(map(declared, context.catalog.clusters.values())), after
+
+
+def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
+    return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
