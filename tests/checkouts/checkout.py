@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -42,6 +43,7 @@ class Checkout:
     state: Path
     stack: str = STACK
     variables: Mapping[str, str] = field(default_factory=dict)
+    forked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> Path:
@@ -102,7 +104,8 @@ class Checkout:
         return Started(process, output)
 
     def pulumi(self, verb: str, *arguments: str, role: str = "deployer", **extra: str) -> Done:
-        return self.run(*self.command(verb), *arguments, role=role, **extra)
+        """A command of the engine, with a program and a provider that `fork_server` makes. Those of `start` are not."""
+        return self.run(*self.command(verb), *arguments, role=role, **{**self.forked, **extra})
 
     def command(self, verb: str) -> tuple[str, ...]:
         yes = {"up": ("--yes", "--skip-preview"), "destroy": ("--yes", "--skip-preview", "--run-program")}
@@ -208,6 +211,7 @@ def make_checkout(
     engine: Path,
     home: Path,
     empty: EmptyStack,
+    forked: Mapping[str, str] = MappingProxyType({}),
     files: Callable[[Path], None] = lay_out,
 ) -> Checkout:
     """A checkout with an empty stack in a folder, and the engine's backend beside it. `files` lays it out."""
@@ -215,7 +219,7 @@ def make_checkout(
     state = folder / "engine"
     empty.put(state / "pulumi-state", "slipway", stack)
     variables = {"PULUMI_HOME": str(home), leftovers.MARK: str(state), **empty.variables}
-    made = Checkout(folder / "checkout", cloud, engine, state, stack, variables)
+    made = Checkout(folder / "checkout", cloud, engine, state, stack, variables, forked)
     made.file.write_text(yaml.safe_dump(dict(empty.secrets)))
     made.write()
     return made

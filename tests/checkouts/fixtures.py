@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,8 +50,25 @@ def empty_stack(engine: Path, engine_home: Path, tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture(scope="session")
-def new_checkout(engine: Path, engine_home: Path, empty_stack: EmptyStack) -> NewCheckout:
+def forked(engine_home: Path) -> Iterator[Mapping[str, str]]:
+    """The variables of a run of the engine whose program and provider need not import anything any more."""
+    from local import environment
+
+    from . import fork_server
+
+    for script in engine_home.glob("plugins/*/pulumi-resource-gcp"):
+        fork_server.let_fork(script)
+    ordinary = environment.engine_variables(engine_home, engine_home, "")["PULUMI_PYTHON_CMD"]
+    with (
+        tempfile.TemporaryDirectory(prefix="slipway-") as folder,
+        fork_server.serving(Path(folder), ordinary) as variables,
+    ):
+        yield variables
+
+
+@pytest.fixture(scope="session")
+def new_checkout(engine: Path, engine_home: Path, empty_stack: EmptyStack, forked: Mapping[str, str]) -> NewCheckout:
     """Makes a checkout with an empty stack: takes a folder, a cloud and the stack's name."""
     from .checkout import make_checkout
 
-    return partial(make_checkout, engine=engine, home=engine_home, empty=empty_stack)
+    return partial(make_checkout, engine=engine, home=engine_home, empty=empty_stack, forked=forked)

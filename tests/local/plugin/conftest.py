@@ -1,7 +1,7 @@
 """A server that records what it is asked and answers what the test says, and a provider that talks to it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -141,7 +141,14 @@ def provider(recorder: Recorder, pace: Pace) -> Provider:
 
 
 @pytest.fixture
-def program(cloud: LocalCloud, engine: Path, engine_home: Path, empty_stack: EmptyStack, tmp_path: Path) -> Program:
-    made = Program("trial", tmp_path / "program", cloud, engine, engine_home, empty_stack)
+def program(
+    cloud: LocalCloud,
+    engine: Path,
+    engine_home: Path,
+    empty_stack: EmptyStack,
+    forked: Mapping[str, str],
+    tmp_path: Path,
+) -> Program:
+    made = Program("trial", tmp_path / "program", cloud, engine, engine_home, empty_stack, forked)
     made.prepare()
     return made

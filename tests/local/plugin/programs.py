@@ -27,6 +27,7 @@ class Program:
     engine: Path
     home: Path
     empty: EmptyStack
+    forked: Mapping[str, str]
     variables: dict[str, str] = field(default_factory=dict)
 
     def prepare(self) -> None:
@@ -47,7 +48,7 @@ class Program:
     def try_(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
         """A pulumi command, however it ends, with extra variables."""
         variables = environment.engine_variables(self.folder, self.engine, os.environ["PATH"])
-        variables |= {"PULUMI_HOME": str(self.home), "PULUMI_STACK": "dev", **self.empty.variables}
+        variables |= {"PULUMI_HOME": str(self.home), "PULUMI_STACK": "dev", **self.empty.variables, **self.forked}
         variables["PULUMI_BACKEND_URL"] = file_backend(self.folder / "state")
         return subprocess.run(
             ["pulumi", *words, "--non-interactive"],

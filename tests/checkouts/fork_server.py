@@ -1,0 +1,184 @@
+"""Programs and providers of the engine, forked from a process that has imported what they run.
+
+The imports are over half of what such a process costs, and a run of the engine starts three. Nothing else of theirs is
+done before: each reads its own variables, files and streams, and has the modules of this checkout. What a test starts
+to kill it is a process from its first line on, as are those of the demo, of CI, and of a checkout with code of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import random
+import runpy
+import select
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+
+from tests.checkouts import fork_client
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUGIN = "plugin"
+"""The word for the provider, in place of a program's path."""
+_MODULES = ("components.program", "slipway.deployment.deployment", "components.deployment", "local.plugin.__main__")
+_CLASSES = {
+    "vertex": ("AiPersistentResource",),
+    "storage": ("Bucket", "BucketIAMMember", "BucketObject"),
+    "serviceaccount": ("Account", "IAMMember"),
+    "projects": ("IAMMember",),
+}
+_MESSAGES = (
+    ("google.cloud.aiplatform_v1", "custom_job", "CustomJob"),
+    ("google.cloud.cloudquotas_v1", "resources", "QuotaInfo"),
+)
+# A checkout with a package of ours has other code, and another environment has other packages.
+_PYTHON = """#!/bin/sh
+case "$1" in
+*/pulumi-language-python-exec)
+    [ -e components ] || [ -e slipway ] || [ "$(command -v python3)" != {python} ] || exec {client} "$@" ;;
+esac
+exec {ordinary} "$@"
+"""
+_FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$@"'
+
+
+@contextlib.contextmanager
+def serving(folder: Path, python: str) -> Iterator[Mapping[str, str]]:
+    """The variables of runs of the engine whose program and provider are forked; none where that can't be done.
+
+    `folder` has a short path, as sockets must; `python` is the ordinary command of the engine's language host.
+    """
+    if sys.platform != "linux":
+        yield {}
+        return
+    script = folder / "python.sh"
+    own = shlex.quote(str(Path(sys.executable).with_name("python3")))
+    script.write_text(_PYTHON.format(python=own, client=_client(), ordinary=shlex.quote(python)))
+    script.chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "tests.checkouts.fork_server", str(folder / "socket")],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        assert process.stdin and process.stdout
+        assert process.stdout.readline()
+        yield {"PULUMI_PYTHON_CMD": str(script), fork_client.SERVER: str(folder / "socket")}
+        process.stdin.close()
+
+
+def let_fork(plugin: Path) -> None:
+    """Make the script that starts the local provider ask the server, in runs that have its variables."""
+    script = plugin.read_text()
+    if "-m local.plugin " in script:  # and no official one
+        first, rest = script.split("\n", 1)
+        plugin.write_text(f"{first}\n{_FORKED_PLUGIN.format(client=_client())}\n{rest}")
+
+
+def _client() -> str:
+    return shlex.join((sys.executable, "-IS", fork_client.__file__))
+
+
+def _import_all() -> None:
+    for module in _MODULES:
+        import_module(module)
+    from components import gcp
+    from slipway.messages import message
+
+    for service, names in _CLASSES.items():
+        for name in names:
+            getattr(getattr(gcp, service), name)
+    for package, module, name in _MESSAGES:
+        message(package, module, name)
+
+
+def _serve(path: str) -> socket.socket | None:
+    """Fork for each connection, until nobody holds the standard input any more. In a child: its connection."""
+    ended, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(64)
+    waiting = select.epoll()
+    for descriptor in (sys.stdin.fileno(), ended, listener.fileno()):
+        waiting.register(descriptor, select.EPOLLIN)
+    living = dict[int, tuple[int, socket.socket]]()  # processes, by their connection's number
+    print("ready", flush=True)
+    while True:
+        for descriptor, _ in waiting.poll(maxevents=1):  # as the next one may be of a number that is another's by then
+            if descriptor == sys.stdin.fileno():
+                return None
+            if descriptor == ended:
+                os.read(ended, 4096)
+                _bury(living)
+            elif descriptor == listener.fileno():
+                connection, _ = listener.accept()
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    waiting.close()
+                    for one in (listener, *(other for _, other in living.values())):
+                        one.close()
+                    return connection
+                living[connection.fileno()] = pid, connection
+                waiting.register(connection, select.EPOLLRDHUP | select.EPOLLHUP)
+            elif descriptor in living:  # Somebody ended the client.
+                os.kill(living[descriptor][0], signal.SIGKILL)
+                waiting.unregister(descriptor)
+
+
+def _bury(living: dict[int, tuple[int, socket.socket]]) -> None:
+    """Tell the clients of processes that have ended how they did."""
+    by_process = {pid: descriptor for descriptor, (pid, _) in living.items()}
+    while by_process:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        _, connection = living.pop(by_process.pop(pid))
+        with contextlib.suppress(OSError), connection:
+            connection.send(fork_client.ended(os.waitstatus_to_exitcode(status)))
+
+
+def _become(connection: socket.socket) -> None:
+    """What was asked for, with its words, folder, variables and streams."""
+    folder, words, variables, streams = fork_client.receive(connection)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.environ.clear()
+    os.environb.update(variables)
+    os.chdir(folder)
+    random.seed()
+    if os.environ.get("PYTHONUNBUFFERED"):
+        for text in (sys.stdout, sys.stderr):
+            text.reconfigure(write_through=True)  # type: ignore[union-attr]
+    sys.argv = [*map(os.fsdecode, words)]
+    program = sys.argv[0]
+    if program == PLUGIN:
+        from local.plugin.__main__ import main
+
+        main()
+    else:
+        sys.path.insert(0, str(Path(program).parent))
+        runpy.run_path(program, run_name="__main__")
+
+
+if __name__ == "__main__":
+    _import_all()
+    gc.collect()
+    gc.freeze()
+    born = _serve(sys.argv[1])
+    if born:
+        _become(born)
