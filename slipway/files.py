@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import tempfile
 from pathlib import Path
 
@@ -12,8 +14,10 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     """Write `content` to `path`: a reader, or whoever comes after a kill, sees the old or the new one whole.
 
     It is on the disk before the name points at it, unless `durable` is False: then a power cut, but no kill, may lose
-    it. A device or a pipe is written to, never replaced. Raises OSError with the old file untouched.
+    it. A device or a pipe is written to, never replaced, and a link stays one. Raises OSError with the old file
+    untouched.
     """
+    path = path.resolve()
     if path.exists() and not path.is_file():
         path.write_bytes(_bytes(content))
         return
@@ -30,6 +34,15 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def rewrite(path: Path, content: str) -> None:
+    """Write as `write_atomically` does what somebody else made: with the mode that it has. Raises OSError, also for a
+    file that is read-only."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & 0o222:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    write_atomically(path, content, mode=mode)
 
 
 def _bytes(content: str | bytes) -> bytes:

@@ -18,7 +18,7 @@ import click
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.errors import ConfigError, ResourceError
-from slipway.files import write_atomically
+from slipway.files import rewrite
 from slipway.formatting import seconds, span
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _edit(path: Path, found: Suggestion, *, apply: bool, shown: bool) -> None:
     bounds."""
     from slipway.stack.replicas_edit import with_bounds
 
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes().decode()
     edited = with_bounds(text, found.bounds)
     if edited == text:
         screen.note(f"nothing cheaper was found: {path} stays as it is")
@@ -131,7 +131,7 @@ def _edit(path: Path, found: Suggestion, *, apply: bool, shown: bool) -> None:
         lines = difflib.unified_diff(text.splitlines(), edited.splitlines(), *names, lineterm="")
         screen.out("\n".join(lines))
     if apply:
-        write_atomically(path, edited)
+        rewrite(path, edited)
         screen.note(f"written: {path}. Other bounds make another cluster beside this one: slipway check, then a review")
     else:
         screen.hint("not written: --apply does")

@@ -58,13 +58,18 @@ def _replicas(root: yaml.Node | None, shared: frozenset[int], cluster: str, pool
     for key in ("config", "slipway:persistentResources", cluster, "pools", pool, "replicas"):
         found = _child(found, key)
         if found is None or id(found) in shared:
-            raise ConfigError(
-                f"the file does not write the replicas of {cluster}/{pool} for that pool alone",
-                why="they come from an alias or a merge, or from nowhere",
-                fix="write them in its entry",
-            )
-    assert found is not None
+            break
+    if found is None or any(id(one) in shared for one in (found, *_values(found))):
+        raise ConfigError(
+            f"the file does not write the replicas of {cluster}/{pool} for that pool alone",
+            why="they come from an alias or a merge, or from nowhere",
+            fix="write them in its entry",
+        )
     return found
+
+
+def _values(node: yaml.Node) -> list[yaml.Node]:
+    return [child for _, child in node.value] if isinstance(node, yaml.MappingNode) else []
 
 
 def _child(node: yaml.Node | None, key: str) -> yaml.Node | None:
@@ -81,7 +86,8 @@ def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
     edits = [_scalar(low, least), _scalar(high, most)]
     initial = _child(node, "initial")
     if initial is not None:
-        edits.append(_scalar(initial, min(max(int(initial.value), least), most)))
+        number: int = StackLoader("").construct_object(initial)
+        edits.append(_scalar(initial, min(max(number, least), most)))
     return [one for one in edits if one.text]
 
 
@@ -92,7 +98,7 @@ def _scalar(node: yaml.Node, number: int) -> _Replacement:
 def _end(node: yaml.Node) -> int:
     """A block's end is that of its last value: what follows may be a comment, or the next key's indent."""
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
-        return max(int(child.end_mark.index) for _, child in node.value)
+        return max(int(child.end_mark.index) for child in _values(node))
     return int(node.end_mark.index)
 
 

@@ -106,7 +106,7 @@ def test_the_cheapest_bounds_are_suggested_and_written_where_that_is_asked_for(s
     stack.catalog["clusters"]["cpu"]["pools"]["workers"].update(min=3, max=3, autoscaled=False)
     stack.publish()
     file, other = stack.folder / f"Pulumi.{stack.name}.yaml", stack.folder / "Pulumi.other.yaml"
-    file.write_text(FILE.format(3))
+    file.write_text(FILE.format(3), newline="\r\n")
     for words in (
         ("init", "-q"),
         ("add", file.name),
@@ -120,7 +120,7 @@ def test_the_cheapest_bounds_are_suggested_and_written_where_that_is_asked_for(s
     assert "-        workers:" in done.out and "replicas: 1 } # for all" in done.out and "--apply" in done.err
     assert file.read_text() == FILE.format(3)
     assert stack.run("what-if", str(file), "--suggest", "--target", "1h", "--apply", "--output", "json").code == 0
-    assert file.read_text() == FILE.format(1)
+    assert file.read_bytes().decode() == FILE.format(1).replace("\n", "\r\n")
     found = stack.run("what-if", str(file), "--base", "HEAD", "--output", "json").json
     assert found["trusted"] and float(found["before"]["poolsCost"]) > float(found["after"]["poolsCost"])
     assert "HEAD" in stack.run("what-if", str(file), "--base", "HEAD").out

@@ -74,3 +74,26 @@ def test_bounds_that_several_pools_share_are_refused() -> None:
     assert with_bounds(shared, {("cpu", "workers"): (1, 3)}) != shared
     with pytest.raises(ConfigError):
         with_bounds(TEXT, {("cpu", "nobody"): (1, 2)})
+
+
+@pytest.mark.parametrize(
+    "replicas", ["{ min: *two, max: 4 }", "{ min: 1, max: 4, initial: *two }", "{ min: 1, <<: *r }"]
+)
+def test_a_bound_that_is_written_elsewhere_is_refused(replicas: str) -> None:
+    """What stands there is somebody else's number."""
+    text = TEXT.replace("replicas: 2 }", "replicas: &two 2 }").replace("replicas:\n", "replicas: &r\n")
+    text = text.replace("replicas: { min: 1, max: 4 }", f"replicas: {replicas}")
+    with pytest.raises(ConfigError):
+        with_bounds(text, {("h100", "workers"): (2, 3)})
+
+
+@pytest.mark.parametrize(("initial", "then"), [("0x4", 3), ("010", 3), ("1_0", 3), ("0b1", 2)])
+def test_a_number_is_read_as_the_engine_reads_it(initial: str, then: int) -> None:
+    changed = with_bounds(TEXT.replace("initial: 4", f"initial: {initial}"), {("cpu", "workers"): (2, 3)})
+    assert f"initial: {then}\n" in changed
+
+
+def test_lines_end_as_they_did() -> None:
+    text = TEXT.replace("\n", "\r\n")
+    changed = with_bounds(text, {("cpu", "workers"): (1, 3)})
+    assert changed == with_bounds(TEXT, {("cpu", "workers"): (1, 3)}).replace("\n", "\r\n") != text
