@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from slipway.catalog.model import BOARD, HISTORY
+from slipway.catalog.model import BOARD, HISTORY, HISTORY_DAYS
 from slipway.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -37,8 +37,6 @@ _CLAIM_AGE_DAYS = 30
 _OLD_CATALOGS = 50
 _BOARD_AGE_DAYS = 7
 """One that nobody writes any more."""
-_HISTORY_AGE_DAYS = 400
-"""A year of samples, and the month to compare with."""
 Known = TypeVar("Known", frozenset[str], Mapping[str, str])
 
 
@@ -93,7 +91,7 @@ class Workspace(pulumi.ComponentResource):
             rules=[
                 _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
                 _delete(num_newer_versions=_OLD_CATALOGS, with_state="ARCHIVED"),
-                _delete(age=_HISTORY_AGE_DAYS, matches_prefixes=[HISTORY]),
+                _delete(age=HISTORY_DAYS, matches_prefixes=[HISTORY]),
                 _delete(age=_BOARD_AGE_DAYS, matches_prefixes=[BOARD]),
                 # What is written every hour has a version of every hour.
                 _delete(days_since_noncurrent_time=1, matches_prefixes=[HISTORY, BOARD], with_state="ARCHIVED"),

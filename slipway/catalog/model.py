@@ -36,6 +36,8 @@ NAME = "catalog.json"
 """The object's, in the catalog bucket."""
 HISTORY = "history/"
 """The beginning of the names of objects there that a stack's history is kept in."""
+HISTORY_DAYS = 400
+"""How long they are kept: a year of samples, and the month to compare with."""
 BOARD = "board/"
 """And of the page, which the hourly run writes where the stack asks for it."""
 

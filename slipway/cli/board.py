@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -30,7 +29,8 @@ from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.files import write_atomically
-from slipway.formatting import counted, seconds, size
+from slipway.formatting import counted, size
+from slipway.history.reader import time_back
 from slipway.jobs.results import Goal
 
 
@@ -86,13 +86,13 @@ def command(
     output: str,
 ) -> None:
     context = Context(catalog)
-    goal = Goal(sort.removeprefix("-"), sort.startswith("-")) if sort else None
+    back, goal = time_back(since), Goal(sort.removeprefix("-"), sort.startswith("-")) if sort else None
     if base and file is None:
         raise ConfigError("--base is what --what-if compares with, and that is not asked for", fix="add --what-if")
 
     def wanted(context: Context) -> Wanted:
         change = None if file is None else _change(context, file, base)
-        return Wanted(timedelta(seconds=seconds(since)), sweeps, jobs, goal, change=change)
+        return Wanted(back, sweeps, jobs, goal, change=change)
 
     if serve:
         _serve(context, wanted, port)

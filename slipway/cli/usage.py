@@ -8,13 +8,11 @@ what is spent of it this month stands below, and what will be by its end.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output_with_csv
-from slipway.formatting import seconds
 
 
 @click.command()
@@ -35,11 +33,11 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     from slipway.context import Context
     from slipway.history.focus import COLUMNS, focus_rows
     from slipway.history.ledger import ledger, month_begins
-    from slipway.history.reader import read_history
+    from slipway.history.reader import read_history, time_back
     from slipway.history.usage import names_by, usage
 
     names_by(by)  # What is mistyped is said before a month is read.
-    context, before = Context(catalog), timedelta(seconds=seconds(since))
+    context, before = Context(catalog), time_back(since)
     found = context.catalog
     now = right_time(context.now, context.connection.session.time)
     month = month_begins(now) if found.budget else now

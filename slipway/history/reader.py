@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from slipway.catalog import document
 from slipway.catalog.lookup import address
-from slipway.catalog.model import Catalog
+from slipway.catalog.model import HISTORY_DAYS, Catalog
 from slipway.clock import TOLERANCE
 from slipway.cloud.connection import Connection
 from slipway.cloud.failures import CloudError
@@ -24,6 +24,7 @@ from slipway.cloud.storage import StoredObject
 from slipway.cloud.vertex import Vertex
 from slipway.deployment.live_reader import Recent
 from slipway.errors import ConfigError
+from slipway.formatting import quoted, seconds
 from slipway.history.model import Deployment, History, PastJob, Sample
 from slipway.history.past_job import ClustersOverTime, past_job
 from slipway.history.samples import day_objects, read_day
@@ -44,6 +45,15 @@ MOST_VERSIONS = 50
 _AT_ONCE = 64
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _DAYS_OF_WINDOW = 5
+
+
+def time_back(text: str) -> timedelta:
+    """Return how far back `30d` reaches. Raises ConfigError for farther than anything is kept."""
+    found, most = seconds(text), timedelta(days=HISTORY_DAYS)
+    if found > most.total_seconds():
+        why = f"what happened is kept for {most.days} days"
+        raise ConfigError(f"{quoted(text)} is too long ago", why=why, fix=f"--since {most.days}d, or less")
+    return timedelta(seconds=found)
 
 
 def read_history(connection: Connection, catalog: Catalog, since: datetime, now: datetime) -> History:

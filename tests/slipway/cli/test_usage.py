@@ -114,3 +114,10 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
     usage_table.show(usage(replace(past, unread=("jobs in us-east4: denied",)), "team"))
     told = capsys.readouterr()
     assert f"{told.out}\n{told.err}" == snapshot
+
+
+@pytest.mark.parametrize("verb", ["usage", "board"])
+@pytest.mark.parametrize("since", ["401d", "9999999999d", "soon", "-1d"])
+def test_a_time_before_anything_is_kept_is_refused(stack: Stack, verb: str, since: str) -> None:
+    done = stack.run(verb, "--since", since)
+    assert done.code == 2 and "fault of slipway" not in done.err
