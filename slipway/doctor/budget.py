@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
-from slipway.budget import Ledger, age_words, all_shares
+from slipway.budget import Ledger, age_words, all_shares, month_of
 from slipway.doctor.picture import Picture
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
@@ -19,6 +20,8 @@ def budget(picture: Picture) -> Iterator[Finding]:
     if catalog is None or catalog.budget is None:
         return
     run = f"slipway record{picture.of_catalog}"
+    if _has_just_begun(found, picture.now):
+        return
     if not isinstance(found, Ledger) or not found.about(picture.now) or found.age(picture.now) > _LATE_S:
         why = found if isinstance(found, str) else "nothing was read"
         why = f"last told {span(found.age(picture.now))} ago" if isinstance(found, Ledger) else why
@@ -36,3 +39,10 @@ def budget(picture: Picture) -> Iterator[Finding]:
         words = f"stack {picture.stack} will have spent ${forecast:,.0f} by the month's end, of ${limit:,.0f}"
         means = "as the last week was; a higher slipway:budget, or less use"
         yield KINDS["budget-short"].of(Subject("budget", "forecast"), words, run, means)
+
+
+def _has_just_begun(found: Ledger | str | None, now: datetime) -> bool:
+    """Tell whether the month is younger than the last run: the next one tells what is spent of it."""
+    if not isinstance(found, Ledger) or found.month != month_of(found.at):
+        return False
+    return found.age(now) <= _LATE_S and not found.about(now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -46,3 +46,17 @@ def test_a_budget_that_will_not_last_is_told_before_it_is_spent() -> None:
 )
 def test_a_budget_of_which_nothing_is_known_is_told(ledger: Ledger | str | None) -> None:
     assert set(said(Budget(1), ledger)) == {"budget-unknown"}
+
+
+def test_a_month_that_is_younger_than_the_last_run_is_no_finding() -> None:
+    """Notices of the first hour of each month opened an issue, which the second hour closed."""
+    ended = NOW.replace(day=1, hour=0, minute=0, second=0, microsecond=0) - timedelta(minutes=10)
+    last = replace(LEDGER, at=ended, month=month_of(ended))
+    whole = replace(catalog(CPU), budget=Budget(1))
+
+    def said_at(now: datetime) -> set[str]:
+        kinds = found(published=published(whole), ledger=last, now=now)
+        return {kind for kind in kinds if "budget" in kind}
+
+    assert said_at(ended + timedelta(minutes=40)) == set()
+    assert said_at(ended + timedelta(hours=25)) == {"budget-unknown"}
