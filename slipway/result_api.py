@@ -84,7 +84,7 @@ def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | Non
     """Read the metrics of all jobs at once. `context` is None where there are none. Raises ConfigError."""
     if context is None:
         return ResultTable(Results((), (), ()))
-    if sort is not None and (not isinstance(sort, str) or not sort.removeprefix("-")):
+    if sort is not None and not isinstance(sort, str):
         raise ConfigError(f"sort is {sort!r}", why="it is a metric's name, with - before it where more is better")
     goal = Goal.parse(sort) if sort is not None else None
     metrics = read_metrics(context, jobs)

@@ -33,7 +33,7 @@ from slipway.jobs.claim import settled
 from slipway.jobs.finding import find_jobs
 from slipway.jobs.metrics import read_metrics
 from slipway.jobs.pool_rows import rows
-from slipway.jobs.results import Goal, goal_of, result_rows
+from slipway.jobs.results import Goal, goal_of, require_metrics, result_rows
 from slipway.kinds import KINDS
 from slipway.labels import STACK_LABEL
 from slipway.live import Live, Unknown
@@ -48,6 +48,8 @@ from .what_if import Change, what_if
 
 SWEEPS, LIVES = 2, 4
 """The newest sweeps, and jobs that run or have failed, of which everything is read where nobody names others."""
+_LISTED = 20 * MOST_RUNS
+"""Jobs of a sweep: the newest come first, and its first runs are shown."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[Boar
     """Yield those that were named, else the newest sweeps and tuning jobs."""
     if wanted.sweeps:
         for id_ in wanted.sweeps:
-            if (found := _sweep(context, id_, wanted)) is None:
+            if (found := _sweep(context, id_, wanted, history)) is None:
                 raise ResourceError(f"there is no sweep {quoted(id_)}", fix="slipway jobs list shows the newest jobs")
             yield found
         return
@@ -143,19 +145,24 @@ def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[Boar
     for id_ in [one for one in newest if one][:SWEEPS]:
         # A label may have been written by anybody, and a job may be gone by now.
         with contextlib.suppress(SlipwayError):
-            if found := _sweep(context, id_, wanted):
+            if found := _sweep(context, id_, wanted, history):
                 yield found
 
 
-def _sweep(context: Context, id: str, wanted: Wanted) -> BoardSweep | None:
-    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs."""
+def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> BoardSweep | None:
+    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs. Raises
+    ConfigError where a sweep that was named has other metrics than the one to draw."""
     if "/" in id:
         return board_study(context.vertex.job(id))
     listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))
     settle = partial(settled, context.connection.storage)
-    jobs = list(latest(in_order(list(islice(listed, 2 * MOST_RUNS))), settle).values())
+    jobs = list(latest(in_order(list(islice(listed, _LISTED))), settle).values())
     metrics = read_metrics(context, jobs[:MOST_RUNS])
     results = result_rows(jobs, metrics, context.now)
-    first = next(iter(results.metrics), "")
-    goal = wanted.goal or goal_of(jobs, first)
-    return board_sweep(id, result_rows(jobs, metrics, context.now, goal), metrics) if jobs else None
+    goal = wanted.goal
+    if goal and id in wanted.sweeps:
+        require_metrics(results, [goal.metric])
+    if goal is None or (results.metrics and goal.metric not in results.metrics):
+        goal = goal_of(jobs, next(iter(results.metrics), ""))
+    runs = {job.run for job in history.jobs if job.sweep == id}
+    return board_sweep(id, result_rows(jobs, metrics, context.now, goal), metrics, len(runs)) if jobs else None

@@ -86,9 +86,9 @@ class BoardSweep:
     left_out: int = 0
 
 
-def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics]) -> BoardSweep:
+def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total: int = 0) -> BoardSweep:
     """Return the runs of a sweep, drawn by the metric of its goal, else by the first. `metrics` are by the jobs' full
-    names."""
+    names; `total`: so many runs there are at least."""
     rows, goal = results.rows[:MOST_RUNS], results.goal
     runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
     metric = goal.metric if goal else next(iter(results.metrics), "")
@@ -97,14 +97,14 @@ def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics]) -> Bo
         id=id,
         kind="sweep",
         parameters=results.parameters,
-        metrics=results.metrics[:_METRICS],
+        metrics=_shown(results.metrics, metric),
         metric=metric,
         maximize=goal.maximize if goal else None,
         runs=runs,
         points=tuple(_points(runs, results.parameters, metric, falls=goal is not None and not goal.maximize)),
         ticks=tuple(_ticks(runs, results.parameters, metric)),
         curves=tuple(_curves(steps, metric)),
-        left_out=len(results.rows) - len(rows),
+        left_out=max(len(results.rows), total) - len(rows),
     )
 
 
@@ -125,6 +125,12 @@ def board_study(job: VertexJob) -> BoardSweep:
         ticks=tuple(_ticks(runs, names, metric)),
         left_out=len(job.tried) - len(runs),
     )
+
+
+def _shown(metrics: tuple[str, ...], drawn: str) -> tuple[str, ...]:
+    """Return the first metrics, the one that is drawn among them."""
+    first = metrics[:_METRICS]
+    return first if drawn in first or drawn not in metrics else (*first[:-1], drawn)
 
 
 def _run(row: ResultRow, place: int) -> SweepRun:

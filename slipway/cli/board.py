@@ -86,7 +86,7 @@ def command(
     output: str,
 ) -> None:
     context = Context(catalog)
-    back, goal = time_back(since), Goal(sort.removeprefix("-"), sort.startswith("-")) if sort else None
+    back, goal = time_back(since), Goal.parse(sort) if sort else None
     if base and file is None:
         raise ConfigError("--base is what --what-if compares with, and that is not asked for", fix="add --what-if")
 

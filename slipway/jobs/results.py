@@ -33,7 +33,9 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        """`-accuracy` where more is better, `loss` where less is."""
+        """`-accuracy` where more is better, `loss` where less is. Raises ConfigError for no name."""
+        if text in ("", "-"):
+            raise ConfigError("nothing is sorted by no metric", fix="its name, with - before it where more is better")
         return cls(text.removeprefix("-"), text.startswith("-"))
 
 

@@ -58,6 +58,13 @@ def test_a_parameter_that_is_called_as_the_metric_has_an_axis_of_its_own() -> No
     ]
 
 
+def test_the_metric_that_is_drawn_is_in_the_table_and_all_runs_are_counted() -> None:
+    names = tuple(f"m{number}" for number in range(20))
+    found = board_sweep("s", Results((), (), names, Goal("m19", maximize=True)), {}, total=1000)
+    assert found.metric in found.metrics and found.metrics[0] == "m0" and len(found.metrics) == 8
+    assert len(found.runs) + found.left_out == 1000
+
+
 def test_texts_lie_in_the_order_of_the_alphabet_and_one_place_each() -> None:
     assert places(study(({"opt": "sgd"}, 1), ({"opt": "adam"}, 2), ({"opt": "sgd"}, 3)), "opt") == [1, 0, 1]
 

@@ -99,6 +99,11 @@ def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> N
     }
     unasked = stack.run("board", "--output", "json").json["sweeps"]
     assert [one["id"] for one in unasked] == [sweep] and unasked[0]["maximize"] is None, "nobody said what is good"
+    (other,) = stack.run("board", "--sort", "loss", "--output", "json").json["sweeps"]
+    assert (other["metric"], other["maximize"]) == ("accuracy", None), "it has no loss, and is drawn by what it has"
+    for metric in ("loss", "-"):
+        refused = stack.run("board", "--sweep", sweep, "--sort", metric)
+        assert refused.code == 2 and "metric" in refused.err
 
 
 def test_other_pools_are_shown_before_and_after_where_that_is_asked_for(stack: Stack, tmp_path: Path) -> None:  # N16
