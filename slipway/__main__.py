@@ -5,7 +5,7 @@ import sys
 
 # What a command imports lives to its end: to look through it for garbage at every seven hundredth object costs a
 # twentieth of a submission.
-gc.set_threshold(50_000)
+gc.set_threshold(200_000)
 
 try:
     from slipway.cli import run

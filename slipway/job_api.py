@@ -171,7 +171,7 @@ class Job:
 
     def _repr_html_(self) -> str:
         from slipway.catalog.placeholders import render
-        from slipway.jobs.waiting import state_word
+        from slipway.cloud.jobs import state_word
 
         job = self._job
         values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
@@ -194,7 +194,7 @@ class Jobs(tuple[Job, ...]):
         return table_of(self[0]._context, [job._job for job in self], sort) if self else table_of(None, [], None)
 
     def _repr_html_(self) -> str:
-        from slipway.jobs.waiting import state_word
+        from slipway.cloud.jobs import state_word
 
         rows = [(one.name, state_word(one.state), one._job.template, one._job.user) for one in self]
         return table(("JOB", "STATE", "TEMPLATE", "USER"), rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
 from slipway.catalog.placeholders import render
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.errors import ConfigError
 from slipway.formatting import exact
@@ -21,7 +21,6 @@ from slipway.jobs.results import (
     require_metrics,
     result_rows,
 )
-from slipway.jobs.waiting import state_word
 from slipway.notebook import table
 from slipway.prices import spent
 

@@ -262,6 +262,11 @@ class VertexJob:
         )
 
 
+def state_word(state: str) -> str:
+    """`JOB_STATE_RUNNING` as `running`."""
+    return state.removeprefix("JOB_STATE_").lower().replace("_", " ")
+
+
 def distinct(some: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
     """Leave out jobs that others run as: the custom job behind a pipeline, and those of a tuning job's trials."""
     listed = {one.name: one for one in some}

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.catalog.model import Scalar
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.formatting import join
 from slipway.jobs.description import JobDescription
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.roles import role_at
-from slipway.jobs.waiting import state_word
 from slipway.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL
 from slipway.prices import exact_text
 

@@ -10,14 +10,13 @@ from itertools import islice
 
 from slipway.cloud.answers import region_of
 from slipway.cloud.failures import CloudError, NotFound
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError
 from slipway.formatting import join, nearest, quoted, short
 from slipway.jobs.claim import JobGoneError, OtherJobError, original
 from slipway.jobs.earlier_jobs import earlier_filter
-from slipway.jobs.waiting import state_word
 from slipway.kinds import KINDS
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 

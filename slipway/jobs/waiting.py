@@ -7,7 +7,7 @@ from datetime import datetime
 
 from slipway.capacity import DAY, WAIT_BY_THEMSELVES
 from slipway.cloud.clusters import RUNNING_STATES, PersistentResource
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.formatting import few, join, span
 from slipway.jobs.demand import Demand
 from slipway.jobs.verdict import Outcome, holder, on_cluster, waiting
@@ -82,11 +82,6 @@ def _left(job: VertexJob, now: datetime) -> str:
         return "it waits for as long as it takes"
     left = wait - (now - job.create_time).total_seconds() if job.create_time else wait
     return f"{span(left)} are left" if left > 0 else "its time is over"
-
-
-def state_word(state: str) -> str:
-    """`JOB_STATE_RUNNING` as `running`."""
-    return state.removeprefix("JOB_STATE_").lower().replace("_", " ")
 
 
 _NAMED = 3

@@ -15,13 +15,12 @@ from slipway.capacity import CAPACITY_TYPES, POOL
 from slipway.catalog.lookup import standing
 from slipway.catalog.model import Catalog, Offer, Parameter, Scalar, Template
 from slipway.catalog.placeholders import render
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import Cancelled, ConfigError, ResourceError, SlipwayError
 from slipway.formatting import span
 from slipway.jobs.failure import read_failure
-from slipway.jobs.waiting import state_word
 from slipway.kinds import JobKind
 from slipway.labels import CODE_LABEL, capacity_type_label
 from slipway.submission.parameters import resolve

@@ -14,12 +14,11 @@ from datetime import UTC, datetime
 
 from slipway.clock import poll
 from slipway.cloud.failures import QUOTA_TOO_SMALL, CloudError, NotFound, Unreachable
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.errors import AnswerUnknown
 from slipway.formatting import join
 from slipway.jobs.claim import JobGoneError, claimant, holder
-from slipway.jobs.waiting import state_word
 from slipway.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.submission.lookup import JobLookup

@@ -9,13 +9,12 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from slipway.cloud.failures import NotFound
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.errors import AnswerUnknown, Cancelled, ResourceError, SlipwayError, Timeout
 from slipway.formatting import clock
 from slipway.jobs.contact import Contact
 from slipway.jobs.follower import TRANSIENT, Polling
-from slipway.jobs.waiting import state_word
 from slipway.submission.ending import error_of_end
 from slipway.submission.experiment_run import end_run
 from slipway.sweeps.runs import Run, runs_in_words

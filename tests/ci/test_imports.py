@@ -6,6 +6,8 @@ Read from the source text, so that an import inside a function and one for types
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -131,3 +133,14 @@ def test_types_are_checked_of_every_service_of_the_provider_that_is_used() -> No
     }
     assert used
     assert used <= followed
+
+
+def test_a_submission_imports_no_more_than_it_needs_before_it_sends() -> None:
+    """Each module costs a person's time; quota and findings are for what draws quota, and for reviews. # P1"""
+    program = """
+import sys
+import slipway.cli.terminal.arguments, slipway.cli.terminal.delivery, slipway.submission.submitter
+print(*{name.split(".")[1] for name in sys.modules if name.startswith("slipway.")})
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not {"quota", "findings", "history", "whatif", "board", "sweeps", "review"} & set(done.stdout.split())

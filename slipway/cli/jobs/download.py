@@ -17,10 +17,10 @@ import click
 
 from slipway.cli.terminal import screen
 from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
+from slipway.cloud.jobs import state_word
 from slipway.context import Context
 from slipway.formatting import counted, size
 from slipway.jobs.download import Download, Tell, download
-from slipway.jobs.waiting import state_word
 
 
 class _Folder(click.Path):

@@ -16,13 +16,13 @@ from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.frames import watch_option, watched
 from slipway.cli.terminal.options import WORD, catalog_and_output_with_csv
 from slipway.cli.terminal.sweep_outcome import tally
+from slipway.cloud.jobs import state_word
 from slipway.context import Context
 from slipway.formatting import nearest, quoted, short, span
 from slipway.jobs.claim import settled
 from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
 from slipway.jobs.results import Goal, varying_parameters
-from slipway.jobs.waiting import state_word
 from slipway.labels import RUN_LABEL
 from slipway.sweeps.cancelling import unknown_sweep
 from slipway.sweeps.runs import copies, in_order, latest, sweep_filter

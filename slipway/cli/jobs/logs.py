@@ -13,13 +13,12 @@ import click
 from slipway.cli.terminal import completions, screen
 from slipway.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import watch
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.logging import LogEntry
 from slipway.context import Context
 from slipway.formatting import span
 from slipway.jobs.log import PAGE, PAGES_A_MINUTE, WHOLE_LOG, event_kind, job_filter, line, newest
 from slipway.jobs.roles import prefix, role_filter
-from slipway.jobs.waiting import state_word
 from slipway.submission.ending import require_success
 
 _A_MINUTE, _LONG = PAGES_A_MINUTE * PAGE, 10 * PAGE

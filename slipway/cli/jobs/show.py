@@ -20,7 +20,7 @@ from slipway.cli.terminal.documents import events_document, usage_document
 from slipway.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.cli.terminal.watching import cost_words, run_words
 from slipway.cloud.failures import CloudError
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.formatting import counted, exact, join, quoted, short
 from slipway.jobs.description import describe
@@ -32,7 +32,7 @@ from slipway.jobs.results import number
 from slipway.jobs.roles import role_at, who_of
 from slipway.jobs.utilization import Utilization, read_utilization
 from slipway.jobs.wait_reader import read_why
-from slipway.jobs.waiting import state_word, waits
+from slipway.jobs.waiting import waits
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.submission.ending import Cause, Suggestion, advice_lines, cause_of, next_steps
 from slipway.submission.request import attempt_id

@@ -10,7 +10,7 @@ from typing import Any
 
 from slipway.catalog.placeholders import render
 from slipway.cli.terminal import screen
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.context import Context
 from slipway.formatting import counted, exact, short, span
 from slipway.jobs.description import describe
@@ -27,7 +27,6 @@ from slipway.jobs.results import (
     require_metrics,
     result_rows,
 )
-from slipway.jobs.waiting import state_word
 from slipway.prices import spent
 
 _MANY = 500

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from slipway.cli.terminal import screen
 from slipway.cloud.failures import CloudError
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.logging import LogEntry
 from slipway.context import Clock, Context
 from slipway.errors import Interrupted
@@ -19,7 +19,7 @@ from slipway.jobs.claim import original
 from slipway.jobs.cost import JobCost, job_cost, needs_events
 from slipway.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.jobs.log import JobEvents, line, read_events
-from slipway.jobs.waiting import state_word, waits
+from slipway.jobs.waiting import waits
 from slipway.prices import UNKNOWN_PRICE, spent
 from slipway.submission.experiment_run import end_run
 

@@ -14,7 +14,7 @@ from slipway.cli.terminal.watching import cost_words
 from slipway.cloud.answers import Json, shaped
 from slipway.cloud.clusters import Operation, PersistentResource
 from slipway.cloud.failures import Call, Garbled
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.monitoring import CPU, Series
 from slipway.cloud.quotas import QuotaInfo, QuotaPreference
@@ -24,7 +24,7 @@ from slipway.jobs.demand import Demand
 from slipway.jobs.log import event_kind, events_of, line
 from slipway.jobs.roles import role_names
 from slipway.jobs.utilization import Utilization, rows_of
-from slipway.jobs.waiting import state_word, wait_reason
+from slipway.jobs.waiting import wait_reason
 from slipway.kinds import TUNING_JOB
 from slipway.submission.ending import cause_of, error_of_end
 
