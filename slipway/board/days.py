@@ -56,7 +56,7 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
         there = [job for job in history.jobs if job.started and job.started < end and (job.ended or end) >= begin]
         today = {name: found.setdefault(day, BandDay()) for name, found in of_bands.items()}
         sums = money.setdefault(day, Day())
-        for used in job_charges(there, begin, end):
+        for used in job_charges(there, begin, end, history.until):
             cost = float(used.cost.known)
             if used.job.cluster_id:
                 sums.used += cost
@@ -64,7 +64,7 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
                 sums.beside += cost
             if one := today.get(pool_name(used.job, used.machines)):
                 one.used += used.hours
-        for idle in idle_charges(timelines, there, begin, end):
+        for idle in idle_charges(timelines, there, begin, end, history.until):
             sums.idle += float(idle.cost.known)
             if one := today.get(f"{idle.cluster}/{idle.key.pool}"):
                 one.idle += idle.hours

@@ -52,10 +52,11 @@ class IdleCharge:
         return self.hours * self.machine.accelerator_count
 
 
-def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime) -> Iterator[JobCharge]:
-    """Yield the charges of jobs within a time. Of a run that only overlaps it, they are the same part of all."""
+def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime) -> Iterator[JobCharge]:
+    """Yield the charges of jobs within a time. Of a run that only overlaps it, they are the same part of all; what
+    still runs has run until `now`."""
     for job in jobs:
-        share = _share(job, since, until)
+        share = _share(job, since, until, now)
         if job.busy is None or not share:
             continue
         for one in job.machines:
@@ -67,13 +68,13 @@ def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime) -> It
 
 
 def idle_charges(
-    pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime
+    pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
 ) -> Iterator[IdleCharge]:
     """Yield a charge for each pool that was there within a time, also where nothing of it was idle, or known. Whoever
-    made an adopted cluster pays for it."""
+    made an adopted cluster pays for it. What still runs has run until `now`."""
     stays: dict[PoolKey, list[_Stay]] = defaultdict(list)
     for job in jobs:
-        for key, stay in _stays(job, until):
+        for key, stay in _stays(job, now):
             stays[key].append(stay)
     for pool in pools:
         spans = [one for one in pool.spans if one.begin < until and one.end > since]
@@ -92,10 +93,10 @@ class _Stay:
     machines: float
 
 
-def _stays(job: PastJob, until: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
+def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
     if job.started is None or not job.cluster_id:
         return
-    end = job.ended or until
+    end = job.ended or now
     run = (end - job.started).total_seconds()
     if run > 0:
         for one in job.machines:
@@ -103,11 +104,11 @@ def _stays(job: PastJob, until: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
             yield PoolKey(job.cluster_id, one.pool), _Stay(job.started, end, machines)
 
 
-def _share(job: PastJob, since: datetime, until: datetime) -> float:
+def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> float:
     """Return the share of a run that is within a time."""
     if job.started is None:
         return 0.0
-    end = max(job.ended or until, job.started)
+    end = max(job.ended or now, job.started)
     run, inside = end - job.started, min(end, until) - max(job.started, since)
     if not run:
         return float(since <= job.started <= until)

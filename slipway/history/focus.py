@@ -86,13 +86,13 @@ def focus_rows(history: History, by: str) -> Iterator[Mapping[str, str]]:
     label = by.removeprefix(LABEL) if by.startswith(LABEL) else _LABELS.get(by, "")
     for begin, end in _days(history.since, history.until):
         found: dict[_Resource, _Sum] = {}
-        for one in job_charges(history.jobs, begin, end):
+        for one in job_charges(history.jobs, begin, end, history.until):
             job, machine = one.job, str(one.machines.machine)
             where = pool_name(job, one.machines)
             name = named(job, one.machines)
             key = _Resource(name, where, job.cluster_id, job.region, job.capacity_type, machine)
             found[key] = found.get(key, _Sum()) + one
-        for idle in idle_charges(pools, history.jobs, begin, end):
+        for idle in idle_charges(pools, history.jobs, begin, end, history.until):
             if idle.hours:
                 where = f"{idle.cluster}/{idle.key.pool}"
                 key = _Resource(None, where, idle.key.cluster_id, idle.region, "", str(idle.machine))

@@ -56,12 +56,13 @@ def spending(history: History, begin: datetime, end: datetime) -> Spending:
     """Sum what was spent between two moments, as `slipway.history.usage` does, without what others pay for."""
     total, unknown, adopted = Price(), 0.0, history.adopted
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
-    for charge in job_charges((job for job in history.jobs if job.cluster_id not in adopted), begin, end):
+    ours = (job for job in history.jobs if job.cluster_id not in adopted)
+    for charge in job_charges(ours, begin, end, history.until):
         total += charge.cost
         for name, shares in ((charge.job.team, teams), (charge.job.user, users)):
             if name:
                 shares[name] += charge.cost
-    for idle in idle_charges(timelines(history), history.jobs, begin, end):
+    for idle in idle_charges(timelines(history), history.jobs, begin, end, history.until):
         total += idle.cost
         unknown += 0.0 if idle.key.cluster_id in adopted else idle.unknown
     return Spending(total if not unknown else Price(total.known, complete=False), dict(teams), dict(users))

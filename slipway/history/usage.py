@@ -97,8 +97,8 @@ def usage(history: History, by: str = "user") -> Usage:
 def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
     """Return usage by each of several. Raises ConfigError for what nothing can be counted by."""
     names, since, until = {one: names_by(one) for one in by}, history.since, history.until
-    charges = tuple(job_charges(history.jobs, since, until))
-    idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until)))
+    charges = tuple(job_charges(history.jobs, since, until, until))
+    idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until, until)))
     sent = [job for job in history.jobs if job.created and job.created >= since]
     everybody = {job.name: job for job in (*(one.job for one in charges), *sent)}
     total = _row("", everybody.values(), charges, since, idle)

@@ -33,6 +33,20 @@ def test_hours_and_dollars_of_all_days_are_those_of_usage() -> None:
     assert sum(one.beside for one in money) == pytest.approx(float(of_pools.total.beside_cost.known))
 
 
+def test_what_still_runs_is_counted_once() -> None:
+    """Each of its days had the whole run up to then."""
+    until = HISTORY.until
+    running = (
+        replace(job, ended=None, busy=(until - job.started).total_seconds())
+        for job in HISTORY.jobs[-40:]
+        if job.started
+    )
+    now = replace(HISTORY, jobs=(*HISTORY.jobs[:-40], *running))
+    money, total = days(now, POOLS, BANDS).money.values(), usage(now).total
+    assert sum(one.used + one.idle for one in money) == pytest.approx(float(total.pool_cost.known))
+    assert sum(one.beside for one in money) == pytest.approx(float(total.beside_cost.known))
+
+
 def test_a_pool_of_a_fixed_size_is_used_or_idle_all_the_time() -> None:
     cpu = next(of_band for band, of_band in zip(BANDS, DAYS.bands, strict=True) if band.name == "cpu/workers")
     assert sum(one.used + one.idle for one in cpu.values()) == pytest.approx(30 * 24 * 10)

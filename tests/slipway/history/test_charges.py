@@ -20,6 +20,7 @@ EACH = hourly(CPU, "us-central1")
 FIXED = cluster("cpu", replace(pool("all", 4, 4), price_per_hour=EACH))
 GROWING = cluster("cpu", replace(pool("all", 1, 4), price_per_hour=EACH))
 HOUR = 3600.0
+DAY = timedelta(days=1)
 
 
 def ran(begin: float, hours: float | None, machines: int = 1, *, on: object = FIXED, **more: object) -> PastJob:
@@ -35,12 +36,12 @@ def day(jobs: Iterable[PastJob], of: object = FIXED, samples: tuple[Sample, ...]
 
 
 def idle(of: History, begin: datetime | None = None, end: datetime | None = None) -> IdleCharge:
-    (found,) = idle_charges(timelines(of), of.jobs, begin or of.since, end or of.until)
+    (found,) = idle_charges(timelines(of), of.jobs, begin or of.since, end or of.until, of.until)
     return found
 
 
 def hours(of: History, begin: datetime | None = None, end: datetime | None = None) -> float:
-    return sum(one.hours for one in job_charges(of.jobs, begin or of.since, end or of.until))
+    return sum(one.hours for one in job_charges(of.jobs, begin or of.since, end or of.until, of.until))
 
 
 def test_machines_that_no_job_had_are_idle() -> None:
@@ -59,7 +60,7 @@ def test_a_job_that_goes_on_has_its_machines_until_now() -> None:
 def test_of_a_run_that_began_before_only_the_part_within_counts() -> None:
     past = day([ran(-6, 12, 2)])
     assert hours(past) == 12 and idle(past).hours == 96 - 12
-    (charge,) = job_charges(past.jobs, past.since, past.until)
+    (charge,) = job_charges(past.jobs, past.since, past.until, past.until)
     assert charge.cost == EACH * 2 * Decimal(6)
 
 
@@ -82,26 +83,32 @@ def test_trials_hold_machines_for_their_own_time() -> None:  # Z3
 
 def test_a_run_of_which_nobody_knows_its_preemptions_costs_at_most_that() -> None:  # X7
     spot = replace(ran(0, 1), capacity_type="spot", cluster_id="", cluster="", lost=None)
-    (charge,) = job_charges((spot,), SINCE, SINCE + timedelta(days=1))
+    (charge,) = job_charges((spot,), SINCE, SINCE + DAY, SINCE + DAY)
     assert charge.cost.at_most and charge.cost.known < EACH.known
 
 
 def test_jobs_that_never_ran_cost_nothing() -> None:
     waiting = replace(ran(0, 1), started=None, ended=None, busy=None)
     ended = replace(ran(-9, 1), name="before")
-    assert list(job_charges((waiting, ended), SINCE, SINCE + timedelta(days=1))) == []
+    assert list(job_charges((waiting, ended), SINCE, SINCE + DAY, SINCE + DAY)) == []
 
 
-RUNS = st.lists(st.tuples(st.floats(-20, 30), st.floats(0, 30), st.integers(1, 3)), max_size=8)
+RUNS = st.lists(
+    st.one_of(
+        st.tuples(st.floats(-20, 30), st.floats(0, 30), st.integers(1, 3)),
+        st.tuples(st.floats(-20, 23), st.none(), st.integers(1, 3)),
+    ),
+    max_size=8,
+)
 
 
 @given(RUNS, st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=6), st.booleans())
 def test_parts_of_a_time_are_the_whole(
-    runs: list[tuple[float, float, int]], live: list[tuple[float, int]], fixed: bool
+    runs: list[tuple[float, float | None, int]], live: list[tuple[float, int]], fixed: bool
 ) -> None:
     """By day or all at once, the same is charged; and what is idle is never more than what is up."""
     of = FIXED if fixed else GROWING
-    jobs = [ran(begin, length, count, on=of) for begin, length, count in sorted(set(runs))]
+    jobs = [ran(begin, length, count, on=of) for begin, length, count in dict.fromkeys(runs)]
     past = day(jobs, of, sampled(sorted({at * HOUR: count for at, count in live}.items()), of))
     cuts = [past.since, *(past.since + timedelta(hours=at) for at in (5, 5.5, 17)), past.until]
     parts = list(pairwise(cuts))
