@@ -23,7 +23,7 @@
     ...Object.fromEntries(["phases", "marks", "use"].map((key) => [key, within("life", told.lives, key)])),
     shares: Object.entries(told.usage).flatMap(([by, { rows, idle }]) => [
       ...rows.slice(0, 8).map((row) => ({ by, name: row.name || "(none)", pool: Number(row.poolCost), beside: Number(row.besideCost), idle: 0 })),
-      ...idle.map((row) => ({ by, name: `idle ${row.pool}`, pool: 0, beside: 0, idle: Number(row.cost) })),
+      ...idle.filter((row) => row.knownHours).map((row) => ({ by, name: `idle ${row.pool}`, pool: 0, beside: 0, idle: Number(row.cost) })),
     ]),
     bands: told.bands.map((band, index) => ({ ...band, index })),
     changes: told.whatIf?.pools.flatMap(({ hours }, pool) => hours.map(([begin, before, after]) => ({ pool, begin, before, after }))),

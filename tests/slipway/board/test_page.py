@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -114,3 +115,9 @@ def test_a_month_of_3000_jobs_is_a_page_of_2_mb_at_most() -> None:
 def test_a_stack_without_any_past_has_a_page_too() -> None:
     empty = History("dev", "acme-ml-dev", month.REGION, month.SINCE, month.NOW, ())
     assert "<h1>dev</h1>" in page(as_json(board_of(empty), 2))
+
+
+def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -> None:
+    html = page(as_json(board_of(replace(HISTORY, samples=()), now_of(HISTORY)), 2))
+    rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
+    assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
