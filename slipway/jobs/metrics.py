@@ -29,6 +29,8 @@ MOST_STEPS = 1_000
 """Of more steps so many are kept, evenly chosen, the first and the last among them."""
 
 _STEP = "step"
+_LARGEST_STEP = 2**53
+"""Beyond it two steps are the same number to those who read JSON, and to charts."""
 _RUN_METRICS = "_metrics"
 """The key of a run's metadata under which the Vertex SDK keeps what was logged."""
 _AT_ONCE = 32
@@ -101,7 +103,7 @@ def _steps(entries: Sequence[Any]) -> tuple[MetricStep, ...]:
     merged: dict[int, dict[str, float]] = {}
     for entry in entries:
         at = entry.get(_STEP) if isinstance(entry, Mapping) else None
-        if not _is_number(at) or at != int(at):
+        if not _is_number(at) or at != int(at) or abs(at) > _LARGEST_STEP:
             continue
         numbers = _numbers({name: value for name, value in entry.items() if name != _STEP})
         if numbers:

@@ -17,7 +17,7 @@ from slipway.cli.terminal.options import WORD, catalog_and_output, found_jobs
 from slipway.cli.terminal.watching import events_of_cost
 from slipway.context import Context
 from slipway.errors import ConfigError
-from slipway.formatting import exact, quoted, short
+from slipway.formatting import exact, few, quoted, short
 from slipway.jobs.comparison import COST, PRICE, ComparedField, Value, compare_jobs
 from slipway.jobs.description import JobDescription, describe
 from slipway.jobs.metrics import Metrics, read_metrics
@@ -47,9 +47,12 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
         screen.out_json("comparison", {"jobs": [_document(one, metrics) for one in told], "fields": fields})
         return
     _show(told, fields)
+    lacking: dict[str, list[str]] = {}
     for one in told:
         if why := metrics[one.job.name].why:
-            screen.note(f"{one.job.typed} has no metrics: {why}")
+            lacking.setdefault(why, []).append(one.job.typed)
+    for why, names in lacking.items():
+        screen.note(f"{few(names)} {'has' if len(names) == 1 else 'have'} no metrics: {why}")
 
 
 def _document(told: JobDescription, metrics: Mapping[str, Metrics]) -> Mapping[str, Any]:

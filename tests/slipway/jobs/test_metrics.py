@@ -40,7 +40,10 @@ def test_of_steps_the_last_number_of_each_name_counts() -> None:  # N19
     assert found.steps == (MetricStep(1, {"loss": 0.9, "rate": 0.1}), MetricStep(2, {"loss": 0.4, "accuracy": 0.98}))
 
 
-@pytest.mark.parametrize("entry", [{"loss": 1}, {"step": "1", "loss": 1}, {"step": 1.5, "loss": 1}, {"step": 1}, [], 7])
+@pytest.mark.parametrize(
+    "entry",
+    [{"loss": 1}, {"step": "1", "loss": 1}, {"step": 1.5, "loss": 1}, {"step": 1}, {"step": 1e300, "loss": 1}, [], 7],
+)
 def test_an_entry_without_a_step_or_a_number_is_passed_over(entry: object) -> None:
     assert dict(parsed([entry, {"step": 3, "loss": 0.5}])) == {"loss": 0.5}
 
