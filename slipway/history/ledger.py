@@ -69,8 +69,9 @@ def spending(history: History, begin: datetime, end: datetime) -> Spending:
 
 
 def _forecast(history: History, spent: Price, begin: datetime, until: datetime) -> float | None:
-    """Go on as in the last days, to the month's end; None at its very beginning."""
-    looked = min(LOOKED_AT, until - max(begin, history.since))
+    """Go on as in the last days, to the month's end; None at its very beginning, or the stack's."""
+    known = (*(one.at for one in history.deployments), *(job.created for job in history.jobs if job.created))
+    looked = min(LOOKED_AT, until - max(begin, history.since, min(known, default=begin)))
     if looked < _LEAST:
         return None
     days = calendar.monthrange(until.year, until.month)[1]

@@ -58,6 +58,18 @@ def test_the_very_beginning_of_a_month_has_no_forecast() -> None:
     assert ledger(history([], [FIXED], days=0.2)).forecast is None
 
 
+def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:
+    """Its first week looked cheaper than it was, by as much as the stack was younger than a week."""
+    past = history([], [FIXED], days=9)
+    begun = SINCE + timedelta(days=7)
+    found = ledger(replace(past, deployments=tuple(replace(one, at=begun) for one in past.deployments)))
+    assert found.spent == pytest.approx(24 * 2) and found.forecast == pytest.approx(24 * (31 - 7))
+    young = replace(
+        past, deployments=tuple(replace(one, at=past.until - timedelta(hours=1)) for one in past.deployments)
+    )
+    assert ledger(young).forecast is None
+
+
 def test_a_part_that_could_not_be_read_is_told() -> None:
     assert not ledger(replace(history([], [FIXED], days=1), unread=("samples",))).complete
 
