@@ -107,7 +107,7 @@ def _pools(found: Comparison) -> Iterator[ChangedPool]:
 
 
 def means(steps: Sequence[PoolStep], ends: Sequence[float]) -> list[Machines]:
-    """Return the mean machines between each two moments, in seconds as those of steps."""
+    """Return the mean machines between each two moments, in seconds as those of steps; none in no time."""
     sums = [(0.0, 0.0) for _ in ends[1:]]
     place = 0
     for step, following in pairwise((*steps, PoolStep(ends[-1], 0, 0))):
@@ -120,7 +120,10 @@ def means(steps: Sequence[PoolStep], ends: Sequence[float]) -> list[Machines]:
             sums[place] = live + step.live * (until - at), held + step.held * (until - at)
             at = until
     lengths = [end - begin for begin, end in pairwise(ends)]
-    return [(live / length, held / length) for (live, held), length in zip(sums, lengths, strict=True)]
+    return [
+        (live / length, held / length) if length else (0.0, 0.0)
+        for (live, held), length in zip(sums, lengths, strict=True)
+    ]
 
 
 def _moments(since: datetime, until: datetime) -> Iterator[datetime]:

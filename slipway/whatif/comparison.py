@@ -12,6 +12,7 @@ from slipway.cluster import ClusterSpec
 from slipway.formatting import counted, span
 from slipway.history.model import History
 from slipway.history.timeline import timelines
+from slipway.labels import STACK_LABEL
 from slipway.whatif.calibration import Calibration, calibrate
 from slipway.whatif.delays import MeasuredDelays, measure
 from slipway.whatif.machine_changes import machine_changes
@@ -74,9 +75,12 @@ class Replayer:
 
     @property
     def begin(self) -> float:
-        """Return the seconds of the history before the first deployment that is known: no pool is paid for then."""
-        first = min((one.at for one in self.history.deployments), default=self.history.since)
-        return max(0.0, (first - self.history.since).total_seconds())
+        """Return the seconds of the history before the stack: no pool is paid for then. It is there from the first
+        deployment that is known, or its first job, as earlier deployments may be forgotten or unread."""
+        history = self.history
+        sent = (one.created for one in history.jobs if one.labels.get(STACK_LABEL) == history.stack and one.created)
+        first = min((*(one.at for one in history.deployments), *sent), default=history.since)
+        return max(0.0, (first - history.since).total_seconds())
 
     @property
     def time(self) -> timedelta:

@@ -29,6 +29,10 @@ def test_machine_seconds_of_all_hours_are_those_of_the_steps(drawn: dict[int, tu
         assert sum(one[place] * (end - begin) for one, (begin, end) in found) == pytest.approx(sum(told))
 
 
+def test_no_time_has_no_machines() -> None:
+    assert means((), (5.0, 5.0)) == [(0.0, 0.0)]
+
+
 def test_days_add_up_to_the_idle_shares_that_are_told() -> None:
     assert FOUND.comparison.before and FOUND.comparison.after and not FOUND.why_not
     sides = [{one.pool: one for one in side.pools} for side in (FOUND.comparison.before, FOUND.comparison.after)]

@@ -234,3 +234,14 @@ def test_median_and_p95_are_waits_that_somebody_had(seconds: list[float]) -> Non
     found = Waits.of(seconds)
     assert found.median in seconds and found.p95 in seconds and found.longest == max(seconds)
     assert sum(one <= rank(sorted(seconds), 0.95) for one in seconds) >= 0.95 * len(seconds)
+
+
+def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_not_known() -> None:
+    """They could not be read, or the bucket keeps no more of them: a month cost nothing, "of the last 0 s"."""
+    known = replayer()
+    jobs = tuple(replace(one, labels={"slipway-stack": "prod"}) for one in known.history.jobs)
+    late = tuple(replace(one, at=known.history.until) for one in known.history.deployments)
+    unread = replace(known, history=replace(known.history, jobs=jobs, deployments=late))
+    assert unread.time == known.history.until - min(one.created for one in jobs if one.created)
+    whole, part = (one.comparison([declared(ELASTIC)], [declared(ELASTIC)]).before for one in (known, unread))
+    assert float(part.pools_cost.known) == pytest.approx(float(whole.pools_cost.known), rel=0.05)
