@@ -144,6 +144,9 @@ class _HistoryReader:
         listed = (one for one in self._storage.objects(self._published, versions=True) if one.at == self._published)
         found = sorted((one for one in listed if one.created), key=_created)[-MOST_VERSIONS:]
         held = [one for one in found if _created(one) <= self._since][-1:]
+        if len(found) == MOST_VERSIONS and not held:
+            newest = f"only the newest {MOST_VERSIONS} are kept"
+            self._unread[f"deployments before {moment_text(_created(found[0]))}: {newest}"] = None
         return (*held, *(one for one in found if _created(one) > self._since))
 
     def _deployment(self, version: StoredObject) -> Deployment | None:

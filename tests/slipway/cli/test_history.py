@@ -9,7 +9,7 @@ from slipway.catalog import document
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.storage import Location
 from slipway.history.model import History, PastJob, PoolKey, PoolSample, Sample
-from slipway.history.reader import read_history
+from slipway.history.reader import MOST_VERSIONS, read_history
 from slipway.history.samples import write_samples
 from slipway.kinds import PIPELINE
 from slipway.prices import exact_text
@@ -160,3 +160,13 @@ def test_a_sample_of_a_time_to_come_makes_no_job_run_longer(stack: Stack) -> Non
     stack.put(f"history/samples/{now:%Y-%m-%d}.json", content)
     history = past(stack)
     assert history.samples and max(one.at for one in history.samples) <= history.until < now + timedelta(minutes=10)
+
+
+def test_deployments_that_the_bucket_has_forgotten_are_told(stack: Stack) -> None:
+    """Idle machines of their clusters were missing, and nothing said so."""
+    stack.cloud.rest("PATCH", f"/storage/v1/b/c-{stack.name}", {"versioning": {"enabled": True}})
+    assert not past(stack).unread
+    for _ in range(MOST_VERSIONS):
+        stack.publish()
+    (told,) = past(stack).unread
+    assert "deployments before" in told and str(MOST_VERSIONS) in told
