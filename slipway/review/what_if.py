@@ -97,7 +97,7 @@ def with_replay(found: Review, change: Change, history: History | None) -> Revie
 def replays(old: Catalog | None, new: Catalog | None, history: History | None) -> Iterator[Finding]:
     if old is None or new is None or history is None or same_pools(old, new):
         return
-    replayer = Replayer.of(replace(history, jobs=history.jobs[-MOST_JOBS:]), old)
+    replayer = Replayer.of(lately(history, MOST_JOBS), old)
     if replayer.time < _LEAST or not replayer.calibration.trusted:
         return
     before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
@@ -112,6 +112,15 @@ def replays(old: Catalog | None, new: Catalog | None, history: History | None) -
     details = [f"{one.jobs} × {one.template or 'no template'}: {one.why}" for one in after.never[:5]]
     details.append(f"a replay; that of the stack as it was is {replayer.calibration.words}")
     yield KINDS["what-if"].of(Subject("stack", "jobs"), f"{jobs}: {wait}, {money}{lost}", details=details)
+
+
+def lately(history: History, most: int) -> History:
+    """Return the part of a history in which its newest jobs were sent, with those that still ran then."""
+    since = history.jobs[-most].created if len(history.jobs) > most else None
+    if since is None:
+        return history
+    there = (job for job in history.jobs if job.ended is None or job.ended > since)
+    return replace(history, since=max(since, history.since), jobs=tuple(there))
 
 
 def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:

@@ -21,7 +21,7 @@ from slipway.review.change import Change
 from slipway.review.preview import Preview, Resource, Step
 from slipway.review.rendering.lines import lines
 from slipway.review.review import Review
-from slipway.review.what_if import begin, replays, with_replay
+from slipway.review.what_if import begin, lately, replays, with_replay
 from slipway.whatif.model import PoolDelays
 from slipway.whatif.replay import replay
 from tests.slipway.review import builders
@@ -72,6 +72,16 @@ def test_jobs_that_could_not_have_run_are_counted() -> None:
     found = line(cluster("cpu", pool("workers", 1, 2)), happened())
     assert found is not None and "could never have run" in found.sentence
     assert any("needs 4" in one for one in found.details)
+
+
+def test_of_very_many_jobs_the_time_of_the_newest_is_replayed() -> None:
+    """Their cost and waits were told as those of the whole month."""
+    past = happened()
+    part = lately(past, 100)
+    assert lately(past, len(past.jobs)) == past
+    assert part.since == past.jobs[-100].created and part.until == past.until
+    sent = [job for job in part.jobs if job.created and job.created >= part.since]
+    assert len(sent) == 100 and all(job.ended is None or job.ended > part.since for job in part.jobs)
 
 
 def test_nothing_is_said_where_nothing_is_known_or_can_be_trusted() -> None:
