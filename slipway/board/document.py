@@ -108,9 +108,9 @@ class BoardDeployment:
 class Board:
     """All that the page shows. `now` is None where nobody looked. `most`: the users, teams and templates with the most
     machine time, the first of each first. `left_out`: jobs that are older; `bands_left_out`: those with the fewest
-    jobs. `usage`: what `slipway usage` prints, by each of these. `month`: what was spent of `budget` (USD a month, None
-    without one), None where the history does not reach back to the month's beginning. `what_if`: what a replay says of
-    other pools, None where nobody asks for it."""
+    jobs. `usage`: what `slipway usage` prints, by each of these, without the `names_left_out` that cost least. `month`:
+    what was spent of `budget` (USD a month, None without one), None where the history does not reach back to the
+    month's beginning. `what_if`: what a replay says of other pools, None where nobody asks for it."""
 
     stack: str
     project: str
@@ -125,6 +125,7 @@ class Board:
     bands: tuple[BoardBand, ...]
     days: tuple[DayOfMoney, ...]
     usage: Mapping[str, Usage]
+    names_left_out: Mapping[str, int]
     month: Ledger | None
     budget: float | None
     deployments: tuple[BoardDeployment, ...]
@@ -149,7 +150,7 @@ def board_of(
     daily = days(history, pools, drawn)
     reaches = history.since <= month_begins(history.until)
     newest = history.jobs[-MOST_JOBS:]
-    tops = _tops(where, drawn)
+    tops, used = _tops(where, drawn), usages(history, BY)
     return Board(
         stack=history.stack,
         project=history.project,
@@ -163,7 +164,8 @@ def board_of(
         bands_left_out=len(every) - len(drawn),
         bands=tuple(_band(*one) for one in zip(drawn, tops, daily.bands, strict=True)),
         days=tuple(_money(daily)),
-        usage={by: replace(one, rows=one.rows[:_NAMES], unread=()) for by, one in usages(history, BY).items()},
+        usage={by: replace(one, rows=one.rows[:_NAMES], unread=()) for by, one in used.items()},
+        names_left_out={by: len(one.rows[_NAMES:]) for by, one in used.items()},
         month=ledger(history) if reaches else None,
         budget=budget.stack if budget else None,
         deployments=tuple(BoardDeployment(one.at, one.commit[:7], one.dirty) for one in history.deployments),

@@ -121,3 +121,11 @@ def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -
     html = page(as_json(board_of(replace(HISTORY, samples=()), now_of(HISTORY)), 2))
     rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
     assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
+
+
+def test_of_very_many_users_the_page_says_how_many_it_leaves_out() -> None:
+    many = tuple(replace(job, user=f"user-{number}") for number, job in enumerate(HISTORY.jobs))
+    found = board_of(replace(HISTORY, jobs=many))
+    rows = found.usage["user"].rows
+    assert len(rows) + found.names_left_out["user"] == len(many) > len(rows) and not found.names_left_out["team"]
+    assert f"and {found.names_left_out['user']} more" in page(as_json(found, 2))
