@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import inf
 from typing import Annotated
@@ -55,6 +55,19 @@ class Ledger:
     def age(self, now: datetime) -> float:
         return max(0.0, (now - self.at).total_seconds())
 
+    def at_least(self, other: Ledger) -> Ledger:
+        """Return it with nothing that was spent below what another one of its month has."""
+        if other.month != self.month:
+            return self
+        spent = max(self.spent, other.spent)
+        return replace(
+            self,
+            spent=spent,
+            forecast=None if self.forecast is None else max(self.forecast, spent),
+            teams=_highest(self.teams, other.teams),
+            users=_highest(self.users, other.users),
+        )
+
 
 @dataclass(frozen=True)
 class BudgetShare:
@@ -83,6 +96,10 @@ class BudgetShare:
         """`team vision has spent $27,600 of $30,000 this month, 92 %`"""
         per_cent = f", {self.share * 100:.0f} %" if self.limit else ""
         return f"{self.whose} has spent ${self.spent:,.0f} of ${self.limit:,.0f} this month{per_cent}"
+
+
+def _highest(some: Mapping[str, float], others: Mapping[str, float]) -> dict[str, float]:
+    return {name: max(some.get(name, 0.0), others.get(name, 0.0)) for name in sorted({*some, *others})}
 
 
 def month_of(now: datetime) -> str:

@@ -87,9 +87,9 @@ def _keep_ledger(context: Context, now: datetime) -> Ledger:
         screen.note(f"! {line}")
     found, bucket = ledger(history), context.selected.location.bucket
     before = read_ledger(context.connection.storage, bucket) if history.unread else ""
-    if isinstance(before, Ledger) and before.month == found.month and before.spent > found.spent:
-        screen.note(f"! the ledger stays as it was {age_words(before, now)}: it had more than what could be read now")
-        return before
+    if isinstance(before, Ledger) and (highest := found.at_least(before)) != found:
+        found = highest
+        screen.note(f"! the ledger stays as it was {age_words(before, now)} where less could be read now")
     content = json.dumps(codec.write(found), separators=(",", ":")).encode()
     context.connection.storage.write(Location(bucket, NAME), content, "application/json")
     return found

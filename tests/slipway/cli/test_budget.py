@@ -24,9 +24,10 @@ def limited(stack: Stack) -> Stack:
     return stack
 
 
-def spent(stack: Stack, amount: float) -> None:
+def spent(stack: Stack, amount: float, **more: Any) -> None:
     now = datetime.now(UTC)
-    ledger: dict[str, Any] = {"at": now.replace(microsecond=0).isoformat(), "month": f"{now:%Y-%m}", "spent": amount}
+    about = {"at": now.replace(microsecond=0).isoformat(), "month": f"{now:%Y-%m}"}
+    ledger: dict[str, Any] = {**about, "spent": amount, **more}
     stack.put("history/budget.json", json.dumps(ledger).encode())
 
 
@@ -100,11 +101,11 @@ def test_what_could_not_be_read_lowers_no_ledger(limited: Stack) -> None:  # D2
     spent(limited, 900)
     lower = limited.run("record", "--output", "json", role="deployer").json["ledger"]
     assert lower["spent"] < 900, "what is read is right"
-    spent(limited, 900)
+    spent(limited, 900, teams={"vision": 95})
     with limited.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
         done = limited.run("record", "--output", "json", role="deployer")
     assert done.json["ledger"]["spent"] == 900 and "the ledger stays as it was" in done.err
-    assert kept(limited)["spent"] == 900
+    assert (kept(limited)["spent"], kept(limited)["teams"]) == (900, {"vision": 95})
 
 
 def test_a_damaged_sample_hides_neither_the_budget_nor_the_failure(limited: Stack) -> None:

@@ -82,3 +82,13 @@ def test_a_ledger_of_no_amounts_is_none(spent: str) -> None:
     text = f'{{"at": "2026-11-20T11:20:00Z", "month": "2026-11", "spent": {spent}, "teams": {{"vision": 1}}}}'
     with pytest.raises(codec.MalformedError):
         codec.read(Ledger, json.loads(text))
+
+
+def test_a_ledger_is_raised_by_an_earlier_one_of_its_month_in_each_amount() -> None:
+    """Where jobs could not be read, idle machines made up for them in the sum, and teams had spent nothing."""
+    before = replace(LEDGER, spent=900.0, forecast=950.0, teams={"vision": 95.0, "nlp": 1.0}, users={})
+    now = replace(LEDGER, spent=905.0, forecast=None, teams={"nlp": 2.0}, users={"ada": 3.0})
+    highest = replace(now, teams={"nlp": 2.0, "vision": 95.0})
+    assert now.at_least(before) == highest == highest.at_least(now)
+    assert replace(now, spent=1.0, forecast=2.0).at_least(before) == replace(highest, spent=900.0, forecast=900.0)
+    assert now.at_least(replace(before, month="2020-01")) == now
