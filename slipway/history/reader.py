@@ -40,6 +40,7 @@ Found = TypeVar("Found")
 LONGEST_RUN = timedelta(days=7)
 """Vertex AI's usual limit of a job: what was made so long before may still have been running."""
 MOST_JOBS = 40_000
+"""Of a region and kind, however they lie in the time."""
 MOST_VERSIONS = 50
 """Of the catalog: its bucket keeps so many."""
 _AT_ONCE = 64
@@ -56,14 +57,16 @@ def time_back(text: str) -> timedelta:
     return timedelta(seconds=found)
 
 
-def read_history(connection: Connection, catalog: Catalog, since: datetime, now: datetime) -> History:
+def read_history(
+    connection: Connection, catalog: Catalog, since: datetime, now: datetime, most: int = MOST_JOBS
+) -> History:
     """Read what is known of a stack from `since` until `now`, by the cloud's time."""
-    return _HistoryReader(connection, catalog, since, now).read()
+    return _HistoryReader(connection, catalog, since, now, most).read()
 
 
 class _HistoryReader:
-    def __init__(self, connection: Connection, catalog: Catalog, since: datetime, now: datetime) -> None:
-        self._connection, self._catalog, self._since, self._now = connection, catalog, since, now
+    def __init__(self, connection: Connection, catalog: Catalog, since: datetime, now: datetime, most: int) -> None:
+        self._connection, self._catalog, self._since, self._now, self._most = connection, catalog, since, now, most
         self._storage = connection.storage
         self._published = address(catalog.source or f"gs://{catalog.catalog_bucket}")
         self._unread = dict[str, None]()
@@ -108,22 +111,28 @@ class _HistoryReader:
         catalog = self._catalog
         days = math.ceil((self._now - self._since + LONGEST_RUN) / timedelta(days=1))
         windows = math.ceil(days / _DAYS_OF_WINDOW)
-        recent = Recent(days, MOST_JOBS // windows, windows=windows)
+        recent = Recent(days, self._most, windows=windows)
         for region in catalog.regions_ever:
             vertex = self._connection.vertex(catalog.project, region)
             for kind in KINDS.values():
                 of_kind = partial(self._asked, f"jobs in {region}")
                 yield partial(of_kind, partial(_unfinished, vertex, kind))
+                left = iter(range(self._most))  # Shared: a sweep fills one window, and leaves others empty.
                 for window in range(windows):
-                    yield partial(of_kind, partial(self._made_in, vertex, kind, recent, window))
+                    yield partial(of_kind, partial(self._made_in, vertex, kind, recent, window, left))
 
-    def _made_in(self, vertex: Vertex, kind: JobKind, recent: Recent, window: int) -> tuple[VertexJob, ...]:
-        found = tuple(islice(vertex.jobs(kind, recent.filter(window, self._now)), recent.most))
-        if len(found) >= recent.most:
-            day = self._now - window * timedelta(days=recent.days) / recent.windows
-            newest = f"only the newest {recent.most:,} of those before {moment_text(day)} were looked at"
-            self._unread[f"jobs in {vertex.region}: {newest}"] = None
-        return found
+    def _made_in(
+        self, vertex: Vertex, kind: JobKind, recent: Recent, window: int, left: Iterator[int]
+    ) -> tuple[VertexJob, ...]:
+        found = list[VertexJob]()
+        for job in vertex.jobs(kind, recent.filter(window, self._now)):
+            if next(left, None) is None:
+                day = self._now - window * timedelta(days=recent.days) / recent.windows
+                newest = f"only the newest {len(found):,} of those before {moment_text(day)} were looked at"
+                self._unread[f"jobs in {vertex.region}: {newest}"] = None
+                break
+            found.append(job)
+        return tuple(found)
 
     def _counts(self, job: VertexJob, clusters: frozenset[str]) -> bool:
         """Tell whether it is the stack's, or was on one of its clusters, and had not ended before."""

@@ -9,24 +9,25 @@ from slipway.catalog import document
 from slipway.cloud.connection import Connection, connect
 from slipway.cloud.storage import Location
 from slipway.history.model import History, PastJob, PoolKey, PoolSample, Sample
-from slipway.history.reader import MOST_VERSIONS, read_history
+from slipway.history.reader import MOST_JOBS, MOST_VERSIONS, read_history
 from slipway.history.samples import write_samples
 from slipway.kinds import PIPELINE
 from slipway.prices import exact_text
 
 from .stack import JOBS, PROJECT, REGION, SHAPE, Stack, held
+from .test_sweep import points
 
 
 def connected(stack: Stack, role: str = "submitter") -> Connection:
     return connect(stack.env(role))
 
 
-def past(stack: Stack, role: str = "submitter", hours: float = 24) -> History:
+def past(stack: Stack, role: str = "submitter", hours: float = 24, most: int = MOST_JOBS) -> History:
     """What somebody who may submit can read."""
     connection, at = connected(stack, role), f"{stack.address}/catalog.json"
     catalog = document.read(connected(stack, "owner").storage.read(Location.parse(at)), at)
     now = connected_time(connection)
-    return read_history(connection, catalog, now - timedelta(hours=hours), now)
+    return read_history(connection, catalog, now - timedelta(hours=hours), now, most)
 
 
 def connected_time(connection: Connection) -> Any:
@@ -170,3 +171,12 @@ def test_deployments_that_the_bucket_has_forgotten_are_told(stack: Stack) -> Non
         stack.publish()
     (told,) = past(stack).unread
     assert "deployments before" in told and str(MOST_VERSIONS) in told
+
+
+def test_a_sweep_of_a_day_has_the_room_of_the_whole_month(stack: Stack) -> None:
+    """Each few days had a part of it: of 10,000 runs of one day 5,000 counted."""
+    assert stack.run("submit", "hello", "--sweep", points(stack, 12)).code == 0
+    stack.until(lambda: all("endTime" in one for one in stack.jobs()))
+    whole, part = (past(stack, hours=24 * 30, most=most) for most in (20, 3))
+    assert len(whole.jobs) == 12 and not whole.unread
+    assert len(part.jobs) == 3 and part.unread
