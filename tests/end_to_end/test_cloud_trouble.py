@@ -71,11 +71,11 @@ def killed_while_a_job_runs_the_job_ends_well_after_the_restart(checkout: Checko
     assert f"why: nothing answers at {before.url}" in asked.err
     assert "python -m local up" in asked.err
 
+    follower.until(lambda: "no contact" in follower.said, "the follower misses the cloud")
     checkout.cloud.up()
     after = checkout.cloud.record
     assert (after.url, after.tokens) == (before.url, before.tokens), "shells that know the cloud stay valid"
     assert follower.process.wait() == 0, follower.said
-    assert "no contact" in follower.said
     assert follower.said.count("slept well") == 1, "a line that is shown twice, or lost"
     (job,) = checkout.jobs("through")
     assert job["state"] == "JOB_STATE_SUCCEEDED"
