@@ -9,7 +9,7 @@ from math import inf
 from typing import Annotated
 
 from slipway.codec import As, Form
-from slipway.formatting import span
+from slipway.formatting import span, usd
 from slipway.labels import label_value
 from slipway.season import moment, moment_text
 
@@ -95,7 +95,7 @@ class BudgetShare:
     def words(self) -> str:
         """`team vision has spent $27,600 of $30,000 this month, 92 %`"""
         per_cent = f", {self.share * 100:.0f} %" if self.limit else ""
-        return f"{self.whose} has spent ${self.spent:,.0f} of ${self.limit:,.0f} this month{per_cent}"
+        return f"{self.whose} has spent {usd(self.spent)} of {usd(self.limit)} this month{per_cent}"
 
 
 def _highest(some: Mapping[str, float], others: Mapping[str, float]) -> dict[str, float]:

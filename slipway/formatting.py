@@ -70,6 +70,11 @@ def span(seconds: float) -> str:
     return f"{round(hours / 24)} days"
 
 
+def usd(amount: float) -> str:
+    """USD, with cents where these are what is read: `$27,600`, `$0.56`, `$0`."""
+    return f"${amount:,.0f}" if amount >= 100 or not amount else f"${amount:,.2f}"
+
+
 def size(count: int) -> str:
     """Bytes to about two digits: `42 bytes`, `3.4 MB`."""
     if count == 1:

@@ -9,7 +9,7 @@ from slipway.budget import Ledger, age_words, all_shares, month_of
 from slipway.doctor.picture import Picture
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import span
+from slipway.formatting import span, usd
 
 _LATE_S = 24 * 3600.0
 """Runs are hourly: one that is so old tells that they have stopped."""
@@ -36,7 +36,7 @@ def budget(picture: Picture) -> Iterator[Finding]:
             yield KINDS["budget-spent"].of(Subject("budget", one.whose), words, run, means, grade=grade)
     forecast, limit = found.forecast, catalog.budget.stack
     if forecast is not None and limit and found.spent < limit < forecast:
-        words = f"stack {picture.stack} will have spent ${forecast:,.0f} by the month's end, of ${limit:,.0f}"
+        words = f"stack {picture.stack} will have spent {usd(forecast)} by the month's end, of {usd(limit)}"
         means = "as the last week was; a higher slipway:budget, or less use"
         yield KINDS["budget-short"].of(Subject("budget", "forecast"), words, run, means)
 

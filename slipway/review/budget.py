@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from slipway.budget import WARNS_AT, Budget
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
+from slipway.formatting import usd
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import Price
 from slipway.review.change import Change
@@ -72,4 +73,4 @@ def _percent(share: float) -> str:
 
 
 def _amount(limit: float | None) -> str:
-    return _NONE if limit is None else f"${limit:,.0f} a month"
+    return _NONE if limit is None else f"{usd(limit)} a month"

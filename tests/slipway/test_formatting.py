@@ -117,6 +117,11 @@ def test_no_time_is_unspeakable(seconds: float) -> None:
     assert formatting.span(seconds) and formatting.exact(seconds) and formatting.clock(seconds)
 
 
+@pytest.mark.parametrize(("amount", "said"), [(0, "$0"), (0.56, "$0.56"), (99.5, "$99.50"), (27_600, "$27,600")])
+def test_cents_are_told_where_they_are_what_is_read(amount: float, said: str) -> None:
+    assert formatting.usd(amount) == said
+
+
 def test_lists() -> None:
     assert [formatting.join(one) for one in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
         "",

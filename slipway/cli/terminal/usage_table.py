@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slipway.budget import Budget, Ledger, all_shares
 from slipway.cli.terminal import screen
-from slipway.formatting import span
+from slipway.formatting import span, usd
 from slipway.history.usage import LABEL, IdleRow, Usage, UsageRow
 from slipway.history.waits import Waits
 from slipway.prices import Price
@@ -38,7 +38,7 @@ def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
     for one in all_shares(budget, ledger, stack):
         screen.out(f"{'! ' if one.warns else ''}{one.words}")
     if ledger.forecast is not None:
-        screen.out(f"by the month's end, as the last week was: ${ledger.forecast:,.0f}")
+        screen.out(f"by the month's end, as the last week was: {usd(ledger.forecast)}")
     if not ledger.complete:
         screen.note("at least: some of this month is not known, or has no known price")
 
