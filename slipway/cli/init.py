@@ -93,6 +93,8 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
     _tell_kept(kept, place, values)
     if unnamed := [name for name in templates if starter_files.file_of(name) in written and _DEV not in written]:
         screen.note(f"  add to slipway:templates of {place.shown(_DEV)}:  {join(unnamed)}")
+        if starter_files.SCRIPT in unnamed:
+            screen.note(f"  and to its slipway:workspace:  {starter_files.OWN_CODE}")
     there = "" if place.folder == Path() else f"cd {shlex.quote(str(place.folder))} && "
     screen.hint(f"  {there}make test")
 
@@ -244,6 +246,5 @@ def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> Non
         screen.note(f"left as they are: {_shown(place, names)}")
     for name in sorted(_TO_BE_ADDED & {*names}):
         text = starter_files.filled(_texts(place, values, production=False)[name], values)
-        for line in text.splitlines():
-            if not line.startswith("#"):
-                screen.note(f"  add to {place.shown(name)}:  {line}")
+        for line in starter_files.lines_beyond(place.read(name) or "", text):
+            screen.note(f"  add to {place.shown(name)}:  {line}")

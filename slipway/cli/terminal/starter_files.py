@@ -20,6 +20,8 @@ _OWN = ("stacks/", "templates/", "jobs/")
 _DOTTED = {"gitignore": ".gitignore"}
 _PRODUCTION = "stacks/Pulumi.prod.yaml"
 SCRIPT = "script"
+OWN_CODE = "code: true # people run commands of their own: slipway submit script --code ."
+"""The line below `slipway:workspace` without which that template runs nobody's code."""
 TEMPLATES = (SCRIPT, "tune-digits")
 """Templates of this repository that a new one may begin with."""
 _MACHINE, _SWAPPED = re.compile(r"(?<=n1-standard-)[48]\b"), {"4": "8", "8": "4"}
@@ -68,9 +70,7 @@ def file_of(template: str) -> str:
 def published(templates: Iterable[str]) -> dict[str, str]:
     """Return what the stack files say of them: a command that nobody reviewed may be run in dev alone."""
     more = sorted({*templates})
-    allowed = (
-        "\n    code: true # people run commands of their own: slipway submit script --code ." if SCRIPT in more else ""
-    )
+    allowed = f"\n    {OWN_CODE}" if SCRIPT in more else ""
     return {
         "TEMPLATES": ", ".join(("hello", *more)),
         "REVIEWED": ", ".join(("hello", *(name for name in more if name != SCRIPT))),
@@ -100,6 +100,12 @@ def keys(texts: Mapping[str, str]) -> set[str]:
 
 def filled(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], text)
+
+
+def lines_beyond(there: str, text: str) -> list[str]:
+    """Return the lines of a text that another has not, without comments: a second `include:` would replace the first."""
+    has = {line.strip() for line in there.splitlines()}
+    return [line for line in text.splitlines() if not line.startswith("#") and line.strip() not in has]
 
 
 def is_own(name: str) -> bool:

@@ -106,6 +106,19 @@ class TestGitLab:
         assert "- local: /.gitlab/slipway-ml-training.yml" in done.err
         assert (folder / ".gitlab" / "slipway-ml-training-up.yml").is_file()
 
+    def test_lines_that_it_has_are_not_told_again(self, folder: Path) -> None:
+        """Two `include:` are one: the jobs of the first would be gone."""
+        (folder / ".git").mkdir()
+        for name in ("ml/one", "ml/two"):
+            done = well(folder, "init", name, *FLAGS, *self.GITLAB)
+        told = [line.split(":  ", 1) for line in done.err.splitlines() if line.startswith("  add to ")]
+        added = [line for file, line in told if file.endswith(".gitlab-ci.yml")]
+        pipeline = folder / ".gitlab-ci.yml"
+        pipeline.write_text(pipeline.read_text() + "".join(f"{line}\n" for line in added))
+        included = [one["local"] for one in yaml.safe_load(pipeline.read_text())["include"]]
+        assert included == [f"/.gitlab/slipway-ml-{one}{up}.yml" for one in ("one", "two") for up in ("", "-up")]
+        assert [line for file, line in told if file.endswith("CODEOWNERS")] == ["/ml/two/ @acme/ml-platform"]
+
     def test_an_upgrade_renews_them_with_edits_kept(
         self, folder: Path, newer: Release, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -63,6 +63,7 @@ def test_one_that_comes_later_is_named_by_hand(folder: Path) -> None:
     for name in (one for one in TEMPLATES if (ROOT / file_of(one)).exists()):
         done = well(folder, "init", "training", "--template", name)
         assert f"add to slipway:templates of training/stacks/Pulumi.dev.yaml:  {name}" in done.err
+        assert ("code: true" in done.err) is (name == "script"), "without it script runs nobody's code"
     after = tree(folder / "training")
     assert all(after[path] == text for path, text in before.items())
 
