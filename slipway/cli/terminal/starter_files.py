@@ -103,7 +103,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def lines_beyond(there: str, text: str) -> list[str]:
-    """Return the lines of a text that another has not, without comments: a second `include:` would replace the first."""
+    """Return the lines of a text that another has not, without comments: of two `include:` the second alone counts."""
     has = {line.strip() for line in there.splitlines()}
     return [line for line in text.splitlines() if not line.startswith("#") and line.strip() not in has]
 

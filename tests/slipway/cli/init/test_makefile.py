@@ -31,9 +31,7 @@ def _program(path: Path, text: str) -> None:
 
 def _setup(made: Path, *more: str, path: str) -> None:
     environ = {**os.environ, "PATH": path}
-    done = subprocess.run(
-        ["make", "setup", *more], cwd=made, env=environ, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["make", "setup", *more], cwd=made, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (made / ".venv" / ".ready").exists()
 
@@ -54,7 +52,8 @@ def test_a_uv_of_the_environment_that_is_made_anew_does_not_delete_itself(made: 
 def test_without_uv_the_pip_that_is_pinned_installs_the_rest(made: Path, tmp_path: Path) -> None:
     """A pip before 23.3 refuses hashes where a package asks for another's extra."""
     lock = made / "requirements-local.txt"
-    lock.write_text(f"{lock.read_text()}pip==26.3 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n    # via us\nzip==1\n")
+    hashed = "pip==26.3 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n    # via us\nzip==1\n"
+    lock.write_text(f"{lock.read_text()}{hashed}")
     _program(tmp_path / "tools" / "python3", PYTHON)
     _setup(made, path=f"{tmp_path}/tools:/usr/bin:/bin")
     first, second = (made / "installed.txt").read_text().split("-- end\n")[:2]
