@@ -26,6 +26,7 @@ from slipway.cloud.failures import CloudError
 from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError
 from slipway.kinds import KINDS
+from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import Candidate, PreparedSubmission, prepare
 from slipway.submission.choice import never_runs
 from slipway.submission.costs import spending_of
@@ -201,6 +202,7 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
     """Say on stderr what to expect. Return the candidate that would be taken, None where that is not known. Raises what
     sending would raise before it sends."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
+        budget = BudgetCheck.begin(context, threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         try:
             choice = preflight.choice(prepared, prepared.candidates)
@@ -216,4 +218,6 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate | Non
         screen.note(f"  {never_runs(one)}")
     if costs := spending_of(prepared, choice):
         screen.note(f"  {costs.words}")
+    if budget:
+        budget.check(taken.body.get("labels", {}), screen.note)
     return taken

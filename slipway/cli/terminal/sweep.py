@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.context import Clock, Context
 from slipway.errors import ConfigError
 from slipway.formatting import counted, exact, join
+from slipway.submission.budget_check import BudgetCheck
 from slipway.submission.candidates import SubmissionRequest, summary
 from slipway.submission.costs import Spending
 from slipway.submission.parameters import assignments
@@ -139,7 +141,8 @@ class SweepTerminal:
         self.rate = rate
 
     def dry_run(self) -> None:
-        """Say how many, how long, for how much, and the first requests, without reading pools or quota."""
+        """Say how many, how long, for how much, and the first requests, without reading pools or quota. Raises
+        PolicyError where the budget lets nothing be sent."""
         plan = self._plan
         runs = [*map(Run, range(plan.count))]
         shown = [offline_candidate(plan.prepared(run)) for run in runs[:_SHOWN_REQUESTS]]
@@ -153,6 +156,10 @@ class SweepTerminal:
         document = {"sweep": plan.id, "count": plan.count, "takesSeconds": takes}
         first = {"regions": [one.region for one in shown], "requests": [one.body for one in shown]}
         screen.out_json("sweep-plan", {**document, "forecast": forecast_document(forecast), **first})
+        with ThreadPoolExecutor(1) as threads:
+            budget = BudgetCheck.begin(self._context, threads)
+        if budget:
+            budget.check(shown[0].body.get("labels", {}), screen.note)
 
     def note(self, text: str) -> None:
         screen.note(text)

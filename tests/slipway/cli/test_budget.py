@@ -53,6 +53,9 @@ def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) 
     assert refused.code == 5 and "nothing was sent" in refused.err and len(limited.jobs()) == sent
     sweep = limited.run("submit", "hello", "--sweep", points(limited, 2))
     assert sweep.code == 5 and len(limited.jobs()) == sent
+    for words in ((), ("--sweep", points(limited, 2))):
+        tried = limited.run("submit", "hello", *words, "--dry-run")
+        assert tried.code == 5 and "has spent $1,000 of $1,000" in tried.err and tried.out, "as sending would end"
 
 
 def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -> None:
