@@ -10,8 +10,6 @@ from slipway.context import Context
 from slipway.deployment.checkout import file_at
 from slipway.errors import ConfigError
 from slipway.generations.published_clusters import declared
-from slipway.stack.stack import parse
-from slipway.stack.yaml_file import from_text, load
 
 
 def stack_file(context: Context, naming: str) -> Path:
@@ -40,4 +38,7 @@ def before_and_after(
 
 
 def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
+    from slipway.stack.stack import parse
+    from slipway.stack.yaml_file import from_text, load
+
     return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
