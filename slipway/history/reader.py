@@ -40,7 +40,7 @@ Found = TypeVar("Found")
 LONGEST_RUN = timedelta(days=7)
 """Vertex AI's usual limit of a job: what was made so long before may still have been running."""
 MOST_JOBS = 40_000
-"""Of a region and kind, however they lie in the time."""
+"""Jobs that are read of a region and kind, however they lie in the time."""
 MOST_VERSIONS = 50
 """Of the catalog: its bucket keeps so many."""
 _AT_ONCE = 64
