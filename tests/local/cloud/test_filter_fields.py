@@ -143,7 +143,8 @@ def test_an_order_by_what_there_is_not_is_refused(calling: Calling) -> None:
 
 @pytest.mark.parametrize("path", [JOBS, f"{STORE}/contexts", "/v1/projects/slipway-local/services", "/v1/projects"])
 def test_a_negative_page_size_is_refused(calling: Calling, path: str) -> None:
-    assert calling.refused("GET", f"{path}?pageSize=-1").message == "The page size must not be negative."
+    error = calling.refused("GET", f"{path}?pageSize=-1")
+    assert (error.code, error.status) == (400, "INVALID_ARGUMENT") and "page size" in error.message
 
 
 def test_a_page_token_is_good_for_its_own_list_alone(calling: Calling) -> None:

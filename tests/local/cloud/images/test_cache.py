@@ -50,7 +50,7 @@ def test_a_shared_environment_is_built_once_and_each_cache_links_to_it(tmp_path:
     assert first == second and first.parent == shelf
     assert uv.commands == ["venv", "pip"]
     assert [path.is_symlink() for path in (tmp_path / "b").iterdir() if path.suffix != ".lock"] == [True]
-    assert any("Building the environment of recipe torch" in line for line in said)
+    assert any("recipe torch" in line for line in said)
     assert pulled(tmp_path / "a", shelf, uv)[1] == [f"Image {IMAGE} is in the cache."]
 
 

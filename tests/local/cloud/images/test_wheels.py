@@ -58,7 +58,8 @@ def test_the_next_job_with_the_same_package_gets_the_same_wheel(machine: Machine
     assert machine.uv.builds == 1
     assert (one.parent.name, two.parent.name) == ("a", "b")
     assert one.read_text() == two.read_text() == "one"
-    assert machine.said == ["Building a wheel of digits.tar.gz, once for this machine..."]
+    (said,) = machine.said
+    assert "digits.tar.gz" in said
 
 
 def test_an_attempt_that_begins_again_in_its_folder_gets_it_again(machine: Machine) -> None:

@@ -202,10 +202,7 @@ def test_until_a_second_request_is_decided_the_first_one_holds(calling: Calling)
     assert limit(calling) == 20
     calling.advance(60)
     decided = calling.call("GET", f"{PREFERENCES}/t4")["quotaConfig"]
-    assert (decided["grantedValue"], decided["stateDetail"]) == (
-        "24",
-        "The request was partially approved: 24 of 32.",
-    )
+    assert decided["grantedValue"] == "24" and "24 of 32" in decided["stateDetail"]
     assert limit(calling) == 24
 
 

@@ -1,6 +1,7 @@
 """Secrets: kept from everybody but those who may read them, and from logs and the store altogether."""
 
 import base64
+import re
 import stat
 from datetime import timedelta
 from typing import Any
@@ -78,10 +79,8 @@ def test_a_destroyed_version_is_gone_for_good(calling: Calling) -> None:
     at = made(calling, "hf-token", VALUE)
     assert calling.call("POST", f"{at}/versions/1:destroy", {})["state"] == "DESTROYED"
     error = calling.refused("GET", f"{at}/versions/1:access")
-    assert (error.status, str(error)) == (
-        "FAILED_PRECONDITION",
-        f"Secret Version [{NUMBERED}/hf-token/versions/1] is in DESTROYED state.",
-    )
+    assert error.status == "FAILED_PRECONDITION" and "DESTROYED" in error.message
+    assert f"[{NUMBERED}/hf-token/versions/1]" in error.message
     assert calling.refused("POST", f"{at}/versions/1:enable", {}).code == 400
     assert not any(VALUE in path.read_bytes() for path in calling.world.state_folder.rglob("*") if path.is_file())
 
@@ -121,10 +120,11 @@ def grant(calling: Calling, at: str, role: str, member: str = "user:ada@slipway.
 def test_a_role_on_one_secret_opens_that_one(calling: Calling) -> None:
     mine, other = made(calling, "mine", VALUE), made(calling, "other", VALUE)
     error = calling.refused("GET", f"{mine}/versions/latest:access", role=ADA)
-    assert str(error) == (
-        "Permission 'secretmanager.versions.access' denied for resource "
-        "'projects/slipway-local/secrets/mine/versions/latest' (or it may not exist)."
-    )
+    assert (error.code, error.status) == (403, "PERMISSION_DENIED")
+    assert re.findall("'(.+?)'", error.message) == [
+        "secretmanager.versions.access",
+        "projects/slipway-local/secrets/mine/versions/latest",
+    ]
     grant(calling, mine, "roles/secretmanager.secretAccessor")
     assert value(calling, mine, role=ADA) == VALUE
     assert calling.refused("GET", f"{other}/versions/latest:access", role=ADA).code == 403
@@ -154,7 +154,7 @@ def test_what_was_changed_meanwhile_is_neither_removed_nor_moved(calling: Callin
     assert calling.refused("DELETE", f"{at}?etag=old").status == "ABORTED"
     assert calling.refused("POST", f"{at}/versions/1:destroy", {"etag": "old"}).status == "ABORTED"
     missing = calling.refused("POST", f"{at}/versions/2:destroy", {})
-    assert (missing.code, missing.message) == (404, f"Secret Version [{NUMBERED}/hf-token/versions/2] not found.")
+    assert missing.code == 404 and f"[{NUMBERED}/hf-token/versions/2]" in missing.message
     assert value(calling, at) == VALUE
 
 

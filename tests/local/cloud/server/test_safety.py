@@ -132,8 +132,7 @@ def test_a_body_larger_than_is_taken_is_refused(cloud: LocalCloud) -> None:
         answer = requests.post(f"{cloud.url}/v2/entries:list", data=b" " * (LEAST + 1), headers=good, timeout=10)
     finally:
         cloud.rest("POST", "/slipway/settings", {"body_bytes": usual})
-    assert answer.status_code == 413
-    assert answer.json()["error"]["message"] == f"The body is larger than {LEAST} bytes."
+    assert answer.status_code == 413 and f"{LEAST} bytes" in answer.json()["error"]["message"]
 
 
 def test_json_that_is_nested_too_deeply_is_refused(cloud: LocalCloud) -> None:

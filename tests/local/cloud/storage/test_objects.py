@@ -205,7 +205,7 @@ def test_an_interrupted_upload_is_resumed_where_it_stopped(cloud: LocalCloud, bu
     gap = requests.put(
         where, data=b"bb", headers={**head, "Content-Range": f"bytes {unit + 5}-{unit + 6}/*"}, timeout=10
     )
-    assert gap.status_code == 503 and f"starts at {unit + 5}, but {unit} bytes were received" in gap.text
+    assert gap.status_code == 503 and f"starts at {unit + 5}" in gap.text and f"{unit} bytes" in gap.text
     odd = requests.put(where, data=b"bb", headers={**head, "Content-Range": f"bytes {unit}-{unit + 1}/*"}, timeout=10)
     assert odd.status_code == 400 and "multiple of 262144 bytes" in odd.text
     last = {**head, "Content-Range": f"bytes {unit}-{unit + 1}/{unit + 2}"}

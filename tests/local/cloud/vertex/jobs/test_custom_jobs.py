@@ -133,7 +133,8 @@ def test_other_kinds_of_jobs_are_none_and_can_not_be_made(calling: Calling, kind
 
 def test_a_name_that_is_no_number_is_no_job(calling: Calling) -> None:
     error = calling.refused("GET", f"{JOBS}/mine")
-    assert error.message == "List of found errors:\t1.Field: name; Message: Invalid CustomJob resource name.\t"
+    assert error.status == "INVALID_ARGUMENT"
+    assert [one["field"] for one in error.details[0]["fieldViolations"]] == ["name"]
     assert calling.refused("GET", f"{JOBS}/123").code == 404
 
 

@@ -72,7 +72,7 @@ def test_a_worker_is_restarted_five_times_then_the_job_three_times() -> None:
     assert verdict(worn, seen(other=KILLED), RULES) == Restart((OTHER,), whole=False)
     assert verdict(worn, seen(worker=KILLED), RULES) == Outcome("retry")
     found = verdict(replace(worn, attempt=4), seen(worker=KILLED), RULES)
-    assert found == Outcome("JOB_STATE_FAILED", 13, "Internal error occurred for the current attempt.")
+    assert isinstance(found, Outcome) and (found.state, found.code) == ("JOB_STATE_FAILED", 13)
     found = verdict(replace(worn, attempt=4), seen(worker=Status("exited", 143)), RULES)
     assert isinstance(found, Outcome) and re.search(r"143\. Termination reason: Signal", found.message)
 

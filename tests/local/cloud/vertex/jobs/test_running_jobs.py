@@ -93,9 +93,7 @@ time.sleep(600)
 def test_a_failure_is_told_with_replica_and_status(cloud: LocalCloud, pool: str) -> None:
     name = submit(cloud, task("import time; time.sleep(600)"), task("raise SystemExit(7)"), cluster=pool)
     job = until(cloud, name, "JOB_STATE_FAILED")
-    assert job["error"]["message"] == (
-        "The replica workerpool1-0 exited with a non-zero status of 7. Termination reason: Error."
-    )
+    assert "replica workerpool1-0 " in job["error"]["message"] and "status of 7." in job["error"]["message"]
 
 
 def test_a_timeout_is_kept(cloud: LocalCloud, pool: str) -> None:

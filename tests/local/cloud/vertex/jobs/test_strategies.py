@@ -111,10 +111,10 @@ def test_what_does_not_go_together_is_refused(calling: Calling, body: Any, field
     calling.cluster("cpu", resourcePools=[autoscaled(1, 3)])
     error = calling.refused("POST", JOBS, body)
     assert (error.code, error.status) == (400, "INVALID_ARGUMENT")
-    assert error.message.startswith("List of found errors:\t1.Field: job_spec.")
-    assert field in error.message
-    assert words in error.message
-    assert error.details[0]["@type"] == "type.googleapis.com/google.rpc.BadRequest"
+    detail = error.details[0]
+    assert detail["@type"] == "type.googleapis.com/google.rpc.BadRequest"
+    assert detail["fieldViolations"][0]["field"].startswith("job_spec.")
+    assert field in error.message and words in error.message
 
 
 @pytest.mark.parametrize(

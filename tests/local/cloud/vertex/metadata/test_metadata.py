@@ -91,7 +91,7 @@ def test_contexts_are_found_by_their_parents_and_children(calling: Calling) -> N
     ]
     assert listed(calling, "contexts", f'child_contexts:"{child}"') == ["exp"]
     missing = calling.refused("GET", f'{STORE}/contexts?filter=child_contexts:"{child}0"')
-    assert (missing.code, str(missing)) == (404, f"The Context {child}0 does not exist.")
+    assert missing.code == 404 and f"The Context {child}0 " in missing.message
     calling.call("POST", f"/v1/{parent}:removeContextChildren", {"childContexts": [child]})
     assert listed(calling, "contexts", f'parent_contexts:"{parent}"') == ["r1"]
 
@@ -143,7 +143,7 @@ def test_lineage_tells_what_came_of_what(calling: Calling) -> None:
     far = calling.call("GET", f"/v1/{data}:queryArtifactLineageSubgraph")
     assert [item["name"] for item in far["executions"]] == [serve, train]
     beyond = calling.refused("GET", f"/v1/{data}:queryArtifactLineageSubgraph?maxHops=101")
-    assert beyond.message == "maxHops is from 0 to 100."
+    assert beyond.status == "INVALID_ARGUMENT" and "maxHops" in beyond.message
 
 
 def test_a_removed_node_is_connected_to_nothing(calling: Calling) -> None:

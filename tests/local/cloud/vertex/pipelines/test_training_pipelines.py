@@ -214,10 +214,7 @@ def test_a_model_without_its_files_fails_the_pipeline_in_words(studies: Studies,
     put_file(studies, file)
     end(studies, made["trainingTaskMetadata"]["backingCustomJob"])
     done = studies.get(f"/v1/{made['name']}")
-    assert (done["state"], done["error"]["message"]) == (
-        "PIPELINE_STATE_FAILED",
-        f"The model could not be uploaded. {words}",
-    )
+    assert done["state"] == "PIPELINE_STATE_FAILED" and done["error"]["message"].endswith(f" {words}")
     assert "name" not in done["modelToUpload"]
 
 
@@ -324,7 +321,7 @@ def test_what_is_not_here_says_so(studies: Studies, body: Any, words: str) -> No
 
 def test_a_parent_model_must_exist(studies: Studies) -> None:
     error = studies.calling.refused("POST", PIPELINES, pipeline_body(parentModel=f"{PARENT}/models/none"))
-    assert (error.code, error.message) == (404, f"The Model {NUMBERED}/models/none does not exist.")
+    assert error.code == 404 and f"{NUMBERED}/models/none " in error.message
 
 
 # --- lists, permissions, deletion

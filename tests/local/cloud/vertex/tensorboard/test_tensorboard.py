@@ -196,7 +196,7 @@ def test_runs_and_series_are_made_in_batches(calling: Calling) -> None:
     assert len(made) == 2
     many = calling.refused("POST", f"/v1/{experiment}/runs:batchCreate", {"requests": [{}] * 1001})
     none = calling.refused("POST", f"/v1/{experiment}/runs:batchCreate", {"requests": []})
-    assert many.message == none.message == "At least one and at most 1000 can be created at once."
+    assert [(one.status, "1000" in one.message) for one in (many, none)] == [("INVALID_ARGUMENT", True)] * 2
     elsewhere = calling.refused("POST", f"/v1/{experiment}:batchCreate", {"requests": [{"parent": f"{experiment}2"}]})
     assert "is not in" in elsewhere.message
 

@@ -108,7 +108,7 @@ def test_a_trial_that_fails_is_infeasible_and_the_job_goes_on(studies: Studies) 
     studies.end(studies.trials(path)[0], 0.9, code=3)
     failed, other = studies.trials(path)
     assert failed["state"] == "INFEASIBLE"
-    assert failed["infeasibleReason"].endswith("status of 3. Termination reason: Error.")
+    assert "status of 3." in failed["infeasibleReason"]
     assert "finalMeasurement" not in failed
     studies.end(other, 0.5)
     assert studies.get(path)["state"] == "JOB_STATE_SUCCEEDED"
@@ -121,11 +121,9 @@ def test_a_trial_without_the_metric_is_infeasible_and_all_of_them_fail_the_job(s
         studies.report(trial, 0.5, metric="f1")
         studies.end(trial)
     done = studies.get(path)
-    assert {trial["infeasibleReason"] for trial in done["trials"]} == {"The trial did not report the metric 'acc'."}
-    assert (done["state"], done["error"]["message"]) == (
-        "JOB_STATE_FAILED",
-        "No trial succeeded. The last one: The trial did not report the metric 'acc'.",
-    )
+    (reason,) = {trial["infeasibleReason"] for trial in done["trials"]}
+    assert "metric 'acc'" in reason
+    assert done["state"] == "JOB_STATE_FAILED" and done["error"]["message"].endswith(reason)
 
 
 @pytest.mark.parametrize(("limit", "setting"), [(2, 5), (0, 2)])
@@ -137,7 +135,7 @@ def test_too_many_failed_trials_end_the_job_and_those_that_run(studies: Studies,
     studies.end(studies.trials(path, "ACTIVE")[0], code=1)
     done = studies.get(path)
     assert done["state"] == "JOB_STATE_FAILED"
-    assert done["error"]["message"].startswith("Too many failed trials: 2. The last one, trial 2: The replica")
+    assert "failed trials: 2." in done["error"]["message"] and "trial 2: " in done["error"]["message"]
     assert len(done["trials"]) == 3
     assert studies.get(f"/v1/{done['trials'][2]['customJob']}")["state"] == "JOB_STATE_CANCELLED"
 
@@ -261,7 +259,7 @@ def test_a_cluster_that_goes_takes_the_job_with_it(studies: Studies) -> None:
     studies.tick(5)
     done = studies.get(path)
     assert (done["state"], done["error"]["code"]) == ("JOB_STATE_FAILED", 5)
-    assert done["error"]["message"] == "Trial 3: The PersistentResource does not exist."
+    assert done["error"]["message"].startswith("Trial 3: The PersistentResource ")
 
 
 def test_new_trials_wait_for_a_cluster_that_is_rebooted(studies: Studies) -> None:
