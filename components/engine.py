@@ -17,8 +17,8 @@ import pulumi
 from pulumi.runtime.config import get_config_env
 
 from slipway.cloud.connection import connect
-from slipway.cloud.foreign_words import ON_ERROR, Meaning, meaning_of
-from slipway.errors import ConfigError
+from slipway.cloud.foreign_words import ON_ERROR, meaning_of
+from slipway.errors import ConfigError, Fault, ResourceError
 from slipway.live import Unknown
 from slipway.stack.stack import NO_FILE, Stack, from_config
 from slipway.stack.yaml_file import load
@@ -151,11 +151,8 @@ def explain_errors(environ: Mapping[str, str]) -> None:
     pulumi.runtime.register_stack_transformation(transformed)
 
 
-def words(name: str, type_: str, operation: str, meaning: Meaning) -> str:
+def words(name: str, type_: str, operation: str, fault: Fault) -> str:
     """`type_` is the engine's token, `operation` create, update or delete."""
     done = _DONE.get(operation, operation)
-    return (
-        f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {meaning.what}\n"
-        f"  why: {meaning.why}\n"
-        f"  fix: {meaning.fix}"
-    )
+    what = f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {fault.what}"
+    return str(ResourceError(what, why=fault.why, fix=fault.fix))

@@ -7,8 +7,8 @@ Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentica
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name: to be given in place of what was given."""
@@ -17,6 +17,34 @@ HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
 _HARMFUL = re.compile(f"[{HARMFUL}]")
 Fix = str | tuple[str | Arguments, ...]
+_PART = re.compile(r"  (why|fix): (.*)")
+_GOES_ON = " " * 7
+"""The beginning of a part's lines after its first."""
+
+
+class Fault(NamedTuple):
+    """A fault in a few words, why, and what to do about it now."""
+
+    what: str
+    why: str = ""
+    fix: str = ""
+
+    @classmethod
+    def read(cls, what: str, below: Iterable[str]) -> tuple[Fault, int]:
+        """From the first line of a `SlipwayError` as text and the lines below it; return how many of these are its
+        own. Only an error of somebody else's has neither a reason nor a fix."""
+        parts: dict[str, list[str]] = {}
+        said, count = list[str](), 0
+        for line in below:
+            if part := _PART.fullmatch(line):
+                said = parts.setdefault(part[1], [])
+                said.append(part[2])
+            elif parts and line.startswith(_GOES_ON):
+                said.append(line.removeprefix(_GOES_ON))
+            else:
+                break
+            count += 1
+        return cls(what.strip(), *("\n".join(parts.get(name, ())).strip() for name in ("why", "fix"))), count
 
 
 class SlipwayError(Exception):
@@ -42,7 +70,7 @@ class SlipwayError(Exception):
 
     def __str__(self) -> str:
         parts = (("why", _bounded(self.why)), ("fix", self.fix))
-        told = [f"  {name}: {text}".replace("\n", "\n       ") for name, text in parts if text]
+        told = [f"  {name}: {text}".replace("\n", f"\n{_GOES_ON}") for name, text in parts if text]
         return visible("\n".join([_bounded(self.what), *told]))
 
     def render(self) -> str:

@@ -29,11 +29,10 @@ def command(file: str, output: str) -> None:
     from slipway.cloud.foreign_words import meanings, own_errors
 
     own, lines = own_errors(text_of(file, _FIX))
-    known = {fix for _, _, fix in own}
-    found = own + [(one.what, one.why, one.fix) for one in meanings(lines, os.environ) if one.fix not in known]
+    known = {one.fix for one in own}
+    found = own + [one for one in meanings(lines, os.environ) if one.fix not in known]
     if output == "json":
-        rows = [{"what": what, "why": why, "fix": fix} for what, why, fix in found]
-        screen.out_json("explanation", {"meanings": rows})
+        screen.out_json("explanation", {"meanings": [one._asdict() for one in found]})
         return
     for what, why, fix in found:
         screen.out(f"✗ {what}")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import methodcaller
 
 from slipway.cloud.credentials import LOGIN
 from slipway.cloud.failures import Answer, Call, failure
+from slipway.errors import Fault
 from slipway.installation import laptop
 
 ON_ERROR = (
@@ -26,9 +28,6 @@ _ANSWER = r"googleapi: (?:got HTTP response code |Error )"
 _LONGEST = 300
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
-_PART = re.compile(r"^  (?P<name>why|fix): (?P<text>.*)$")
-_GOES_ON = " " * 7
-"""As `SlipwayError` indents the lines of a part after its first; all of them stand where the engine has the error."""
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
 _PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =|.*{_ANSWER}\d+:?)\s+")
 
@@ -92,33 +91,24 @@ _RULES = (
 """A pattern, what went wrong, and what to do now. The first that a line has counts."""
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """A fault in a few words, the words that told it, and what to do about it now."""
-
-    what: str
-    why: str
-    fix: str
-
-
-def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Meaning, ...]:
-    """Return a meaning for each thing to do, in the order of the lines; none for what is not understood. `environ`
-    tells a run of a workflow from a person's shell."""
-    found: dict[str, Meaning] = {}
+def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, ...]:
+    """Return a fault for each thing to do, in the order of the lines; none for what is not understood. Each has the
+    words that told it as its reason. `environ` tells a run of a workflow from a person's shell."""
+    found: dict[str, Fault] = {}
     for line in (_COLOR.sub("", one) for one in lines):
         for pattern, what, fix in _RULES:
             if rule := re.search(pattern, line):
-                meaning = Meaning(what.format(**rule.groupdict()), _words(line), _filled(fix, line, environ))
+                meaning = Fault(what.format(**rule.groupdict()), _words(line), _filled(fix, line, environ))
                 found.setdefault(meaning.fix, meaning)
                 break
     return tuple(found.values())
 
 
-def meaning_of(error: str, environ: Mapping[str, str]) -> Meaning:
+def meaning_of(error: str, environ: Mapping[str, str]) -> Fault:
     """The meaning of what was certainly one error, however many lines it has."""
     unknown = "the same command again; if it ends so again: docs/runbook.md"
     known = meanings(error.splitlines(), environ)
-    return known[0] if known else Meaning("the provider could not do it", _words(error), unknown)
+    return known[0] if known else Fault("the provider could not do it", _words(error), unknown)
 
 
 def _filled(fix: str, line: str, environ: Mapping[str, str]) -> str:
@@ -142,31 +132,17 @@ def _words(text: str) -> str:
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
 
 
-def own_errors(text: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """Return each error of Slipway's own once, as what happened, why and the fix, and the lines that are of none: the
-    service's words within an error's reason have been dealt with. An error that says neither why nor what to do is not
-    Slipway's."""
+def own_errors(text: str) -> tuple[list[Fault], list[str]]:
+    """Return each error of Slipway's own once, and the lines that are of none: the service's words within an error's
+    reason have been dealt with. All lines of an error stand where the engine has its first."""
     lines = [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
-    own, others, number = dict[tuple[str, str, str], None](), list[str](), 0
+    own, others, number = dict[Fault, None](), list[str](), 0
     while number < len(lines):
-        begins, end = _BEGINS.match(lines[number]), number + 1
-        parts: dict[str, list[str]] = {}
-        said: list[str] = []
-        while begins and end < len(lines) and lines[end].startswith(begins["indent"]):
-            rest = lines[end].removeprefix(begins["indent"])
-            if part := _PART.match(rest):
-                said = parts.setdefault(part["name"], [])
-                said.append(part["text"])
-            elif parts and rest.startswith(_GOES_ON):
-                said.append(rest.removeprefix(_GOES_ON))
-            else:
-                break
-            end += 1
-        if begins and parts:
-            why, fix = ("\n".join(parts.get(name, [])).strip() for name in ("why", "fix"))
-            own[begins["what"].strip(), why, fix] = None
-            number = end
-        else:
-            others.append(lines[number])
-            number += 1
+        begins, length = _BEGINS.match(lines[number]), 0
+        if begins:
+            below = takewhile(methodcaller("startswith", begins["indent"]), islice(lines, number + 1, None))
+            fault, length = Fault.read(begins["what"], map(methodcaller("removeprefix", begins["indent"]), below))
+            own |= {fault: None} if length else {}
+        others += [] if length else [lines[number]]
+        number += 1 + length
     return list(own), others

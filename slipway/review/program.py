@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from slipway.errors import Fault
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.fingerprint import is_generation_of
@@ -59,8 +60,6 @@ _TEMPLATE = re.compile(r"templates/(\w+)\.py")
 _CLUSTERS = "slipway:persistentResources."
 _LONGEST, _HEADLINE = 300, 100
 _UNCHANGED = ", so nothing was changed"
-_KEYS = ("why:", "fix:")
-"""How the lines of an error begin that say why, and what to do."""
 
 
 def program(change: Change) -> Iterator[Finding]:
@@ -170,10 +169,11 @@ def _failed(change: Change) -> Iterator[Finding]:
     if change.preview is None or not change.preview.errors:
         return
     first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
-    said, *rest = [line.strip() for line in first.splitlines() if line.strip()] or ["the engine does not say why"]
-    rest += [line.strip() for other in others for line in other.splitlines() if line.strip()]
-    cause = short(said.removesuffix(_UNCHANGED), _LONGEST).rstrip(".")
-    why, fix = (next((one.removeprefix(key).strip() for one in rest if one.startswith(key)), "") for key in _KEYS)
+    said, *below = first.splitlines() or ["the engine does not say why"]
+    rest = [line.strip() for text in ("\n".join(below), *others) for line in text.splitlines() if line.strip()]
+    fault, _ = Fault.read(said, below)
+    cause = short(fault.what.removesuffix(_UNCHANGED), _LONGEST).rstrip(".")
+    why, fix = (text.partition("\n")[0] for text in (fault.why, fault.fix))
     start, do = "The deployment is refused: ", fix.partition("; ")[0]
     told = (
         ("; ".join(filter(None, parts)))
