@@ -18,13 +18,46 @@ from slipway.review.templates.secret_values import looks_secret, shown
 from slipway.review.templates.usage import Usage
 from slipway.review.usual import job_spec, secret_in
 
-Leaf = str | tuple[str, ...]
-"""A value of a request; a list of texts is one, whole."""
 N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 TRAINER = "the trainer"
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
-_DISK = re.compile(r"(?P<count>\S+) × (?P<machine>.+), (?P<disk>(?P<type>\S*) (?P<size>\S*) GB)")
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The machines of a worker pool as a request writes them; a type of TPU with its topology."""
+
+    count: str
+    type: str
+    gpu_count: str
+    gpu: str
+    disk_type: str
+    disk_size: str
+
+    def __str__(self) -> str:
+        """`2 × n1-standard-8 with 1 NVIDIA_TESLA_T4, pd-ssd 100 GB`"""
+        return f"{self.count} × {self.type}{f' with {self.gpu_count} {self.gpu}' if self.gpu else ''}, {self.disk}"
+
+    @property
+    def disk(self) -> str:
+        return f"{self.disk_type} {self.disk_size} GB"
+
+    @property
+    def gpus(self) -> str:
+        """`1 A100 80GB GPU`"""
+        known = next((one.label for one in all_accelerators() if one.name == self.gpu), self.gpu)
+        return counted(self.gpu_count, known) if self.gpu else "no GPU"
+
+    @property
+    def gpu_memory(self) -> int:
+        """GB of all GPUs of a machine; 0 where there are none, or it is not known."""
+        known = next((one.gpu_memory_gb for one in all_accelerators() if one.name == self.gpu), None)
+        return int(self.gpu_count) * (known or 0) if self.gpu_count.isdigit() else 0
+
+
+Leaf = str | tuple[str, ...] | Machines
+"""A value of a request; a list of texts is one, whole."""
 
 
 class Said(NamedTuple):
@@ -54,40 +87,25 @@ class Differing:
 
 
 def machines(one: Differing) -> Said:
-    old, new = (_DISK.fullmatch(str(leaf)) for leaf in (one.before, one.after))
-    if not old or not new:
-        return Said(W, f"take {'these machines besides' if new else 'no more'}: `{one.after or one.before}`")
-    if old["machine"] != new["machine"]:
-        (was, _, had), (becomes, _, has) = (each["machine"].partition(" with ") for each in (old, new))
-        gpus = f"{_gpus(has)} instead of {_gpus(had)}" if has != had else ""
-        words = f"run on `{becomes}` instead of `{was}`" if becomes != was else f"run with {gpus}"
-        room, less = _gpu_memory(had), _gpu_memory(has)
-        if less and room > less:
-            return Said(B, words, f"{less} GB of GPU memory instead of {room}, and what needs more fails")
-        return Said(W, words, gpus if becomes != was else "")
-    if old["count"] != new["count"]:
-        return Said(W, f"take {new['count']} `{new['machine'].partition(' ')[0]}` instead of {old['count']}")
-    same = old["type"] == new["type"]
+    old, new = one.before, one.after
+    if not isinstance(old, Machines) or not isinstance(new, Machines):
+        return Said(W, f"take {'these machines besides' if new else 'no more'}: `{new or old}`")
+    if (old.type, old.gpus) != (new.type, new.gpus):
+        gpus = f"{new.gpus} instead of {old.gpus}" if new.gpus != old.gpus else ""
+        words = f"run on `{new.type}` instead of `{old.type}`" if new.type != old.type else f"run with {gpus}"
+        if 0 < new.gpu_memory < old.gpu_memory:
+            less = f"{new.gpu_memory} GB of GPU memory instead of {old.gpu_memory}, and what needs more fails"
+            return Said(B, words, less)
+        return Said(W, words, gpus if new.type != old.type else "")
+    if old.count != new.count:
+        return Said(W, f"take {new.count} `{new.type.partition(' ')[0]}` instead of {old.count}")
+    same = old.disk_type == new.disk_type
     words = "have disks of {} instead of {}".format(
-        *(f"{each['size']} GB" if same else each["disk"] for each in (new, old))
+        *(f"{each.disk_size} GB" if same else each.disk for each in (new, old))
     )
-    if all(each["size"].isdigit() for each in (old, new)) and int(new["size"]) < int(old["size"]):
+    if all(each.disk_size.isdigit() for each in (old, new)) and int(new.disk_size) < int(old.disk_size):
         return Said(W, words, "what needs more room fails")
     return Said(N if same else W, words)
-
-
-def _gpu_memory(words: str) -> int:
-    """GB of all GPUs of a machine; 0 where there are none, or it is not known."""
-    count, _, name = words.partition(" ")
-    known = next((one.gpu_memory_gb for one in all_accelerators() if one.name == name), None)
-    return int(count) * (known or 0) if count.isdigit() else 0
-
-
-def _gpus(words: str) -> str:
-    """`1 A100 80GB GPU`"""
-    count, _, name = words.partition(" ")
-    known = next((one.label for one in all_accelerators() if one.name == name), name)
-    return counted(count, known) if words else "no GPU"
 
 
 def image(one: Differing) -> Said:

@@ -7,13 +7,14 @@ accounts that all share have a name of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import astuple
 from typing import Any
 
 from slipway.catalog.model import Catalog, Offer
 from slipway.catalog.placeholders import PACKAGE, placeholder
 from slipway.kinds import CUSTOM_JOB, KINDS
 from slipway.labels import TEMPLATE_LABEL
-from slipway.review.templates.effects import TRAINER, Leaf
+from slipway.review.templates.effects import TRAINER, Leaf, Machines
 
 _FORMS = ("containerSpec", "pythonPackageSpec")
 _NONE: Mapping[str, str] = {}
@@ -62,6 +63,8 @@ def trainer(name: str) -> str:
 def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
     if isinstance(leaf, tuple):
         return tuple(str(_in_words(one, words)) for one in leaf)
+    if isinstance(leaf, Machines):
+        return Machines(*(str(_in_words(one, words)) for one in astuple(leaf)))
     if leaf in words:
         return words[leaf]
     for name, word in words.items():
@@ -72,15 +75,15 @@ def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
 
 def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     machine = dict(pool.get("machineSpec") or {})
-    disk, told = dict(pool.get("diskSpec") or {}), {name: machine.pop(name, "") for name in _MACHINE}
+    disk, told = dict(pool.get("diskSpec") or {}), {name: machine.pop(name, None) or "" for name in _MACHINE}
     size, kind = disk.pop("bootDiskSizeGb", ""), disk.pop("bootDiskType", "")
-    gpus = f" with {told['acceleratorCount']} {told['acceleratorType']}" if told["acceleratorType"] else ""
-    topology = f" {told['tpuTopology']}" if told["tpuTopology"] else ""
-    words = f"{pool.get('replicaCount', 'none')} × {told['machineType']}{topology}{gpus}, {kind} {size} GB"
+    type_ = " ".join(filter(None, (told["machineType"], told["tpuTopology"])))
+    gpus = told["acceleratorCount"], told["acceleratorType"]
+    machines = Machines(*map(str, (pool.get("replicaCount", "none"), type_, *gpus, kind, size)))
     affinity, mounts = machine.pop("reservationAffinity", None) or {}, pool.get("nfsMounts") or ()
     rest = {name: one for name, one in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
-    found: dict[str, Leaf] = {f"{start}machines": words, **dict(_leaves({**left, **_code(left)}, start))}
+    found: dict[str, Leaf] = {f"{start}machines": machines, **dict(_leaves({**left, **_code(left)}, start))}
     if affinity:
         found[f"{start}reservation"] = _reservation(affinity)
     if mounts:

@@ -54,7 +54,7 @@ class Difference:
     def shown(self) -> tuple[str, str]:
         """Both sides as a comment may have them, in full where they are texts."""
         if isinstance(self.before, tuple) or isinstance(self.after, tuple):
-            return _arguments(self.before or (), self.after or ())
+            return _arguments(*(one if isinstance(one, tuple) else () for one in (self.before, self.after)))
         sides = ((self.before, self.after or ""), (self.after, self.before or ""))
         was, becomes = ("none" if one is None else shown(one, self.name, beside=str(other)) for one, other in sides)
         return was, becomes
@@ -217,13 +217,13 @@ def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
 def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
     """Places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
     for path, leaf in flat(offer, catalog).items():
-        for value in leaf if isinstance(leaf, tuple) else (leaf,):
+        for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (path.rpartition("/")[2], "", value)
             if looks_secret(given or value, name.lstrip("-")):
                 yield difference(path, None, value).what
 
 
-def _arguments(before: Leaf, after: Leaf) -> tuple[str, str]:
+def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, str]:
     gone, new = [one for one in before if one not in after], [one for one in after if one not in before]
     if not gone and not new:
         gone, new = list(before), list(after)
