@@ -203,8 +203,8 @@ def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[F
         for key, told in FIELDS.items():
             # What the program leaves to the cloud is not among its inputs.
             was, now = (one.inputs.get(key, one.outputs.get(key)) for one in (old, new))
-            for _, words, _ in told(was, now) if was != now else ():
-                yield drift(on, key, f"it {words}", then if key in old.inputs else Then.STAYS)
+            for telling in told(was, now) if was != now else ():
+                yield drift(on, key, f"it {telling}", then if key in old.inputs else Then.STAYS)
     for one in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(one.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(one.path)):
             yield drift(on, one.path, str(one).replace("`", ""), then)

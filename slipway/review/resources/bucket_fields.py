@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from slipway.findings.finding import Grade
 from slipway.formatting import counted, join, span
@@ -12,10 +12,29 @@ from slipway.review.touched import said
 _DAY = 86400
 _COLD: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """Days for which an object is paid at least, by the storage class that it has."""
-_USUAL, _ENFORCED = "STANDARD", "enforced"
-_VERSIONS = "versioning-changed"
-Telling = tuple[str, str, Grade | None]
-"""Kind, what the bucket does from now on, and the grade where it is not the usual one."""
+_USUAL, _ENFORCED, _EVERYTHING = "STANDARD", "enforced", "every object"
+_CHANGED, _RETENTION, _VERSIONS = "bucket-changed", "retention-changed", "versioning-changed"
+
+
+class Telling(NamedTuple):
+    """What a bucket does from now on, what follows, and what it did `until` now, for a finding of a kind. `grade`:
+    where it is not the usual one. `of_all`: it deletes every object, whatever its name."""
+
+    kind: str
+    does: str
+    then: str = ""
+    until: str = ""
+    grade: Grade | None = None
+    of_all: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.without_reason}{f': {self.then}' if self.then else ''}"
+
+    @property
+    def without_reason(self) -> str:
+        return f"{self.does}{f', until now {self.until}' if self.until else ''}"
+
+
 Rule = Callable[[Any, Any], Iterator[Telling]]
 
 
@@ -25,16 +44,18 @@ def _lifecycle(before: Any, after: Any) -> Iterator[Telling]:
     if not (gone or added):
         return
     worse = [one for one in added if _deletes(one) and not any(_milder(one, each) for each in gone)]
-    words = join([*(f"no longer {_rule(one)}" for one in gone), *map(_rule, added)])
+    does, until, then = join([*(f"no longer {_rule(one)}" for one in gone), *map(_rule, added)]), "", list[str]()
     if len(gone) == len(added) == 1 and gone[0].get("action") == added[0].get("action"):
         until = _when(gone[0]) if _what(gone[0]) == _what(added[0]) else f"{_what(gone[0])} {_when(gone[0])}".rstrip()
-        words = f"{_rule(added[0])}, until now {until}"
+        does = _rule(added[0])
     if any(_mapping(one.get("condition")).get("age") for one in worse):
-        words += ": what is older goes at once"
+        then = ["what is older goes at once"]
     elif not added:
-        words += ": they stay, and are paid for"
-    cold = [_mapping(one.get("action")).get("storageClass") for one in added]
-    yield "lifecycle-changed", words + next(filter(None, map(_costs, cold)), ""), None if worse else Grade.WARNING
+        then = ["they stay, and are paid for"]
+    cold = (_costs(_mapping(one.get("action")).get("storageClass")) for one in added)
+    then += filter(None, (next(filter(None, cold), ""),))
+    of_all, grade = any(_what(one) == _EVERYTHING for one in worse), None if worse else Grade.WARNING
+    yield Telling("lifecycle-changed", does, ": ".join(then), until, grade, of_all)
 
 
 def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
@@ -62,7 +83,7 @@ def _rule(body: Mapping[str, Any]) -> str:
 def _what(body: Mapping[str, Any]) -> str:
     condition = _mapping(body.get("condition"))
     ends = [*condition.get("matchesPrefixes", ()), *(f"…{one}" for one in condition.get("matchesSuffixes", ()))]
-    return join(f"`{one}`" for one in ends) if ends else "every object"
+    return join(f"`{one}`" for one in ends) if ends else _EVERYTHING
 
 
 def _when(body: Mapping[str, Any]) -> str:
@@ -82,14 +103,14 @@ def _when(body: Mapping[str, Any]) -> str:
 def _retention(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_seconds(one, "retentionPeriod") or 0 for one in (before, after))
     if _mapping(after).get("isLocked") and not _mapping(before).get("isLocked"):
-        words = f"keeps each object for {span(new)}, for good: nobody can delete one sooner, nor stop paying for it"
-        yield "retention-changed", words, None
+        then = "nobody can delete one sooner, nor stop paying for it"
+        yield Telling(_RETENTION, f"keeps each object for {span(new)}, for good", then)
     elif new > old:
-        words = f"lets nobody overwrite or delete an object for {span(new)}: jobs that write a file twice fail"
-        yield "retention-changed", words, None
+        then = "jobs that write a file twice fail"
+        yield Telling(_RETENTION, f"lets nobody overwrite or delete an object for {span(new)}", then)
     elif new < old:
-        words = f"lets objects be deleted {f'after {span(new)}' if new else 'at once'}, until now after {span(old)}"
-        yield "retention-changed", words, None
+        does = f"lets objects be deleted {f'after {span(new)}' if new else 'at once'}"
+        yield Telling(_RETENTION, does, until=f"after {span(old)}")
 
 
 def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
@@ -97,52 +118,43 @@ def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_seconds(one, "retentionDurationSeconds") for one in (before, after))
     old, new = (7 * _DAY if one is None else one for one in (old, new))
     if new > old:
-        words = f"keeps deleted objects for {span(new)}, paid as before, until now for {span(old)}"
-        yield "retention-changed", words, Grade.NOTE
-    elif new:
-        yield from _if(new < old, f"keeps deleted objects for {span(new)} alone, until now for {span(old)}")
-    else:
-        yield from _if(old, f"keeps nothing that is deleted, which could be brought back for {span(old)}")
-
-
-def _if(is_so: object, words: str) -> Iterator[Telling]:
-    if is_so:
-        yield "retention-changed", words, None
+        does = f"keeps deleted objects for {span(new)}, paid as before"
+        yield Telling(_RETENTION, does, until=f"for {span(old)}", grade=Grade.NOTE)
+    elif 0 < new < old:
+        yield Telling(_RETENTION, f"keeps deleted objects for {span(new)} alone", until=f"for {span(old)}")
+    elif new < old:
+        yield Telling(_RETENTION, f"keeps nothing that is deleted, which could be brought back for {span(old)}")
 
 
 def _encryption(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_mapping(one).get("defaultKmsKeyName") for one in (before, after))
     if new and old != new:
         key = str(new).rpartition("/")[2]
-        words = (
-            f"encrypts new objects with key `{key}`: nobody looked whether Cloud Storage may use it, else writes fail"
-        )
-        yield "bucket-changed", words, None
+        then = "nobody looked whether Cloud Storage may use it, else writes fail"
+        yield Telling(_CHANGED, f"encrypts new objects with key `{key}`", then)
     elif old and not new:
         key = str(old).rpartition("/")[2]
-        yield "bucket-changed", f"encrypts new objects with Google's key, no longer with yours (`{key}`)", None
+        yield Telling(_CHANGED, f"encrypts new objects with Google's key, no longer with yours (`{key}`)")
 
 
 def _storage_class(before: Any, after: Any) -> Iterator[Telling]:
     if (before or _USUAL) == (after or _USUAL):
         return
     colder = _COLD.get(str(after), 0) > _COLD.get(str(before), 0)
-    words = f"stores new objects as {said(after or _USUAL)}, until now as {said(before or _USUAL)}{_costs(after)}"
-    yield "bucket-changed", words, Grade.WARNING if colder else Grade.NOTE
+    does, until = f"stores new objects as {said(after or _USUAL)}", f"as {said(before or _USUAL)}"
+    yield Telling(_CHANGED, does, _costs(after), until, Grade.WARNING if colder else Grade.NOTE)
 
 
 def _costs(storage_class: Any) -> str:
     days = _COLD.get(str(storage_class))
-    return f": each read costs extra, and {days} days are paid at least" if days else ""
+    return f"each read costs extra, and {days} days are paid at least" if days else ""
 
 
 def _policy(before: Any, after: Any) -> Iterator[Telling]:
     if before == "PREVENT" or after == "PREVENT":
         return  # `fates.unguarded` tells of it.
-    words = (
-        "stays in the cloud when it leaves the stack" if after == "ABANDON" else "is deleted when it leaves the stack"
-    )
-    yield "bucket-changed", words, Grade.NOTE
+    does = "stays in the cloud" if after == "ABANDON" else "is deleted"
+    yield _changed(f"{does} when it leaves the stack")
 
 
 def _switch(on: Telling | None, off: Telling) -> Rule:
@@ -155,8 +167,8 @@ def _switch(on: Telling | None, off: Telling) -> Rule:
     return told
 
 
-def _changed(words: str, grade: Grade | None = Grade.NOTE) -> Telling:
-    return "bucket-changed", words, grade
+def _changed(does: str, then: str = "", grade: Grade | None = Grade.NOTE) -> Telling:
+    return Telling(_CHANGED, does, then, grade=grade)
 
 
 def _on(value: Any) -> bool:
@@ -165,8 +177,11 @@ def _on(value: Any) -> bool:
     return value == _ENFORCED if isinstance(value, str) else bool(value)
 
 
-def _plain(words: str, grade: Grade = Grade.NOTE) -> Rule:
-    return lambda before, after: iter([_changed(words.format(said(before), said(after)), grade)])
+def _plain(does: str, until: str = "", then: str = "", grade: Grade = Grade.NOTE) -> Rule:
+    """Tell of a value in its place in `does`, and of the one before in `until`."""
+    return lambda before, after: iter(
+        [Telling(_CHANGED, does.format(said(after)), then, until.format(said(before)), grade)]
+    )
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -186,16 +201,16 @@ FIELDS: Mapping[str, Rule] = {
     "retentionPolicy": _retention,
     "softDeletePolicy": _soft_delete,
     "versioning": _switch(
-        (_VERSIONS, "keeps and bills earlier versions of what jobs overwrite or delete", Grade.WARNING),
-        (_VERSIONS, "keeps no earlier versions of what is overwritten or deleted", None),
+        Telling(_VERSIONS, "keeps and bills earlier versions of what jobs overwrite or delete", grade=Grade.WARNING),
+        Telling(_VERSIONS, "keeps no earlier versions of what is overwritten or deleted"),
     ),
     "publicAccessPrevention": _switch(
         _changed("can't be opened to the public any more"),
-        ("public-prevention-off", "may be opened to the public: one wrong grant shows it to the internet", None),
+        Telling("public-prevention-off", "may be opened to the public", "one wrong grant shows it to the internet"),
     ),
     "uniformBucketLevelAccess": _switch(
-        _changed("shuts out whoever may read single objects alone: their own lists count no more", None),
-        _changed("lets single objects be opened to anybody, past who may read the bucket", Grade.BLOCKING),
+        _changed("shuts out whoever may read single objects alone", "their own lists count no more", None),
+        _changed("lets single objects be opened to anybody, past who may read the bucket", grade=Grade.BLOCKING),
     ),
     "encryption": _encryption,
 }
@@ -207,12 +222,14 @@ RULES: Mapping[str, Rule] = {
         _changed("moves objects to cheaper classes by itself no more"),
     ),
     "cors": _plain("lets pages of other sites read it, as its list of them says"),
-    "customPlacementConfig": _plain("lies in other regions", Grade.WARNING),
+    "customPlacementConfig": _plain("lies in other regions", grade=Grade.WARNING),
     "defaultEventBasedHold": _switch(
         _changed(
-            "lets nobody overwrite or delete a new object until its hold is released: jobs that do fail", Grade.BLOCKING
+            "lets nobody overwrite or delete a new object until its hold is released",
+            "jobs that do fail",
+            Grade.BLOCKING,
         ),
-        _changed("puts no hold on new objects, which may be deleted at once", Grade.BLOCKING),
+        _changed("puts no hold on new objects, which may be deleted at once", grade=Grade.BLOCKING),
     ),
     "deletionPolicy": _policy,
     "enableObjectRetention": _switch(
@@ -220,25 +237,23 @@ RULES: Mapping[str, Rule] = {
     ),
     # The other way is what `fates.unguarded` tells.
     "forceDestroy": _switch(None, _changed("can't be deleted any more while anything is in it")),
-    "hierarchicalNamespace": _plain("has folders of another kind", Grade.WARNING),
+    "hierarchicalNamespace": _plain("has folders of another kind", grade=Grade.WARNING),
     "ipFilter": _switch(
-        _changed("answers listed addresses alone: jobs and people elsewhere are refused", Grade.BLOCKING),
-        _changed("answers requests from any address", Grade.BLOCKING),
+        _changed("answers listed addresses alone", "jobs and people elsewhere are refused", Grade.BLOCKING),
+        _changed("answers requests from any address", grade=Grade.BLOCKING),
     ),
     "labels": _plain("has other labels, which bills and searches go by"),
-    "location": _plain(
-        "lies in {1}, until now in {0}: jobs elsewhere read more slowly, and pay for it", Grade.BLOCKING
-    ),
+    "location": _plain("lies in {}", "in {}", "jobs elsewhere read more slowly, and pay for it", Grade.BLOCKING),
     "logging": _switch(
-        _changed("has its reads logged in another bucket"), _changed("has no log of who reads it", Grade.WARNING)
+        _changed("has its reads logged in another bucket"), _changed("has no log of who reads it", grade=Grade.WARNING)
     ),
-    "name": _plain("is called {1}, until now {0}", Grade.BLOCKING),
-    "project": _plain("belongs to project {1}, until now {0}: that one pays", Grade.BLOCKING),
+    "name": _plain("is called {}", "{}", grade=Grade.BLOCKING),
+    "project": _plain("belongs to project {}", "{}", "that one pays", Grade.BLOCKING),
     "requesterPays": _switch(
-        _changed("bills whoever reads it: jobs and people that name no project are refused", Grade.BLOCKING),
+        _changed("bills whoever reads it", "jobs and people that name no project are refused", Grade.BLOCKING),
         _changed("bills its owner for reads"),
     ),
-    "rpo": _plain("copies objects to its second region by {1}, until now {0}"),
+    "rpo": _plain("copies objects to its second region by {}", "{}"),
     "storageClass": _storage_class,
     "website": _plain("answers as another website"),
 }

@@ -15,7 +15,7 @@ from slipway.formatting import join
 from slipway.review.change import Change, let_go
 from slipway.review.resources.bucket_fields import RULES, Telling
 from slipway.review.resources.fates import ROLES, fate, followed, unguarded
-from slipway.review.touched import BUCKET, Fate, Touched, differences
+from slipway.review.touched import BUCKET, Difference, Fate, Touched, differences
 from slipway.review.words import LONGEST
 
 _KINDS = {
@@ -69,38 +69,43 @@ def _role(one: Touched) -> str:
 def _changes(one: Touched) -> Iterator[Finding]:
     found: dict[str, list[Telling]] = {}
     for told in _told(one):
-        found.setdefault(told[0], []).append(told)
+        found.setdefault(told.kind, []).append(told)
     edits = [str(each) for key in one.edited for each in differences(one.was.get(key), one.becomes.get(key), key)]
     for kind, tellings in found.items():
-        graded = [(grade or KINDS[kind].usual, words) for _, words, grade in tellings]
         # The worst begins, so that a headline has it.
-        (worst, first), *others = sorted(graded, key=lambda each: -each[0])
-        subject, words = Subject("bucket", one.physical), f"Bucket `{one.physical}` {first}"
-        if kind == "lifecycle-changed" and worst is Grade.BLOCKING and "every object" in first and _role(one) == WORK:
-            words += ", results and checkpoints of jobs too"
-        short = words.partition(": ")[0].partition(", until now")[0]
-        more = "".join(f"; it {words}" for _, words in others)
+        first, *others = sorted(tellings, key=lambda each: -(each.grade or KINDS[kind].usual))
+        bucket = f"Bucket `{one.physical}`"
+        words = (
+            f"{bucket} {first}{', results and checkpoints of jobs too' if first.of_all and _role(one) == WORK else ''}"
+        )
+        more = "".join(f"; it {other}" for other in others)
         whole = len((words + more).split()) <= LONGEST
-        details = (*edits, *(() if whole else (words for _, words in others)))
-        yield KINDS[kind].of(subject, words, details=details, grade=worst, more=more if whole else "", clause=short)
+        yield KINDS[kind].of(
+            Subject("bucket", one.physical),
+            words,
+            details=(*edits, *(() if whole else map(str, others))),
+            grade=first.grade,
+            more=more if whole else "",
+            clause=f"{bucket} {first.does}",
+        )
 
 
 def _told(one: Touched) -> Iterator[Telling]:
     if why := unguarded(one):
         # What holds the catalog may be deleted with what is in it: adopting a bucket says so for the first time.
         usual = one.fate is Fate.ADOPTED and _role(one) == CATALOG
-        why = "nothing asks whether it is empty" if why.startswith("`") else why
-        words = f"may be deleted with everything in it from now on: {why}"
-        yield "force-destroy", words, Grade.NOTE if usual else None
+        why = "nothing asks whether it is empty" if isinstance(why, Difference) else why
+        does, grade = "may be deleted with everything in it from now on", Grade.NOTE if usual else None
+        yield Telling("force-destroy", does, why, grade=grade)
     for key in one.edited:
         before, after = one.was.get(key), one.becomes.get(key)
         edits = join(map(str, differences(before, after, key)))
         if edits and key == "lifecycleRules" and _role(one) == CATALOG and _of_others(before) == _of_others(after):
-            yield from ((kind, words, Grade.NOTE) for kind, words, _ in RULES[key](before, after))
+            yield from (told._replace(grade=Grade.NOTE) for told in RULES[key](before, after))
         elif edits and key in RULES:
             yield from RULES[key](before, after)
         elif edits:
-            yield "bucket-changed", f"is edited, and nobody looked what follows: {edits}", None
+            yield Telling("bucket-changed", "is edited, and nobody looked what follows", edits)
 
 
 def _of_others(rules: Any) -> list[Any]:

@@ -119,9 +119,10 @@ def _drift(one: Touched) -> Iterator[Finding]:
     elif one.by_hand:
         words = f"Somebody deleted {what} by hand, and this deployment makes it again{_AGAIN.get(one.type, '')}"
     elif one.fate is not Fate.REPLACED and (details := list(_put_back(one))):
-        words = f"Somebody changed {what} by hand, and this deployment undoes that: it {named(details)}"
+        undoes = f"Somebody changed {what} by hand, and this deployment undoes that"
+        words = f"{undoes}: it {named(details)}"
         if len(words.split()) > LONGEST:
-            words = f"{words.partition(': ')[0]}, {counted(len(details), 'edit')} in all"
+            words = f"{undoes}, {counted(len(details), 'edit')} in all"
     elif _of_catalog(one) and overwritten(one.old, one.now):
         words = f"Somebody overwrote the catalog {what} by hand, and this deployment publishes it anew"
     else:
@@ -148,7 +149,7 @@ def _put_back(one: Touched) -> Iterator[str]:
     for key in one.put_back if one.now else ():
         before, after = one.now.inputs.get(key) if one.now else None, one.becomes.get(key)
         if one.type == BUCKET and key in RULES:
-            yield from (words.partition(": ")[0] for _, words, _ in RULES[key](before, after))
+            yield from (told.without_reason for told in RULES[key](before, after))
         else:
             yield from (f"gets {each}" for each in differences(before, after, key))
 

@@ -194,7 +194,7 @@ def title(one: Touched) -> str:
     return plain if provider == "gcp" else f"{provider} {plain}"
 
 
-def unguarded(one: Touched) -> str:
+def unguarded(one: Touched) -> str | Difference:
     """Say what kept it from deletion until now; empty where nothing did, or still does."""
     if one.old and one.new and one.old.protected and not one.new.protected:
         return "the program no longer protects it"
@@ -205,7 +205,7 @@ def unguarded(one: Touched) -> str:
         # `forceDestroy` and its like are off where nobody sets them.
         guarded = was == value or (was is None and value is False)
         if guarded and becomes != value and not (becomes is None and value in (False, None)):
-            return str(Difference(key, was, becomes))
+            return Difference(key, was, becomes)
     return ""
 
 

@@ -99,20 +99,20 @@ def _changed(one: Touched, subject: Subject, what: str) -> Iterator[Finding]:
         told = named(f"`{path}`" for path in dict.fromkeys((*(each.path for each in edited), *hidden)))
     rule = next((words for input_, words in HURTS if any(input_.search(each.path) for each in edited)), "")
     if why := unguarded(one):
-        words, grade = f"{what} may be deleted from now on: {why}", Grade.BLOCKING
+        does, grade = "may be deleted from now on", Grade.BLOCKING
     elif rule:
-        words, grade = f"{what} {rule}: {told}", Grade.BLOCKING
+        does, grade = rule, Grade.BLOCKING
     elif not (edited or code or any(hidden.values())) or all(
         map(_FOR_PEOPLE.match, (*(each.path for each in edited), *hidden))
     ):
-        words, grade = f"{what} is edited, and works as before: {told}", Grade.NOTE
+        does, grade = "is edited, and works as before", Grade.NOTE
     elif edited and not hidden and all(GUARDS.get(each.path) == each.after is not None for each in edited):
-        words, grade = f"{what} can't be deleted by mistake any more: {told}", Grade.NOTE
+        does, grade = "can't be deleted by mistake any more", Grade.NOTE
     else:
-        words = f"{what} is edited, and nobody looked what follows: {told}"
+        does = "is edited, and nobody looked what follows"
     if why or lines:
-        details, clause = lines if [told] != lines else (), words.partition(": ")[0]
-        yield KINDS["resource-changed"].of(subject, words, details=details, grade=grade, clause=clause)
+        more, details = f": {why or told}", lines if [told] != lines else ()
+        yield KINDS["resource-changed"].of(subject, f"{what} {does}", more=more, details=details, grade=grade)
 
 
 def _permissions(one: Touched, subject: Subject) -> Iterator[Finding]:
