@@ -95,6 +95,11 @@ class Change:
         """Return what a deployment does, as this version decides it for what the program publishes."""
         return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
 
+    @cached_property
+    def actions_before(self) -> tuple[Action, ...]:
+        """Return what the same deployment does without this change."""
+        return of_catalog(self.old, self.old, self.live, self.now) if self.old else ()
+
     def of(self, *what: What) -> tuple[Action, ...]:
         return tuple(one for one in self.actions if one.what in what)
 

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from slipway.catalog.clusters import Cluster, DormantCluster
 from slipway.catalog.model import Catalog
 from slipway.cluster_fields import machines_in_words
-from slipway.deployment.actions import of_catalog
 from slipway.deployment.schedule import dates, prepared
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import join, span
@@ -95,8 +94,8 @@ def _ready(change: Change) -> Mapping[str, Readiness]:
 def _ready_before(change: Change) -> Mapping[str, Readiness]:
     if change.old is None or change.before is None:
         return {}
-    actions = of_catalog(change.old, change.old, change.live, change.now)
-    return prepared(actions, change.live, change.old.region, change.now, strict=change.before.quota.strict)
+    strict = change.before.quota.strict
+    return prepared(change.actions_before, change.live, change.old.region, change.now, strict=strict)
 
 
 def _dated_before(before: Mapping[str, Cluster], new: Cluster) -> bool:
