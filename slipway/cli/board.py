@@ -73,6 +73,7 @@ from slipway.jobs.results import Goal
 @click.option("--base", type=WORD, metavar="REF", help="Compare that file with itself at this commit instead.")
 @catalog_and_output
 def command(
+    *,
     out: Path,
     serve: bool,
     port: int,

@@ -89,6 +89,7 @@ class Dollars(click.ParamType[Decimal]):
 @click.pass_context
 def command(
     context: click.Context,
+    *,
     sources: tuple[str, ...],
     output: str,
     files: str | None,

@@ -114,6 +114,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @format_option
 @catalog_and_output
 def command(
+    *,
     retry_failed: bool,
     retry_cancelled: bool,
     rate: int | None,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--apply", is_flag=True, help="Write what --suggest finds into FILE.")
 @catalog_and_output
 def command(
+    *,
     file: str | None,
     base: str | None,
     days: int,

@@ -63,6 +63,7 @@ Values = Mapping[str, Scalar]
 @watch_option
 @catalog_and_output_with_csv
 def command(
+    *,
     template: str | None,
     user: str | None,
     team: str | None,
