@@ -39,7 +39,7 @@ def told(words: object) -> str:
 
 def plain(name: str) -> str:
     """Make a name printable: what can't be printed is a question mark."""
-    return "".join(one if one.isprintable() else "?" for one in name)
+    return name if name.isprintable() else "".join(one if one.isprintable() else "?" for one in name)
 
 
 def read_answer(response: Response) -> Answer:

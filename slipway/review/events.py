@@ -103,8 +103,11 @@ class _Stream:
             self.hooks = (self.hooks or frozenset()) | registered
 
     def _resource(self, told: Mapping[str, Any], *, done: bool) -> None:
+        op, urn = str(told["op"]), str(told["urn"])
+        self.stack = self.stack or urn.removeprefix("urn:pulumi:").partition("::")[0]
+        if done and op != "refresh" and (op != "same" or urn in self.standing):
+            return
         step = _step(told)
-        self.stack = self.stack or step.urn.removeprefix("urn:pulumi:").partition("::")[0]
         if step.type == _ENGINE or step.type.startswith("pulumi:providers:"):
             return
         if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
@@ -185,7 +188,7 @@ def _resource(state: Mapping[str, Any] | None) -> Resource | None:
 def _plain(value: Any) -> Any:
     """Leave out the engine's own keys; a secret in either of the shapes that it writes is `SECRET`, a file its hash,
     and what is not known yet `UNKNOWN`."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):  # As JSON has it: to ask for any mapping takes most of the time of a large preview.
         if value.get(_SIGNATURE) == _SECRET:
             return SECRET
         if _SIGNATURE in value:

@@ -1,6 +1,7 @@
 """What other pools would have meant for the jobs of the last days: a line in a review, where a replay is trusted.
 
-For who judges: a deployment's own preview imports nothing of it.
+For who judges: a deployment's own preview imports nothing of it. Most changes leave pools as they are, so what replays
+is imported where some differ (`review` of the bench).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from slipway import facts
 from slipway.catalog.model import Catalog
@@ -22,15 +24,16 @@ from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, span
 from slipway.generations.published_clusters import declared
 from slipway.history.model import History
-from slipway.history.reader import read_history
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.review import events
 from slipway.review.change import Change
 from slipway.review.preview import Preview
 from slipway.review.review import Review
-from slipway.whatif.comparison import Replayer, jobs_of
-from slipway.whatif.outcome import Outcome
+
+if TYPE_CHECKING:
+    from slipway.whatif.comparison import Replayer
+    from slipway.whatif.outcome import Outcome
 
 DAYS = 30
 MOST_JOBS = 10_000
@@ -79,6 +82,8 @@ class HistoryReading:
 
     def _read(self) -> None:
         with suppress(Exception):  # Of a thread nobody else hears, and its line is left out.
+            from slipway.history.reader import read_history
+
             brief, since = self.connection.with_policy(BRIEF), self.now - timedelta(days=DAYS)
             self._found.append(read_history(brief, self.catalog, since, self.now))
 
@@ -97,6 +102,8 @@ def with_replay(found: Review, change: Change, history: History | None) -> Revie
 def replays(old: Catalog | None, new: Catalog | None, history: History | None) -> Iterator[Finding]:
     if old is None or new is None or history is None or same_pools(old, new):
         return
+    from slipway.whatif.comparison import Replayer, jobs_of
+
     replayer = Replayer.of(lately(history, MOST_JOBS), old)
     if replayer.time < _LEAST or not replayer.calibration.trusted:
         return
