@@ -17,6 +17,9 @@ from slipway.history.timeline import PoolSpan, PoolTimeline
 from slipway.machines.spec import MachineSpec
 from slipway.prices import Price, hourly
 
+_NOTICED = 0.01
+"""Of a time: a smaller part of it that nobody recorded is taken for nothing."""
+
 
 @dataclass(frozen=True)
 class JobCharge:
@@ -35,7 +38,8 @@ class JobCharge:
 @dataclass(frozen=True)
 class IdleCharge:
     """Machines of a pool that no job had. `hours` of `live`, both machine hours. `known` and `unknown`: hours of the
-    clock of which somebody recorded how many machines were up, and those of which nobody did."""
+    clock of which somebody recorded how many machines were up, and those of which nobody did: where that is noticed,
+    `cost` is not complete. `at_most`: jobs that could not be read may have had some of these machines."""
 
     key: PoolKey
     cluster: str
@@ -46,10 +50,16 @@ class IdleCharge:
     known: float
     unknown: float
     cost: Price
+    at_most: bool = False
 
     @property
     def accelerator_hours(self) -> float:
         return self.hours * self.machine.accelerator_count
+
+
+def partly_unknown(known: float, unknown: float) -> bool:
+    """Tell whether it is noticed that nobody recorded some of a time."""
+    return unknown > _NOTICED * (known + unknown)
 
 
 def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime) -> Iterator[JobCharge]:
@@ -79,9 +89,14 @@ def idle_charges(
     for pool in pools:
         spans = [one for one in pool.spans if one.begin < until and one.end > since]
         if spans:
-            hours = _hours(spans, stays[pool.key], since, until)
-            cost = Price() if pool.adopted else pool.per_hour * Decimal(str(hours[0]))
-            yield IdleCharge(pool.key, pool.cluster, pool.region, pool.machine, *hours, cost)
+            hours, live, known, unknown = _hours(spans, stays[pool.key], since, until)
+            at_most = pool.jobs_unread and bool(hours)
+            cost = pool.per_hour * Decimal(str(hours))
+            complete = cost.complete and not partly_unknown(known, unknown)
+            cost = Price() if pool.adopted else Price(cost.known, complete, cost.at_most or at_most)
+            yield IdleCharge(
+                pool.key, pool.cluster, pool.region, pool.machine, hours, live, known, unknown, cost, at_most
+            )
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def ledger(history: History) -> Ledger:
 
 def spending(history: History, begin: datetime, end: datetime) -> Spending:
     """Sum what was spent between two moments, as `slipway.history.usage` does, without what others pay for."""
-    total, unknown, adopted = Price(), 0.0, history.adopted
+    total, adopted = Price(), history.adopted
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
     ours = (job for job in history.jobs if job.cluster_id not in adopted)
     for charge in job_charges(ours, begin, end, history.until):
@@ -64,8 +64,7 @@ def spending(history: History, begin: datetime, end: datetime) -> Spending:
                 shares[name] += charge.cost
     for idle in idle_charges(timelines(history), history.jobs, begin, end, history.until):
         total += idle.cost
-        unknown += 0.0 if idle.key.cluster_id in adopted else idle.unknown
-    return Spending(total if not unknown else Price(total.known, complete=False), dict(teams), dict(users))
+    return Spending(total, dict(teams), dict(users))
 
 
 def _forecast(history: History, spent: Price, begin: datetime, until: datetime) -> float | None:

@@ -119,7 +119,8 @@ class Sample:
 class History:
     """What is known of a stack between two moments, each part in the order of its times: jobs by creation, those
     created earlier that still ran among them. `deployments` begins with the one that held at `since`, where the bucket
-    still has it, and `samples` with those that may still have held then. `unread`: what could not be read, in words."""
+    still has it, and `samples` with those that may still have held then. `unread`: what could not be read, in words;
+    `jobs_unread`: regions of which some jobs could not be."""
 
     stack: str
     project: str
@@ -130,6 +131,7 @@ class History:
     deployments: tuple[Deployment, ...] = ()
     samples: tuple[Sample, ...] = ()
     unread: tuple[str, ...] = ()
+    jobs_unread: frozenset[str] = frozenset()
 
     @property
     def adopted(self) -> frozenset[str]:

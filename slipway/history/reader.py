@@ -70,6 +70,7 @@ class _HistoryReader:
         self._storage = connection.storage
         self._published = address(catalog.source or f"gs://{catalog.catalog_bucket}")
         self._unread = dict[str, None]()
+        self._jobs_unread = set[str]()
 
     def read(self) -> History:
         catalog = self._catalog
@@ -96,13 +97,17 @@ class _HistoryReader:
             deployments=tuple(clusters.deployments),
             samples=tuple(sorted(samples, key=lambda one: one.at)),
             unread=tuple(self._unread),
+            jobs_unread=frozenset(self._jobs_unread),
         )
 
-    def _asked(self, what: str, read: Callable[[], tuple[Found, ...]]) -> tuple[Found, ...]:
+    def _asked(self, what: str, read: Callable[[], tuple[Found, ...]], jobs_of: str = "") -> tuple[Found, ...]:
+        """`jobs_of`: the region, where jobs are asked for."""
         try:
             return read()
         except CloudError as problem:
             self._unread[f"{what}: {problem.brief}"] = None
+            if jobs_of:
+                self._jobs_unread.add(jobs_of)
             return ()
 
     def _lists_of_jobs(self) -> Iterator[Callable[[], tuple[VertexJob, ...]]]:
@@ -115,7 +120,7 @@ class _HistoryReader:
         for region in catalog.regions_ever:
             vertex = self._connection.vertex(catalog.project, region)
             for kind in KINDS.values():
-                of_kind = partial(self._asked, f"jobs in {region}")
+                of_kind = partial(self._asked, f"jobs in {region}", jobs_of=region)
                 yield partial(of_kind, partial(_unfinished, vertex, kind))
                 left = iter(range(self._most))  # Shared: a sweep fills one window, and leaves others empty.
                 for window in range(windows):
@@ -130,6 +135,7 @@ class _HistoryReader:
                 day = self._now - window * timedelta(days=recent.days) / recent.windows
                 newest = f"only the newest {len(found):,} of those before {moment_text(day)} were looked at"
                 self._unread[f"jobs in {vertex.region}: {newest}"] = None
+                self._jobs_unread.add(vertex.region)
                 break
             found.append(job)
         return tuple(found)

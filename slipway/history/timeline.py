@@ -38,7 +38,8 @@ class PoolSpan:
 @dataclass(frozen=True)
 class PoolTimeline:
     """A pool of one generation while its cluster was there, in spans that follow each other. `cluster` is the name
-    people say, `per_hour` the price of one machine. `adopted`: somebody else made it, and pays for it."""
+    people say, `per_hour` the price of one machine. `adopted`: somebody else made it, and pays for it. `jobs_unread`:
+    some jobs of its region could not be read, and may have been on it."""
 
     key: PoolKey
     cluster: str
@@ -47,6 +48,7 @@ class PoolTimeline:
     per_hour: Usd
     spans: tuple[PoolSpan, ...]
     adopted: bool = False
+    jobs_unread: bool = False
 
 
 def timelines(history: History) -> tuple[PoolTimeline, ...]:
@@ -73,10 +75,11 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
             key,
             cluster.name,
             pool.machine,
-            cluster.region or history.region,
+            region := cluster.region or history.region,
             pool.price_per_hour,
             tuple(some),
             bool(cluster.adopted),
+            region in history.jobs_unread,
         )
         for key, (cluster, pool) in named.items()
         if (some := spans[key])

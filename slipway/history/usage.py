@@ -9,7 +9,7 @@ from datetime import datetime
 from slipway.codec import MaybeText
 from slipway.errors import ConfigError
 from slipway.formatting import nearest, quoted
-from slipway.history.charges import IdleCharge, JobCharge, idle_charges, job_charges
+from slipway.history.charges import IdleCharge, JobCharge, idle_charges, job_charges, partly_unknown
 from slipway.history.model import History, MachinesUsed, PastJob
 from slipway.history.timeline import timelines
 from slipway.history.waits import Waits
@@ -23,7 +23,8 @@ BY = ("user", "team", "template", "pool", f"{LABEL}KEY")
 class UsageRow:
     """Jobs of one name, which is empty for those that have none. `waits`: of those that were sent within the time and
     have started. Costs in USD: of machines of pools, of those beside them, and together. Not `cost_complete`: some has
-    no known price; `cost_at_most`: some may have had no machines for a while."""
+    no known price, or nobody recorded or could read it; `cost_at_most`: some jobs may have had no machines for a
+    while."""
 
     name: MaybeText
     jobs: int
@@ -40,7 +41,8 @@ class UsageRow:
 @dataclass(frozen=True)
 class IdleRow:
     """Machines of a pool, `CLUSTER/POOL`, that no job had: `machine_hours` of `live_machine_hours`. `known_hours` and
-    `unknown_hours`: of the clock, of which somebody recorded how many machines were up, and of which nobody did."""
+    `unknown_hours`: of the clock, of which somebody recorded how many machines were up, and of which nobody did.
+    `at_most`: jobs that could not be read may have had some of these machines, which then cost less."""
 
     pool: str
     machine: str
@@ -51,6 +53,11 @@ class IdleRow:
     unknown_hours: float
     cost: Usd
     cost_complete: bool
+    at_most: bool = False
+
+    @property
+    def partly_unknown(self) -> bool:
+        return partly_unknown(self.known_hours, self.unknown_hours)
 
     @property
     def share(self) -> float:
@@ -101,7 +108,7 @@ def usages(history: History, by: Iterable[str]) -> Mapping[str, Usage]:
     idle = tuple(_idle(idle_charges(timelines(history), history.jobs, since, until, until)))
     sent = [job for job in history.jobs if job.created and job.created >= since]
     everybody = {job.name: job for job in (*(one.job for one in charges), *sent)}
-    total = _row("", everybody.values(), charges, since, idle)
+    total = _row("", everybody.values(), charges, since, idle, all_read=not history.jobs_unread)
     return {
         one: Usage(
             stack=history.stack,
@@ -148,8 +155,15 @@ _NAMES: Mapping[str, Names] = {
 
 
 def _row(
-    name: str, jobs: Iterable[PastJob], charges: Iterable[JobCharge], since: datetime, idle: Iterable[IdleRow] = ()
+    name: str,
+    jobs: Iterable[PastJob],
+    charges: Iterable[JobCharge],
+    since: datetime,
+    idle: Iterable[IdleRow] = (),
+    *,
+    all_read: bool = True,
 ) -> UsageRow:
+    """Not `all_read`: there are jobs beside the pools that nobody knows. What those on the pools had is `idle`."""
     some, unused, counted = tuple(charges), tuple(idle), tuple(jobs)
     waits = (
         (job.started - job.created).total_seconds()
@@ -158,7 +172,7 @@ def _row(
     )
     of_pools = sum((one.cost for one in some if one.job.cluster_id), Price())
     of_pools += sum((Price(one.cost.known, one.cost_complete) for one in unused), Price())
-    beside = sum((one.cost for one in some if not one.job.cluster_id), Price())
+    beside = sum((one.cost for one in some if not one.job.cluster_id), Price(complete=all_read))
     cost = of_pools + beside
     return UsageRow(
         name=name,
@@ -191,4 +205,5 @@ def _idle(charges: Iterable[IdleCharge]) -> Iterator[IdleRow]:
             unknown_hours=sum(one.unknown for one in some),
             cost=cost,
             cost_complete=cost.complete,
+            at_most=any(one.at_most for one in some),
         )

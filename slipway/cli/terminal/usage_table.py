@@ -15,8 +15,6 @@ from slipway.prices import Price
 _WHOLE_FROM = Decimal(1000)
 """USD of all, from which on nobody reads cents."""
 _CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
-_WORTH_TELLING = 0.01
-"""Of the time: of less nobody is told that it is not known."""
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
     "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
@@ -56,7 +54,7 @@ class _Table:
         for row in self._usage.rows:
             yield self._row(row.name or "(none)", row)
         for idle in self._usage.idle:
-            if idle.machine_hours or _partly_unknown(idle):
+            if idle.machine_hours or idle.partly_unknown:
                 yield self._idle(idle)
         yield self._row("total", self._usage.total)
 
@@ -70,12 +68,13 @@ class _Table:
         if not row.known_hours:
             unknown = ("?",) * (2 if self._accelerators else 1)
             return (name, "", *unknown, "", "?", "", "?", "not recorded")
-        hours = (_hours(row.machine_hours), *((_hours(row.accelerator_hours),) if self._accelerators else ()))
-        words = "none was up"
+        counted = (row.machine_hours, *((row.accelerator_hours,) if self._accelerators else ()))
+        most, words = "≤ " if row.at_most else "", "none was up"
         if row.live_machine_hours:
-            words = f"{100 * row.share:.0f} % of {_hours(row.live_machine_hours)}"
-        if _partly_unknown(row):
+            words = f"{most}{100 * row.share:.0f} % of {_hours(row.live_machine_hours)}"
+        if row.partly_unknown:
             words += f"; {span(row.unknown_hours * 3600)} not recorded"
+        hours = (f"{most if one else ''}{_hours(one)}" for one in counted)
         return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
 
     def _money(self, amount: Price) -> str:
@@ -92,21 +91,19 @@ class _Table:
 def _notes(usage: Usage) -> Iterator[str]:
     if usage.rows and usage.by in _NOTES:
         yield _NOTES[usage.by]
-    if any(map(_partly_unknown, usage.idle)):
-        yield "nobody recorded how many machines were up: the hourly run does, or slipway record"
+    if any(one.partly_unknown for one in usage.idle):
+        yield "not recorded: how many machines were up then; the hourly run records it, or slipway record"
+    if any(one.at_most for one in usage.idle):
+        yield "≤ of idle machines: jobs that could not be read may have had some of them"
     if usage.total.cost_at_most:
         yield "≤: nobody could tell for how long Spot jobs had no machines"
     if not usage.total.cost_complete:
-        yield "+ and ?: some of it has no known price"
+        yield "+ and ?: some of it has no known price, or was not recorded or not read"
     yield from (f"! not read: {words}" for words in usage.unread)
 
 
 def _time(usage: Usage) -> str:
     return span((usage.until - usage.since).total_seconds())
-
-
-def _partly_unknown(row: IdleRow) -> bool:
-    return row.unknown_hours > _WORTH_TELLING * (row.known_hours + row.unknown_hours)
 
 
 def _hours(hours: float) -> str:

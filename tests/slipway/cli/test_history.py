@@ -83,7 +83,7 @@ def test_time_without_machines_is_left_out_as_jobs_show_leaves_it_out(stack: Sta
     history = past(stack)
     unread = of(history, name)
     assert unread.lost is None and unread.cost and unread.cost.at_most and unread.cost.known > one.cost.known
-    assert any("roles/logging.viewer" in words for words in history.unread)
+    assert any("roles/logging.viewer" in words for words in history.unread) and not history.jobs_unread
 
 
 def test_jobs_of_others_on_its_clusters_are_in_it_and_others_are_not(stack: Stack) -> None:
@@ -179,5 +179,11 @@ def test_a_sweep_of_a_day_has_the_room_of_the_whole_month(stack: Stack) -> None:
     stack.until(lambda: all("endTime" in one for one in stack.jobs()))
     every = len(list(connected(stack).vertex(PROJECT, REGION).jobs(CUSTOM_JOB)))  # Other tests' too.
     whole, part = (past(stack, hours=24 * 30, most=most) for most in (every, 3))
-    assert len(whole.jobs) == 12 and not whole.unread
-    assert len(part.jobs) == 3 and part.unread
+    assert len(whole.jobs) == 12 and not whole.unread and not whole.jobs_unread
+    assert len(part.jobs) == 3 and part.unread and part.jobs_unread == {REGION}
+
+
+def test_a_region_whose_jobs_could_not_be_listed_is_named(stack: Stack) -> None:  # D2
+    with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
+        history = past(stack)
+    assert history.unread and history.jobs_unread == {REGION}

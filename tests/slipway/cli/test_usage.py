@@ -112,9 +112,11 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
     keys = {PoolKey(BIG.id, "workers"): PoolSample(2, 0), PoolKey(SMALL.id, "all"): PoolSample(2, 0)}
     records = tuple(Sample(SINCE + timedelta(hours=hour), keys) for hour in range(20))
     past = history(jobs, (BIG, SMALL, NEW), days=1, samples=records)
-    usage_table.show(usage(replace(past, unread=("jobs in us-east4: denied",)), "team"))
-    told = capsys.readouterr()
-    assert f"{told.out}\n{told.err}" == snapshot
+    for region in ("us-east4", "us-central1"):
+        unread = replace(past, unread=(f"jobs in {region}: denied",), jobs_unread=frozenset({region}))
+        usage_table.show(usage(unread, "team"))
+        told = capsys.readouterr()
+        assert f"{told.out}\n{told.err}" == snapshot(name=region)
 
 
 @pytest.mark.parametrize("verb", ["usage", "board"])

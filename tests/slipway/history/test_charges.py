@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from slipway.history.charges import IdleCharge, idle_charges, job_charges
 from slipway.history.model import History, MachinesUsed, PastJob, Sample
 from slipway.history.timeline import timelines
-from slipway.prices import hourly
+from slipway.prices import Price, hourly
 from tests.slipway.whatif.past import CPU, SINCE, cluster, history, job, pool, sampled
 
 EACH = hourly(CPU, "us-central1")
@@ -69,6 +69,25 @@ def test_where_nobody_recorded_machines_idle_ones_are_unknown() -> None:
     found = idle(past)
     assert (found.live, found.known, found.unknown) == (2 + 3 * 2, 3, 21), "a record holds for two hours"
     assert found.hours == 2 + 2 + 3
+
+
+def test_a_cost_lacks_what_nobody_recorded_where_that_is_noticed() -> None:
+    seen = sampled([(hour * HOUR, 2) for hour in range(24)], GROWING)
+    assert idle(day([], GROWING, seen)).cost == EACH * 48
+    found = idle(day([], GROWING, seen[1:]))
+    assert found.unknown == 1 and found.cost == replace(EACH * 46, complete=False)
+    late = replace(seen[0], at=SINCE + timedelta(minutes=10))
+    assert idle(day([], GROWING, (late, *seen[1:]))).cost.complete, "ten minutes of a day"
+    assert idle(day([], replace(GROWING, adopted=True))).cost == Price(), "whoever made it pays for it"
+
+
+def test_jobs_that_could_not_be_read_may_have_had_what_idles() -> None:
+    past = replace(day([ran(0, 24, 3)]), jobs_unread=frozenset({"us-central1"}))
+    found = idle(past)
+    assert found.at_most and found.cost == replace(EACH * 24, at_most=True)
+    assert not idle(replace(past, jobs_unread=frozenset({"us-east4"}))).at_most
+    busy = idle(replace(past, jobs=(ran(0, 24, 4),)))
+    assert not busy.at_most and busy.cost == Price(), "less than none can't be"
 
 
 def test_more_jobs_than_recorded_machines_leave_none_idle() -> None:

@@ -36,6 +36,11 @@ def test_machines_that_nobody_counted_leave_it_incomplete() -> None:
     assert found.spent == pytest.approx((2 * 3 + 2 * 1) * 0.5) and not found.complete
 
 
+def test_minutes_that_nobody_counted_leave_it_complete() -> None:
+    seen = sampled([(600 if not hour else 3600.0 * hour, 1) for hour in range(24)], ELASTIC)
+    assert ledger(history([], [ELASTIC], days=1, samples=seen)).complete
+
+
 def test_whoever_made_an_adopted_cluster_pays_for_it() -> None:
     theirs = replace(cluster("theirs", pool("workers", 3, 3)), adopted=True)
     there = job("there", 0, 0, 7200, on=theirs, user="eve", team="other")

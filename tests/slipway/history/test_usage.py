@@ -25,7 +25,7 @@ GPU = cluster(
     replace(pool("workers", 2, 2, L4), price_per_hour=hourly(L4, "us-central1")),
 )
 BOTH = (MachinesUsed(CPU, 1, "head"), MachinesUsed(L4, 2, "workers"))
-HOUR = 3600.0
+HOUR, REGION = 3600.0, "us-central1"
 
 
 def told(one: PastJob) -> PastJob:
@@ -77,6 +77,28 @@ def test_dollars_are_those_of_the_jobs_and_of_what_nobody_used(by: str) -> None:
     assert float(found.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
     spot = next(one for one in past.jobs if one.capacity_type == "spot").cost
     assert spot and float(found.total.beside_cost.known) == pytest.approx(float(spot.known))
+
+
+def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:
+    past = month()
+    assert usage(past).total.cost_complete
+    grows = replace(GPU, pools={**GPU.pools, "workers": replace(GPU.pools["workers"], max=4, autoscaled=True)})
+    (deployment,) = past.deployments
+    unknown = usage(replace(past, deployments=(replace(deployment, clusters={"gpu": grows}),)))
+    assert not unknown.total.cost_complete and not unknown.total.pool_cost.complete
+    assert [(one.partly_unknown, one.cost_complete) for one in unknown.idle] == [(False, True), (True, False)]
+    assert all(one.cost_complete for one in unknown.rows)
+    adopted = replace(grows, adopted=True)
+    assert usage(replace(past, deployments=(replace(deployment, clusters={"gpu": adopted}),))).total.cost_complete
+
+
+def test_jobs_that_could_not_be_read_idle_in_the_sum_or_are_missing_from_it() -> None:
+    past = month()
+    found, whole = (usage(replace(past, jobs=past.jobs[1:], jobs_unread=frozenset(some))) for some in ({REGION}, ()))
+    assert [one.at_most for one in found.idle] == [True, True] and not any(one.at_most for one in whole.idle)
+    total = found.total
+    assert total.pool_cost == usage(past).total.pool_cost, "machines were up, whoever had them"
+    assert not total.beside_cost.complete and not total.cost_complete and not total.cost_at_most
 
 
 def test_waits_are_of_jobs_that_were_sent_within_the_time_and_started() -> None:
