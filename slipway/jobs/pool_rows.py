@@ -16,7 +16,7 @@ from slipway.formatting import span
 from slipway.generations.dormant import last_ends
 from slipway.generations.published_clusters import declared
 from slipway.jobs.demand import Demand, by_pool
-from slipway.jobs.waiting import waits
+from slipway.jobs.waiting import gets_ready, waits
 from slipway.labels import STACK_LABEL
 from slipway.live import Live
 from slipway.prices import Price, hourly
@@ -38,7 +38,8 @@ class Holder:
 @dataclass(frozen=True)
 class Row:
     """A pool of a cluster that people call `name`; prices in USD. `unread`: it idles, and jobs that nobody looked at
-    may have been on it. `holders`: the largest first; `waiting`: jobs that have no machines yet."""
+    may have been on it. `holders`: the largest first; `getting_ready`: jobs that the service has accepted and that do
+    not run yet; `waiting`: jobs that have no machines yet."""
 
     name: str
     region: str
@@ -50,6 +51,7 @@ class Row:
     unread: bool
     per_machine: Price
     holders: tuple[Holder, ...] = ()
+    getting_ready: int = 0
     waiting: int = 0
 
     @property
@@ -148,6 +150,8 @@ def _row(
     unread: bool,
 ) -> Row:
     mine = [job for job in active if _on(job, cluster, pool)]
+    without = [job for job in mine if waits(job)]
+    ready = sum(gets_ready(job, cluster) for job in without)
     ends = (job.end_time for job in recent if job.end_time and _on(job, cluster, pool))
     last = max((end for end in ends if end and cluster.was_there(end)), default=None)
     known = declared.pools.get(pool.id) if declared else None
@@ -162,7 +166,8 @@ def _row(
         unread=unread and last is None and not (mine or pool.used),
         per_machine=known.price_per_hour if known else hourly(pool.machine, cluster.region),
         holders=_holders([job for job in mine if not waits(job)], cluster, pool),
-        waiting=sum(map(waits, mine)),
+        getting_ready=ready,
+        waiting=len(without) - ready,
     )
 
 

@@ -52,7 +52,7 @@ def wait_reason(
     if cluster.state not in RUNNING_STATES:
         detail = f": {cluster.error}" if cluster.error else ""
         return f"cluster {cluster_name} is {cluster.state}{detail}"
-    if job.state == "JOB_STATE_PENDING":
+    if gets_ready(job, cluster):
         return plain
     others = [one for one in jobs if one.id != job.id]
     before = [one for one in others if not waits(one) or _earlier(one, job)]
@@ -70,6 +70,11 @@ def wait_reason(
 def waits(job: VertexJob) -> bool:
     """Tell whether it waits for its first start, or for machines again after it lost them."""
     return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
+
+
+def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:
+    """Tell of a job that waits on a cluster whether that has accepted it: it waits for no machines."""
+    return job.state == "JOB_STATE_PENDING" and cluster.state in RUNNING_STATES
 
 
 def _earlier(one: VertexJob, job: VertexJob) -> bool:

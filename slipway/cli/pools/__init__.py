@@ -135,10 +135,11 @@ def _cells(row: Row, now: datetime, *, where: bool) -> tuple[str, ...]:
 
 
 def _who(row: Row) -> str:
-    """`ada 3, ci 1; 2 wait`: machines by user."""
+    """`ada 3, ci 1; 1 gets ready; 2 wait`: machines by user, and jobs."""
     held = few((f"{one.name} {one.machines}" for one in row.holders), 3)
+    ready = f"{row.getting_ready} get{'s' if row.getting_ready == 1 else ''} ready" if row.getting_ready else ""
     wait = f"{row.waiting} wait{'s' if row.waiting == 1 else ''}" if row.waiting else ""
-    return "; ".join(filter(None, (held, wait))) or "–"
+    return "; ".join(filter(None, (held, ready, wait))) or "–"
 
 
 def _bounds(row: Row) -> str:
@@ -180,6 +181,7 @@ def _document(row: Row) -> dict[str, object]:
         "max": row.max,
         "jobs": row.jobs,
         "holders": row.holders,
+        "gettingReady": row.getting_ready,
         "waiting": row.waiting,
         "idleSince": row.idle_since,
         "idleKnown": not row.unread,
