@@ -28,13 +28,16 @@ if TYPE_CHECKING:
     from slipway.whatif.suggestion import Suggestion
 
 
+_TARGET = "10m"
+
+
 @click.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @click.option("--base", type=WORD, metavar="REF", help="Compare with FILE at this commit, not with what is deployed.")
 @click.option("--days", type=click.IntRange(1, 30), default=30, show_default=True, help="So many days are replayed.")
 @click.option("--suggest", is_flag=True, help="Look for the cheapest bounds that hold --target, as a diff of FILE.")
 @click.option(
-    "--target", default="10m", show_default=True, metavar="TIME", help="The longest p95 wait of each pool's jobs."
+    "--target", metavar="TIME", help="The longest p95 wait of each pool's jobs, for --suggest.  [default: 10m]"
 )
 @click.option("--apply", is_flag=True, help="Write what --suggest finds into FILE.")
 @catalog_and_output
@@ -44,7 +47,7 @@ def command(
     base: str | None,
     days: int,
     suggest: bool,
-    target: str,
+    target: str | None,
     apply: bool,
     catalog: str | None,
     output: str,
@@ -54,8 +57,10 @@ def command(
     from slipway.context import Context
     from slipway.whatif import report
 
-    if apply and not suggest:
-        raise ConfigError("--apply writes what --suggest finds, and that is not asked for", fix="add --suggest")
+    if not suggest and (apply or target is not None):
+        does = "--apply writes what --suggest finds" if apply else "--target is what --suggest holds"
+        raise ConfigError(f"{does}, and that is not asked for", fix="add --suggest")
+    target = _TARGET if target is None else target
     wanted, context = seconds(target), Context(catalog)
     path = Path(file) if file else stack_file(context, "slipway what-if FILE")
     before, after = before_and_after(context, path, base)
@@ -70,6 +75,9 @@ def command(
         screen.out_json("what-if", report.document(compared, context.catalog.stack, changes))
     else:
         comparison_table.show(compared, heads)
+        if found is None and compared.unchanged:
+            has = f"the same pools at {base}" if base else "the pools that are deployed"
+            screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
     if found is not None:
         _edit(path, found, apply=apply, shown=output != "json")
 

@@ -48,6 +48,11 @@ class Comparison:
     assumed: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
+    @property
+    def unchanged(self) -> bool:
+        """Tell whether the pools before and after are the same."""
+        return self.replays[0] is self.replays[1]
+
 
 @dataclass(frozen=True)
 class Replayer:

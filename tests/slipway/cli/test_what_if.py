@@ -80,6 +80,7 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     done = stack.run("what-if", str(file), "--output", "json")
     assert done.code == 0, done.err
     assert (done.json["jobs"], done.json["calibration"]["jobs"], done.json["neverRan"]) == (12, 12, [])
+    assert "nothing differs" in stack.run("what-if", str(file)).err
     assert "Connection pool" not in done.err
     offers = stack.catalog["templates"]["hello"]["offers"]
     stack.catalog["templates"]["hello"]["offers"] = [one for one in offers if one["capacityType"] == "pool"]
@@ -89,6 +90,7 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     assert (never["template"], never["jobs"]) == ("hello", 12)
     shown = stack.run("what-if", str(file))
     assert "no pool has n1-standard-4" in shown.out and "first come, first served" in shown.err
+    assert "nothing differs" not in shown.err
 
 
 def test_what_can_not_be_replayed_is_refused_in_words(stack: Stack) -> None:
@@ -98,6 +100,7 @@ def test_what_can_not_be_replayed_is_refused_in_words(stack: Stack) -> None:
     file.write_text(FILE.format(2))
     assert stack.run("what-if", str(file), "--base", "main").code == 2, "it is in no checkout of git"
     assert stack.run("what-if", str(file), "--apply").code == 2
+    assert stack.run("what-if", str(file), "--target", "5m").code == 2, "nothing would hold it"
     assert stack.run("what-if", str(file), "--suggest", "--target", "soon").code == 2
 
 
