@@ -26,8 +26,8 @@ _Amounts = Annotated[Mapping[str, _Usd], Form(lambda some: len(some) <= 10_000, 
 
 @dataclass(frozen=True)
 class Budget:
-    """USD a month: of the stack as a whole (None for no limit), by team and by user. `enforce`: what is spent up is
-    refused, for the stack and its teams; a user is self-declared, and only warned."""
+    """USD a month: of the stack as a whole (None for no limit), by team and by user; a limit of 0 is spent up at once.
+    `enforce`: what is spent up is refused, for the stack and its teams; a user is self-declared, and only warned."""
 
     stack: _Usd | None = None
     teams: _Amounts = field(default_factory=dict)
@@ -88,14 +88,20 @@ class BudgetShare:
         return self.share >= WARNS_AT
 
     @property
+    def spent_up(self) -> bool:
+        return self.spent >= self.limit
+
+    @property
     def refuses(self) -> bool:
-        return self.enforced and self.share >= 1
+        return self.enforced and self.spent_up
 
     @property
     def words(self) -> str:
-        """`team vision has spent $27,600 of $30,000 this month, 92 %`"""
-        per_cent = f", {self.share * 100:.0f} %" if self.limit else ""
-        return f"{self.whose} has spent {usd(self.spent)} of {usd(self.limit)} this month{per_cent}"
+        """`team vision has spent $27,600 of $30,000 this month, 92 %`, `team vision may spend nothing`"""
+        if not self.limit:
+            more = f", and has spent {usd(self.spent)} this month" if self.spent else ""
+            return f"{self.whose} may spend nothing{more}"
+        return f"{self.whose} has spent {usd(self.spent)} of {usd(self.limit)} this month, {self.share * 100:.0f} %"
 
 
 def _highest(some: Mapping[str, float], others: Mapping[str, float]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slipway import codec
-from slipway.budget import NAME, STALE, Budget, Ledger, age_words, shares
+from slipway.budget import NAME, STALE, Budget, Ledger, age_words, month_of, shares
 from slipway.clock import right_time
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.storage import Location, Storage
@@ -63,21 +63,22 @@ def check_budget(
     budget: Budget, found: Ledger | str, *, stack: str, team: str, user: str, now: datetime, tell: Callable[[str], None]
 ) -> None:
     """Tell what a submission has to know of its budget. Raises PolicyError where that is spent up and enforced. Where
-    nobody knows what is spent nothing is refused."""
-    if isinstance(found, str) or not found.about(now):
-        why = found if isinstance(found, str) else f"what is known is of {found.month}"
-        tell(f"budget not checked: {why}")
-        return
-    concerned = list(shares(budget, found, stack, team, user))
+    nobody knows what is spent nothing is refused, but by a limit of 0."""
+    ledger = found if isinstance(found, Ledger) and found.about(now) else None
+    concerned = list(shares(budget, ledger or Ledger(now, month_of(now), spent=0.0), stack, team, user))
+    age = age_words(ledger, now) if ledger else ""
     for one in concerned:
         if one.refuses:
+            when, wait = (f"{age}; ", "wait for the next month, or ") if one.limit else ("", "")
             raise PolicyError(
                 f"nothing was sent: {one.words}",
-                why=f"{age_words(found, now)}; stack {stack} enforces its budget (slipway:budget)",
-                fix="wait for the next month, or have slipway:budget raised in the stack file",
+                why=f"{when}stack {stack} enforces its budget (slipway:budget)",
+                fix=f"{wait}have slipway:budget raised in the stack file",
             )
-    told = [f"warning: {one.words} ({age_words(found, now)})" for one in concerned if one.warns]
-    if concerned and not told and found.age(now) > STALE:
-        told = [f"what is spent of the budget is known {age_words(found, now)}"]
+    told = [f"warning: {one.words}{f' ({age})' if one.limit else ''}" for one in concerned if one.warns or one.spent_up]
+    if ledger is None:
+        told.append(f"budget not checked: {found if isinstance(found, str) else f'what is known is of {found.month}'}")
+    elif concerned and not told and ledger.age(now) > STALE:
+        told = [f"what is spent of the budget is known {age}"]
     for line in told:
         tell(line)

@@ -31,6 +31,11 @@ def test_a_budget_that_is_nearly_or_wholly_spent_is_told(budget: Budget, grade: 
     assert said(budget)["budget-spent"].grade is grade
 
 
+def test_a_team_that_may_spend_nothing_and_has_not_is_well() -> None:
+    assert said(Budget(teams={"nlp": 0}, enforce=True)) == {}
+    assert said(Budget(teams={"vision": 0}, enforce=True))["budget-spent"].grade is Grade.BLOCKING
+
+
 def test_a_team_s_budget_is_told_as_the_stack_s() -> None:
     assert said(Budget(teams={"Vision": 100}))["budget-spent"].subject == "budget team Vision"
 

@@ -58,11 +58,16 @@ def test_an_old_ledger_tells_its_age() -> None:
     assert "5 h" in told(Budget(stack=1e9), replace(LEDGER, at=NOW - timedelta(hours=5)))[0]
 
 
-def test_a_budget_of_nothing_is_spent_up_by_anything() -> None:
-    (stack,) = shares(Budget(stack=0, enforce=True), LEDGER, "prod", "", "")
-    assert stack.refuses
-    (stack,) = shares(Budget(stack=0, enforce=True), replace(LEDGER, spent=0), "prod", "", "")
-    assert not stack.refuses
+@pytest.mark.parametrize("ledger", [LEDGER, replace(LEDGER, spent=0, teams={}), "no hourly run has told"])
+@pytest.mark.parametrize("budget", [Budget(stack=0), Budget(teams={"Vision": 0})])
+def test_a_budget_of_nothing_is_spent_up_before_anything_is(budget: Budget, ledger: Ledger | str) -> None:
+    """With nothing spent it let the first jobs pass."""
+    assert any("may spend nothing" in line for line in told(budget, ledger))
+    with pytest.raises(PolicyError) as caught:
+        told(replace(budget, enforce=True), ledger)
+    assert caught.value.fix and "next month" not in caught.value.fix
+    (share,) = shares(budget, replace(LEDGER, spent=0, teams={}), "prod", "vision", "")
+    assert share.spent_up and not share.warns, "as it should be"
 
 
 AMOUNTS = st.dictionaries(st.text(max_size=5), st.floats(0, 1e9), max_size=3)
