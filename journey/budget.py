@@ -1,4 +1,4 @@
-"""What a journey on a real project may cost, and how long it may take. Pure."""
+"""The ceiling of money and time for a journey on a real project. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STORAGE_AND_CALLS = Decimal("0.05")
 
 @dataclass(frozen=True)
 class Budget:
-    """`most`: USD when every pool is at its maximum for the whole of `minutes`."""
+    """The cost of a journey at most: `most` USD, with every pool at its maximum for the whole of `minutes`."""
 
     per_hour: Bounds
     minutes: int
@@ -22,7 +22,7 @@ class Budget:
 
 
 def budget(per_hour: Bounds, minutes: int, max_usd: Decimal) -> Budget:
-    """The most it can cost; raises PolicyError when that is unknown or above the ceiling."""
+    """Return the most that a journey can cost. Raises PolicyError when that is unknown or above the ceiling."""
     if not per_hour.complete:
         raise PolicyError(
             "the price of the machines in this region is unknown",

@@ -1,4 +1,4 @@
-"""The changelog: its form, as keepachangelog.com has it, and what a version's entry says. Pure."""
+"""The changelog, in the form of keepachangelog.com: its entries, and the notes of a version. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADING = re.compile(rf"## \[({UNRELEASED}|\d+\.\d+\.\d+)\](?: - (\S+))?")
 
 @dataclass(frozen=True)
 class Entry:
-    """A version, or "Unreleased", which has no date; `text` is what is below its heading."""
+    """A version, or "Unreleased", which has no date; `text` is everything below its heading."""
 
     version: str
     released: date | None
@@ -30,7 +30,8 @@ class Entry:
 
 
 def read(text: str) -> tuple[Entry, ...]:
-    """Return the entries, "Unreleased" and then the newest first. Raises ConfigError with the line of what is wrong."""
+    """Return the entries, "Unreleased" and then the newest first. Raises ConfigError with the number of a malformed
+    line."""
     title, *lines = text.splitlines() or [""]
     if title != "# Changelog":
         raise _wrong(1, title, "`# Changelog`")
@@ -45,7 +46,7 @@ def read(text: str) -> tuple[Entry, ...]:
 
 
 def notes(entries: Sequence[Entry], version: str) -> str:
-    """Return what is new in a version, which must be the newest and have all that is told."""
+    """Return the notes of a version, which must be the newest, with nothing left under "Unreleased"."""
     unreleased, *numbered = entries
     newest = numbered[0].version if numbered else "nothing"
     if newest != version:

@@ -1,4 +1,4 @@
-"""Plays what costs money under a watchdog, and takes it away again, whatever happens."""
+"""A watchdog around everything that costs money, so that it is taken away again, whatever happens."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def guarded(
 ) -> None:
     """Play for so many minutes at most, then clean up.
 
-    `flags` of `journey.verify_cloud` name what is played: with them, and `--clean-up`, a watchdog cleans up once this
-    process is gone or its time is over. The run file is there until everything is taken away.
+    The `flags` of `journey.verify_cloud` name the journey: with them, and `--clean-up`, a watchdog cleans up once this
+    process is gone or its time is over. The run file exists until everything is taken away.
     """
     me = psutil.Process()
     watch = Watch(

@@ -1,4 +1,4 @@
-"""A Pulumi project folder of its own for a journey: its stack file and state are there, the program stays where it is,
+"""A Pulumi project folder of its own for a journey: stack file and state lie there and the program stays in its place,
 so that no journey touches a tracked file."""
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ PROGRAM = "Pulumi.yaml"
 
 
 def lay_out(folder: Path, root: Path, stack: str, values: dict[str, object]) -> Path:
-    """Write `Pulumi.yaml` and `Pulumi.<stack>.yaml` into `folder`; returns the stack file.
+    """Write `Pulumi.yaml` and `Pulumi.<stack>.yaml` into `folder` and return the stack file.
 
-    `root` is the checkout; its `Pulumi.yaml` gives name, runtime and options. A secrets salt that the engine wrote
-    into the stack file on an earlier run is kept, because the state is encrypted with it.
+    `root` is the checkout; its `Pulumi.yaml` gives name, runtime and options. A secrets salt that the engine wrote into
+    the stack file on an earlier run is kept, because the state is encrypted with it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     project = yaml.safe_load((root / PROGRAM).read_text())

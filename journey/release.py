@@ -33,7 +33,7 @@ _BILL = "sbom.cdx.json"
 
 
 def check(repository: Repository, version: str) -> str:
-    """Return the notes of a release of HEAD. Raises ConfigError for what it can't be made of."""
+    """Return the notes of a release of HEAD. Raises ConfigError for a commit or version that can't be released."""
     if not _VERSION.fullmatch(version):
         raise ConfigError(f"VERSION {version!r} is not a version", fix="make release VERSION=1.2.3")
     if changed := repository.git("status", "--porcelain", "--untracked-files=normal").splitlines():
@@ -60,7 +60,7 @@ def check(repository: Repository, version: str) -> str:
 
 
 def release(repository: Repository, version: str) -> Path:
-    """Build all and return the folder, which is either whole or not there. One that was there is made anew."""
+    """Build all and return the folder, which is either whole or not there. An existing one is replaced."""
     notes = check(repository, version)
     head = repository.git("rev-parse", "HEAD")
     parent = repository.root / "dist"
@@ -95,7 +95,7 @@ def release(repository: Repository, version: str) -> Path:
 
 
 def _export(repository: Repository, folder: Path) -> None:
-    """Write the files of HEAD, `slipway/commit.txt` with its name, as no umask changes them."""
+    """Write the files of HEAD, and its name in `slipway/commit.txt`, with permissions that no umask changes."""
     archive = folder.with_suffix(".tar")
     repository.git("-c", "tar.umask=0022", "archive", "--output", str(archive), "HEAD")
     with tarfile.open(archive) as packed:
@@ -103,7 +103,7 @@ def _export(repository: Repository, folder: Path) -> None:
 
 
 def _reproducible(archive: bytes, when: int) -> bytes:
-    """Return a source archive without what setuptools takes from the machine: owners, times, an order."""
+    """Return a source archive without what setuptools takes from the machine: owners, times, order."""
     plain = io.BytesIO()
     with (
         tarfile.open(fileobj=io.BytesIO(archive)) as packed,
@@ -117,7 +117,7 @@ def _reproducible(archive: bytes, when: int) -> bytes:
 
 
 def _add_scripts(bill: Path, described: Path) -> None:
-    """Add the board's scripts, which no requirement names: each with the digest of the file as the wheel has it."""
+    """Add the board's scripts, which no requirement names, each with the digest of its file in the wheel."""
     written = json.loads(bill.read_text(encoding="utf-8"))
     for one in json.loads(described.read_text(encoding="utf-8")):
         name = f"pkg:npm/{one['name']}@{one['version']}"

@@ -22,18 +22,18 @@ _UV = Path(sys.executable).with_name("uv")
 
 
 def outline(text: str) -> str:
-    """The page without its blocks of code, in which nothing is a link or a heading."""
+    """Return the page without its blocks of code, in which nothing is a link or a heading."""
     return re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def linked(page: Path) -> Iterator[tuple[Path, str]]:
-    """Each file that a page leads to, and the heading in it, empty for none."""
+    """Yield each file that a page links to, with the heading in it, empty for none."""
     for target, anchor in LINK.findall(outline(page.read_text("utf-8"))):
         yield (page.parent / target).resolve(), anchor.removeprefix("#")
 
 
 def reached() -> set[Path]:
-    """Every file and folder that a reader of the README or of a guide can come to."""
+    """Return every file and folder that a reader of the README or of a guide can reach."""
     left = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     found = set(left)
     while left:
@@ -46,7 +46,7 @@ def reached() -> set[Path]:
 
 
 def stage(folder: Path) -> None:
-    """Write what the site is built of. A folder that is linked gets a page that lists its files."""
+    """Write the sources of the site. A folder that is linked gets a page that lists its files."""
     for path in sorted(reached()):
         target = folder / path.relative_to(ROOT)
         if path.is_dir():
@@ -63,8 +63,8 @@ def stage(folder: Path) -> None:
 
 
 def _page(path: Path) -> str:
-    """The text of a page: links to folders lead to their lists, `|` in a table's code is what it is, and what is
-    folded is Markdown."""
+    """Return the text of a page, in which links to folders lead to their lists, `|` in a table's code is itself, and
+    folded parts are Markdown."""
 
     def led(found: re.Match[str]) -> str:
         return f"{found[1].rstrip('/')}/README.md" if (path.parent / found[1]).is_dir() else found[0]
@@ -75,7 +75,7 @@ def _page(path: Path) -> str:
 
 
 def tools() -> Path:
-    """The folder of the environment that builds it, made anew where its pins have changed."""
+    """Return the folder of the environment that builds the site, made anew when its pins have changed."""
     pins = ROOT / "requirements-site.txt"
     folder = ROOT / ".venv" / f"site-{hashlib.sha256(pins.read_bytes()).hexdigest()[:12]}"
     if not (folder / "ready").exists():
@@ -100,7 +100,7 @@ def main() -> int:
     pages = ROOT / "build" / "pages"
     shutil.rmtree(pages, ignore_errors=True)
     stage(pages)
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # mkdocs.yml says until when the theme is mended
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # mkdocs.yml says when the theme's support ends
     build: list[str | Path] = [python, "-m", "mkdocs", "build", "--strict", "--clean"]
     code = subprocess.run(build, cwd=ROOT, env=environment).returncode
     if code:

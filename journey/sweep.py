@@ -1,4 +1,5 @@
-"""Take away what a journey's stack made on a project, known by labels and names, whether or not a state knows it."""
+"""The end of everything that a journey's stack made on a project, known by labels and names, whether or not a state
+knows it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Ours:
-    """What names the things of one stack: its label on clusters and jobs, its buckets, its trainer account."""
+    """The names of a stack's things: its label on clusters and jobs, its buckets, its trainer account."""
 
     project: str
     region: str
@@ -29,7 +30,8 @@ class Ours:
 
 
 class Sweep:
-    """Idempotent: each step looks first, and what is already gone is not an error. Raises CloudError otherwise."""
+    """The steps of a sweep, all idempotent: each looks first, and a thing that is already gone is no error. Raises
+    CloudError otherwise."""
 
     def __init__(self, connection: Connection, ours: Ours, say: Say, poll_seconds: float = 5.0) -> None:
         self._connection, self._ours, self._say, self._poll = connection, ours, say, poll_seconds
@@ -62,7 +64,7 @@ class Sweep:
     def delete_rest(self, patience: float) -> None:
         """Delete clusters, buckets and the trainer account that the engine's state did not know.
 
-        A cluster that is still being made can't be deleted (the service refuses), so it is waited for.
+        A cluster that is still being made is waited for, since the service refuses to delete it.
         """
         deadline = time.monotonic() + patience
         base = f"{self._connection.endpoints.vertex(self._ours.region)}projects/{self._ours.project}"

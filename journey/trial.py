@@ -19,9 +19,9 @@ _POOLS: dict[str, object] = {
 
 
 def values(project: str, region: str) -> dict[str, object]:
-    """The stack's configuration, as its stack file holds it.
+    """Return the stack's configuration, as its stack file holds it.
 
-    Nobody but the person at the keyboard submits, so no binding on the project itself is made.
+    Only the person at the keyboard submits, so the stack makes no binding on the project itself.
     """
     return {
         "gcp:project": project,
@@ -35,10 +35,10 @@ def values(project: str, region: str) -> dict[str, object]:
 
 
 def stack(project: str, region: str) -> Stack:
-    """The same, typed. Raises StackErrors for a project or region that can't be."""
+    """Return the same stack, typed. Raises StackErrors for an impossible project or region."""
     return from_config(values(project, region), stack=STACK)
 
 
 def per_hour(declared: Stack) -> Bounds:
-    """USD an hour, idle and at most."""
+    """Return the price in USD an hour, idle and at most."""
     return total(declared.clusters, declared.region)

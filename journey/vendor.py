@@ -91,7 +91,8 @@ def _without_map(text: str) -> str:
 
 
 def _licences(modules: Path) -> str:
-    """Return the licences of all packages that were installed, each text once: what a script is built of is in it."""
+    """Return the licences of all installed packages, each text once: a script contains the packages that it was built
+    from."""
     found: dict[str, list[str]] = {}
     for file in sorted(modules.rglob("package.json")):
         texts = sorted(one for one in file.parent.iterdir() if one.name.lower().startswith(("license", "licence")))

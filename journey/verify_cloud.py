@@ -40,7 +40,7 @@ _PATIENCE = 30 * 60.0
 
 @dataclass(frozen=True)
 class Verification:
-    """One project and region under verification, and the folder that remembers it between calls."""
+    """The verification of one project and region, and the folder that remembers it between calls."""
 
     declared: Stack
     folder: Path
@@ -50,7 +50,8 @@ class Verification:
         return self.folder / "run.json"
 
     def play(self) -> Play:
-        """The journey, with a backend and a passphrase of its own; the rest of the environment is the caller's."""
+        """Return the journey, with a backend and a passphrase of its own; the rest of the environment is the
+        caller's."""
         lay_out(self.folder, _ROOT, self.declared.name, values(self.declared.project, self.declared.region))
         passphrase = self.folder / "passphrase"
         if not passphrase.exists():
@@ -148,7 +149,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _verify(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
-    """The journey, or its clean-up alone; the last line to say."""
+    """Play the journey, or its clean-up alone; return the last line to print."""
     verification = Verification(declared, folder)
     with turn(folder / "verify.lock"):
         if _only_cleaned(verification, flags):
@@ -158,7 +159,7 @@ def _verify(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
 
 
 def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
-    """The probes, or their clean-up alone; the last lines to say."""
+    """Ask the probes, or clean up alone; return the last lines to print."""
     run = ProbeRun(declared.project, declared.region, folder, flags.probes, _say)
     with turn(folder / "verify.lock"):
         if _only_cleaned(run, flags):
@@ -177,7 +178,7 @@ def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
 
 
 def _only_cleaned(run: Verification | ProbeRun, flags: argparse.Namespace) -> bool:
-    """Clean up where that is asked for, and after an earlier call that was killed. Whether that was all."""
+    """Clean up where the flags ask for it, and after an earlier call that was killed. Return whether that was all."""
     if flags.clean_up:
         run.clean_up()
     elif run.run_file.exists():
@@ -188,7 +189,7 @@ def _only_cleaned(run: Verification | ProbeRun, flags: argparse.Namespace) -> bo
 
 
 def _agreed(declared: Stack, minutes: int, max_usd: Decimal, yes: bool) -> Budget:
-    """The budget, once the person has agreed to it. Raises PolicyError above the ceiling, Cancelled on a no."""
+    """Return the budget, once the person has agreed to it. Raises PolicyError above the ceiling, Cancelled on a no."""
     allowed = budget(per_hour(declared), minutes, max_usd)
     print(
         f"on project {declared.project}, {declared.region}: CPU machines, ${allowed.per_hour.floor.known:.2f} to "
@@ -200,7 +201,7 @@ def _agreed(declared: Stack, minutes: int, max_usd: Decimal, yes: bool) -> Budge
 
 
 def _agree(project: str, yes: bool) -> None:
-    """Raises Cancelled on a no."""
+    """Ask the person. Raises Cancelled on a no."""
     if yes:
         return
     if not sys.stdin.isatty():

@@ -22,8 +22,8 @@ LOOK_EVERY = 1.0
 
 @dataclass(frozen=True)
 class Watch:
-    """What it watches: the journey's process (pid and start time, as pids are used again), until when (seconds since
-    the epoch), and the command that cleans up. The environment, credentials included, is inherited, never written."""
+    """The journey's process (pid and start time, as pids are reused), the deadline (seconds since the epoch), and the
+    command that cleans up. The environment, credentials included, is inherited, never written."""
 
     pid: int
     started: float
@@ -55,7 +55,7 @@ def start(file: Path, watch: Watch, environment: Mapping[str, str]) -> None:
 
 
 def guard(file: Path, watch: Watch) -> int:
-    """Wait for the end of the journey; 0 when it ended in order, else the exit code of the clean-up."""
+    """Wait for the end of the journey and return 0 when it ended in order, else the exit code of the clean-up."""
     while file.exists():
         overdue = time.time() > watch.until
         alive = _alive(watch)

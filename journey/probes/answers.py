@@ -1,4 +1,4 @@
-"""Answers as they are kept between calls, and what is made of them: a report, and settings for the local cloud."""
+"""Answers as they are kept between calls, with the report and the local cloud's settings made from them."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ Answers = Mapping[str, Answer]
 
 
 def read(file: Path) -> dict[str, Answer]:
-    """Those of earlier calls."""
+    """Return the answers of earlier calls."""
     if not file.exists():
         return {}
     return {name: Answer(**body) for name, body in json.loads(file.read_text(encoding="utf-8")).items()}
 
 
 def with_finding(answers: Answers, probe: str, finding: Finding, at: str) -> dict[str, Answer]:
-    """The answers with another one. One that could be told is not replaced by one that could not."""
+    """Return the answers with a new finding. An unknown does not replace a known answer."""
     new = Answer(finding.answer, finding.evidence, at, finding.settings)
     before = answers.get(probe)
     return {**answers, probe: before if before and before.told and not new.told else new}
 
 
 def write(folder: Path, answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked], where: str) -> None:
-    """`answers.json`, `report.md` and `settings.toml`, each whole."""
+    """Write `answers.json`, `report.md` and `settings.toml`, each whole."""
     probes, unasked = tuple(probes), tuple(unasked)
     kept = {name: asdict(answer) for name, answer in answers.items()}
     write_atomically(folder / "answers.json", json.dumps(kept, indent=1))
@@ -55,7 +55,8 @@ def write(folder: Path, answers: Answers, probes: Iterable[Probe], unasked: Iter
 
 
 def report(answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked], where: str) -> str:
-    """Markdown: a row a question, then what is not asked and what would answer it."""
+    """Return a report in Markdown: a row for each question, then the questions that are not asked and what would answer
+    them."""
     lines = [f"# What {where} answered", "", _row(_COLUMNS), _row("---" for _ in _COLUMNS)]
     for probe in probes:
         answer = answers.get(probe.id)
@@ -75,7 +76,7 @@ def report(answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked]
 
 
 def settings(answers: Answers, probes: Iterable[Probe], where: str) -> str:
-    """The answers as the local cloud reads them from its `settings.toml`; the others as comments, in words."""
+    """Return the answers as the local cloud's `settings.toml`; answers that set nothing are comments."""
     plain, tables, silent = [], [], []
     for probe in probes:
         answer = answers.get(probe.id)
@@ -99,7 +100,7 @@ def _toml(value: Value) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line, as a comment ends with it."""
+    """Return the text on one line, since a line break ends a comment."""
     return " ".join(text.split())
 
 

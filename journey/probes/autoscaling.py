@@ -10,7 +10,7 @@ _IDLE_MINUTES = 30
 
 
 def autoscaling(service: Service) -> Finding:
-    """Two jobs of one machine each on a pool of one to two; then none."""
+    """Run two jobs of one machine each on a pool of one to two machines, then none."""
     cluster = f"{service.cluster}-scale"
     said = service.make_cluster(cluster, service.pool(1, most=2))
     if not said.ok:

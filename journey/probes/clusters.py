@@ -1,4 +1,5 @@
-"""Probes of persistent resources: how long they take, what a change and one beyond quota are answered."""
+"""Probes of persistent resources: how long their operations take, and the answers to a change and to a cluster beyond
+quota."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _QUOTA_MINUTES = 10
 
 
 def times(service: Service) -> Finding:
-    """A cluster of one machine is made, rebooted and deleted."""
+    """Make, reboot and delete a cluster of one machine."""
     cluster = f"{service.cluster}-times"
     said = service.make_cluster(cluster, service.pool())
     if not said.ok:
@@ -60,7 +61,7 @@ def _operation_url(service: Service, name: str) -> str:
 
 
 def patch_refusal(service: Service) -> Finding:
-    """The shared cluster's size is asked to become what it is."""
+    """Ask to change the shared cluster's size to the size it has."""
     body = {"resourcePools": [service.pool(2)]}
     url = f"{service.url}/persistentResources/{service.cluster}"
     said = service.patch("resize a cluster", url, body, updateMask="resource_pools.replica_count")
@@ -72,7 +73,7 @@ def patch_refusal(service: Service) -> Finding:
 
 
 def beyond_quota(service: Service) -> Finding:
-    """A cluster of one machine is asked for whose quota here is 0. Should it be made, it is deleted at once."""
+    """Ask for a cluster of one machine whose quota here is 0. Should it be made, delete it at once."""
     if not region_has(service.region, "NVIDIA_L4"):
         return unknown(f"{service.region} has no L4, whose quota is 0 in most projects")
     limit = limit_of(service, _METRIC)

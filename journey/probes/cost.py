@@ -1,4 +1,4 @@
-"""What probes may cost, and how long they may take. Pure."""
+"""The ceiling of money and time for probes. Pure."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _SMALL = ("n1-standard-4", "e2-standard-4", "n2-standard-4")
 
 @dataclass(frozen=True)
 class Cost:
-    """`minutes` that are allowed, `most` in USD for them, and `unpriced` probes, which may get a machine whose price
-    nobody knows, and are therefore not asked."""
+    """The cost of probes: `minutes` allowed, `most` in USD for them, and the `unpriced` probes, which are not asked,
+    since they may get a machine whose price nobody knows."""
 
     probes: tuple[Probe, ...]
     minutes: int
@@ -32,7 +32,7 @@ class Cost:
 
 
 def small_machine(region: str) -> MachineSpec:
-    """The machine that probes use in a region. Raises PolicyError where no price of one is known."""
+    """Return the machine that probes use in a region. Raises PolicyError where no price of one is known."""
     for name in _SMALL:
         machine = MachineSpec(name)
         if hourly(machine, region).complete:
@@ -45,15 +45,15 @@ def small_machine(region: str) -> MachineSpec:
 
 
 def minutes_of(probes: Sequence[Probe]) -> int:
-    """At most, with the shared cluster where one of them needs it."""
+    """Return the minutes that probes take at most, with the shared cluster where one of them needs it."""
     shared = CLUSTER_MINUTES if any(probe.on_cluster for probe in probes) else 0
     return sum(probe.minutes for probe in probes) + shared + _SLACK_MINUTES
 
 
 def cost(probes: Sequence[Probe], region: str, max_minutes: int, max_usd: Decimal) -> Cost:
-    """The most that they can cost one after another; raises PolicyError above the ceiling of money.
+    """Return the most that probes can cost one after another. Raises PolicyError above the ceiling of money.
 
-    The small machines of all are counted for all of the time, a dear one for the minutes of its probe.
+    The small machines of all probes count for the whole time, a dear one for the minutes of its probe.
     """
     priced = tuple(probe for probe in probes if _dear(probe, region).complete)
     minutes = min(max_minutes, minutes_of(priced))
@@ -71,5 +71,5 @@ def cost(probes: Sequence[Probe], region: str, max_minutes: int, max_usd: Decima
 
 
 def _dear(probe: Probe, region: str) -> Price:
-    """USD an hour of the machine besides that it may get, on demand, as no capacity type costs more."""
+    """Return the price of a probe's dear machine in USD an hour, on demand, since no capacity type costs more."""
     return hourly(probe.dear, region) if probe.dear else Price()

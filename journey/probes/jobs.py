@@ -11,7 +11,7 @@ _STATES = ("JOB_STATE_CANCELLED", "JOB_STATE_FAILED")
 
 
 def full_pool(service: Service) -> Finding:
-    """One job takes all machines of the shared cluster, another asks for one."""
+    """Run a job on all machines of the shared cluster, then ask for one more."""
     first = service.make_job("holds", service.worker("hold 1800"), service.worker("hold 1800"), cluster=service.cluster)
     if not first.ok:
         return unknown("the job that was to fill the pool was refused", str(first))
@@ -36,7 +36,7 @@ def _waits(service: Service, first: Said, second: Said) -> Finding:
 
 
 def job_account(service: Service) -> Finding:
-    """A job with a service account is sent to the shared cluster, which has no custom ones."""
+    """Send a job with a service account to the shared cluster, which has no custom ones."""
     email = f"{ACCOUNT}@{service.project}.iam.gserviceaccount.com"
     url = f"{service.connection.endpoints.of('iam')}projects/{service.project}/serviceAccounts"
     made = service.post("make a service account", url, {"accountId": ACCOUNT})
@@ -63,7 +63,7 @@ def job_account(service: Service) -> Finding:
 
 
 def delete_account(service: Service) -> None:
-    """The account that a probe made, if it is there."""
+    """Delete the account that a probe made, if it exists."""
     email = f"{ACCOUNT}@{service.project}.iam.gserviceaccount.com"
     url = f"{service.connection.endpoints.of('iam')}projects/{service.project}/serviceAccounts/{email}"
     try:
@@ -73,7 +73,7 @@ def delete_account(service: Service) -> None:
 
 
 def timeout_state(service: Service) -> Finding:
-    """A job that sleeps has a minute."""
+    """Run a job that sleeps, with a time-out of a minute."""
     said = service.make_job(
         "timeout", service.worker("hold 1800"), cluster=service.cluster, scheduling={"timeout": "60s"}
     )
@@ -91,7 +91,7 @@ def timeout_state(service: Service) -> Finding:
 
 
 def machine_seconds(service: Service) -> Finding:
-    """A job on a machine of its own that ends at once."""
+    """Run a job that ends at once, on a machine of its own."""
     said = service.make_job("machine", service.worker("exit 0"))
     if not said.ok:
         return unknown("the job was refused", str(said))
@@ -105,7 +105,7 @@ def machine_seconds(service: Service) -> Finding:
 
 
 def kill_grace(service: Service) -> Finding:
-    """A job that will not end is cancelled, and says four times a second that it still lives."""
+    """Cancel a job that ignores the signal and logs four times a second that it still lives."""
     said = service.make_job("lingers", service.worker("linger 1800"), cluster=service.cluster)
     if not said.ok:
         return unknown("the job was refused", str(said))

@@ -1,4 +1,4 @@
-"""What a probe is, and what it found. Pure."""
+"""Probes and their findings. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True)
 class Finding:
-    """What a probe found out: `settings` of the local cloud with their values, none where it can't be told.
+    """The finding of a probe: `settings` of the local cloud with their values, none where it can't be told.
 
-    `answer` says it in words, `evidence` what the service said or did.
+    `answer` says it in words, `evidence` comes from the service.
     """
 
     answer: str
@@ -24,17 +24,17 @@ class Finding:
 
 
 def unknown(why: str, evidence: str = "") -> Finding:
-    """No answer, and why there is none."""
+    """Return a finding without an answer, and why there is none."""
     return Finding(f"unknown: {why}", evidence)
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to the service.
+    """A question to the service.
 
-    `place`: where vertex-rules has it open. `settings`: those of the local cloud that an answer may set. `minutes`: it
-    ends by itself within so many. `machines`: so many small ones it holds at most, all that time; `on_cluster`: those
-    of the cluster that probes share. `dear`: a machine that it may get besides, for so many minutes at most.
+    `place`: where vertex-rules has it open. `settings`: those of the local cloud that an answer may set. `minutes`: how
+    long the probe takes at most. `machines`: how many small ones it holds at most, all that time; `on_cluster`: those
+    of the cluster that probes share. `dear`: a further machine that it may get, for so many minutes at most.
     """
 
     id: str
@@ -52,8 +52,8 @@ class Probe:
 
 @dataclass(frozen=True)
 class Unasked:
-    """Settings that no probe answers, why not, and what would answer them. `place` is "" for what is the local cloud's
-    own business."""
+    """Settings that no probe answers, why not, and what would answer them. `place` is "" for the local cloud's own
+    business."""
 
     settings: tuple[str, ...]
     place: str

@@ -15,12 +15,12 @@ _INCREASES = ("", "NO_VALID_BILLING_ACCOUNT", "NOT_SUPPORTED", "NOT_ENOUGH_USAGE
 
 
 def limit_of(service: Service, metric: str) -> int | None:
-    """The limit of a metric in the region, None where the service names none."""
+    """Return the limit of a metric in the region, None where the service names none."""
     return next((info.limit(service.region) for info in _infos(service) if info.metric == f"{SERVICE}/{metric}"), None)
 
 
 def limits(service: Service) -> Finding:
-    """Reads every limit of custom training."""
+    """Read every limit of custom training."""
     found: dict[str, Value] = {}
     for info in _infos(service):
         limit, metric = info.limit(service.region), info.metric.removeprefix(f"{SERVICE}/")
@@ -35,7 +35,7 @@ def limits(service: Service) -> Finding:
 
 
 def eligibility(service: Service) -> Finding:
-    """Reads whether the project may ask for more."""
+    """Read whether the project may ask for more."""
     reasons = {info.ineligibility or "" for info in _infos(service) if info.metric.startswith(f"{SERVICE}/{_TRAINING}")}
     if not reasons:
         return unknown("Cloud Quotas lists no quota of custom training")
@@ -49,7 +49,7 @@ def eligibility(service: Service) -> Finding:
 
 
 def grants(service: Service) -> Finding:
-    """Reads what became of the increases that the project asked for so far."""
+    """Read the outcome of the increases that the project has asked for."""
     asked = list(service.connection.quotas(service.project).preferences(service.region))
     decided = [one for one in asked if not one.reconciling and one.granted is not None]
     partial = [one for one in decided if one.granted is not None and one.granted != one.preferred]
@@ -68,7 +68,7 @@ def grants(service: Service) -> Finding:
 
 
 def series(service: Service) -> Finding:
-    """Reads the last day of quota usage and limits, until there are some or the shared cluster has long run."""
+    """Read the last day of quota usage and limits, until there are some or the shared cluster has run for long."""
     kinds: dict[str, int] = {}
 
     def look() -> bool | None:

@@ -1,4 +1,4 @@
-"""What the replicas of probes run: a few lines of plain Python that say when they begin and how they end."""
+"""The code in the replicas of probes: a few lines of plain Python that log their beginning and their end."""
 
 CODE = """
 import os, signal, sys, time

@@ -1,4 +1,4 @@
-"""Probes of what is started again, read from the lines that replicas write when they begin."""
+"""Probes of restarts, read from the lines that replicas log when they begin."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MINUTES_A_CODE = 6
 
 
 def begins(lines: tuple[LogEntry, ...], task: str) -> list[datetime]:
-    """When a replica began, each time."""
+    """Return the times at which a replica began."""
     return [line.timestamp for line in lines if line.task == task and line.text == "probe begins" and line.timestamp]
 
 
 def worker_restarts(service: Service) -> Finding:
-    """A worker ends by SIGTERM's code each time it begins."""
+    """Run a job whose worker ends with SIGTERM's code each time it begins."""
     workers = service.worker("hold 7200"), service.worker("exit 143 2")
     said = service.make_job("restarts", *workers, cluster=service.cluster)
     if not said.ok:
@@ -47,7 +47,7 @@ def worker_restarts(service: Service) -> Finding:
 
 
 def job_retries(service: Service) -> Finding:
-    """A job crashes by SIGABRT's code each time it begins."""
+    """Run a job that crashes with SIGABRT's code each time it begins."""
     said = service.make_job("retries", service.worker("exit 134 2"), cluster=service.cluster)
     if not said.ok:
         return unknown("the job was refused", str(said))
@@ -64,7 +64,7 @@ def job_retries(service: Service) -> Finding:
 
 
 def restart_codes(service: Service) -> Finding:
-    """A job for each code, whose worker ends with it."""
+    """Run a job for each code, whose worker ends with it."""
     again, told = [], []
     for code in CODES:
         workers = service.worker("hold 1800"), service.worker(f"exit {code} 2")

@@ -1,4 +1,4 @@
-"""Asks probes one after another, within the time there is, on a cluster that those share which need one."""
+"""Probes asked one after another, within the time there is, with one cluster for all that need it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Keep = Callable[[Probe, Finding], None]
 
 
 def ask(service: Service, probes: Sequence[Probe], until: datetime, keep: Keep) -> None:
-    """Every probe once; `keep` is called after each. What doesn't fit in the time until then is not asked.
+    """Ask every probe once and call `keep` after each. A probe that doesn't fit in the time until then is not asked.
 
-    The shared cluster is there for as long as one of them needs it.
+    The shared cluster exists for as long as one of the probes needs it.
     """
     for probe in (one for one in probes if not one.on_cluster):
         keep(probe, _asked(service, probe, until))
@@ -38,7 +38,7 @@ def ask(service: Service, probes: Sequence[Probe], until: datetime, keep: Keep) 
 
 
 def _shared(service: Service) -> Finding | None:
-    """Makes the shared cluster; what to say in every probe's place where it does not run."""
+    """Make the shared cluster; return the finding of every probe that needs it, where it does not run."""
     said = service.make_cluster(service.cluster, service.pool(SHARED_MACHINES))
     if not said.ok:
         return unknown("the cluster that probes share was refused", str(said))

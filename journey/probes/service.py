@@ -1,4 +1,4 @@
-"""The service as a probe meets it: every refusal is an answer, every wait ends, and what is made carries one label."""
+"""The service as a probe meets it: every refusal is an answer, every wait ends, and one label marks everything made."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TAKING_JOBS = ("RUNNING", "UPDATING")
 
 @dataclass(frozen=True)
 class Said:
-    """An answer: HTTP status, Google's status name and message where it was refused, the body where it was not."""
+    """An answer: HTTP status, Google's status name and message of a refusal, else the body."""
 
     status: int
     reason: str = ""
@@ -55,7 +55,8 @@ class Said:
 
 @dataclass(frozen=True)
 class Service:
-    """One project and region. `small` is the machine that probes use, `cluster` the id of the one that they share."""
+    """The service in one project and region. `small` is the machine that probes use, `cluster` the id of their shared
+    one."""
 
     connection: Connection
     project: str
@@ -68,12 +69,12 @@ class Service:
 
     @property
     def url(self) -> str:
-        """The region's, for paths of collections."""
+        """Return the region's URL, for paths of collections."""
         base = self.connection.endpoints.vertex(self.region)
         return f"{base}projects/{self.project}/locations/{self.region}"
 
     def post(self, doing: str, url: str, body: Json, **params: str) -> Said:
-        """Sent once. Raises CloudError where no answer came."""
+        """Send a request once. Raises CloudError where no answer came."""
         return _said(lambda: self.connection.session.post(url, Call(doing), body, params))
 
     def patch(self, doing: str, url: str, body: Json, **params: str) -> Said:
@@ -83,7 +84,7 @@ class Service:
         return _said(lambda: self.connection.session.get(url, Call(doing)))
 
     def until(self, look: Callable[[], T | None], minutes: float) -> T | None:
-        """What a look gives that is not None, or None once the minutes are over."""
+        """Return the first result of a look that is not None, or None once the minutes are over."""
         end = self.now().timestamp() + minutes * 60
         while (found := look()) is None and self.now().timestamp() < end:
             self.sleep(self.poll)
@@ -95,12 +96,12 @@ class Service:
         return self.post(f"create cluster {cluster}", url, body, persistentResourceId=cluster)
 
     def look_at(self, cluster: str) -> Json | None:
-        """The cluster as it is, None when it is not there."""
+        """Return the cluster as it is, None when it does not exist."""
         said = self.get(f"read cluster {cluster}", f"{self.url}/persistentResources/{cluster}")
         return said.body if said.ok else None
 
     def settled(self, cluster: str, minutes: float) -> Json | None:
-        """The cluster once it runs or is in ERROR."""
+        """Return the cluster once it runs or is in ERROR."""
 
         def look() -> Json | None:
             body = self.look_at(cluster)
@@ -109,7 +110,7 @@ class Service:
         return self.until(look, minutes)
 
     def delete_cluster(self, cluster: str, minutes: float = 10) -> bool:
-        """Whether it is gone in that time; one that is still being made is waited for first."""
+        """Return whether the cluster is gone in that time; one that is still being made is waited for first."""
 
         def gone() -> bool | None:
             body = self.look_at(cluster)
@@ -126,24 +127,24 @@ class Service:
         return {}
 
     def pool(self, replicas: int = 1, most: int | None = None, machine: MachineSpec | None = None) -> Json:
-        """A pool of small machines, autoscaled where `most` is given."""
+        """Return a pool of small machines, autoscaled where `most` is given."""
         sized = {"autoscalingSpec": {"minReplicaCount": str(replicas), "maxReplicaCount": str(most)}} if most else {}
         return {"id": "probe", **(machine or self.small).request(), "replicaCount": str(replicas), **sized}
 
     def worker(self, does: str, replicas: int = 1, **changes: Any) -> Json:
-        """A worker pool whose code does one thing of `replica.py`, such as `hold 600`."""
+        """Return a worker pool whose code does one thing of `replica.py`, such as `hold 600`."""
         task = {"imageUri": IMAGE, "command": ["python", "-c", CODE], "args": does.split()}
         return {**self.small.request(), "replicaCount": str(replicas), "containerSpec": task, **changes}
 
     def make_job(self, name: str, *workers: Json, cluster: str = "", kind: JobKind = CUSTOM_JOB, **spec: Any) -> Said:
-        """A custom job of these workers, on a cluster or on machines of its own."""
+        """Send a custom job of these workers, on a cluster or on machines of its own."""
         spec = {"workerPoolSpecs": list(workers), **spec} | ({"persistentResourceId": cluster} if cluster else {})
         body = {"displayName": f"probe-{name}", "labels": {STACK_LABEL: STACK}, "jobSpec": spec}
         return self.post(f"submit probe-{name}", f"{self.url}/{kind.collection}", body)
 
     @contextmanager
     def ending(self, *names: str) -> Iterator[None]:
-        """Jobs that are cancelled at the end of the block, and waited for."""
+        """Cancel these jobs at the end of the block, and wait for their end."""
         try:
             yield
         finally:
@@ -166,7 +167,7 @@ class Service:
         return str(self.job(name).get("state", ""))
 
     def reaches(self, name: str, states: frozenset[str], minutes: float) -> Json | None:
-        """The job once it is in one of these states."""
+        """Return the job once it is in one of these states."""
 
         def look() -> Json | None:
             body = self.job(name)
@@ -175,7 +176,7 @@ class Service:
         return self.until(look, minutes)
 
     def running(self, name: str, minutes: float) -> bool:
-        """Whether it runs within that time."""
+        """Return whether the job runs within that time."""
         body = self.reaches(name, ENDED | {"JOB_STATE_RUNNING"}, minutes)
         return body is not None and body["state"] == "JOB_STATE_RUNNING"
 
@@ -183,20 +184,20 @@ class Service:
         return self.reaches(name, ENDED, minutes)
 
     def lines(self, name: str) -> tuple[LogEntry, ...]:
-        """What the job's code wrote, oldest first; lines may come minutes late."""
+        """Return the log lines of the job's code, oldest first; lines may come minutes late."""
         wanted = job_filter((name.rpartition("/")[2],))
         found = self.connection.logging(self.project).entries(wanted)
         return tuple(line for line in found if line.text.startswith("probe "))
 
 
 def seconds_between(before: Any, after: Any) -> float | None:
-    """Between two timestamps of the service; None where one is missing."""
+    """Return the seconds between two timestamps of the service, None where one is missing."""
     first, last = parse_timestamp(before), parse_timestamp(after)
     return (last - first).total_seconds() if first and last else None
 
 
 def error_of(body: Mapping[str, Any]) -> str:
-    """The error that a job or cluster shows, in quotes; "" for none."""
+    """Return the error of a job or cluster, in quotes; "" for none."""
     message = (body.get("error") or {}).get("message", "")
     return f'"{message}"' if message else ""
 

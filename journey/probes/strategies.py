@@ -12,7 +12,7 @@ _EXPIRED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
 
 
 def flex_expiry(service: Service) -> Finding:
-    """A flex-start job for one A100 waits a minute at most, and is cancelled as soon as it has one."""
+    """Run a flex-start job that waits a minute at most for one A100, and cancel it as soon as it has one."""
     if not region_has(service.region, "NVIDIA_TESLA_A100"):
         return unknown(f"{service.region} has no A100 to ask for")
     scheduling = {"strategy": "FLEX_START", "maxWaitDuration": "60s", "timeout": "60s"}
@@ -31,7 +31,7 @@ def flex_expiry(service: Service) -> Finding:
 
 
 def spot_reservation(service: Service) -> Finding:
-    """A Spot job that would take any reservation, cancelled at once."""
+    """Send a Spot job that would take any reservation, and cancel it at once."""
     affinity = {"reservationAffinity": {"reservationAffinityType": "ANY_RESERVATION"}}
     plain = service.worker("hold 1")
     worker = {**plain, "machineSpec": {**plain["machineSpec"], **affinity}}
@@ -54,7 +54,7 @@ PROBES = (
         20,
         flex_expiry,
         dear=_FLEX,
-        dear_minutes=5,  # Its time-out is a minute, whatever becomes of whoever asks.
+        dear_minutes=5,  # The job's time-out is a minute, should this process not live to cancel it.
     ),
     Probe(
         "spot-reservation",

@@ -1,4 +1,4 @@
-"""All probes in the order in which they are asked: first those that only read, last those of the shared cluster."""
+"""The table of all probes in the order in which they are asked: readers first, users of the shared cluster last."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PROBES: tuple[Probe, ...] = tuple(sorted(_EVERY, key=lambda probe: (probe.on_clu
 
 
 def chosen(words: str, answered: Collection[str]) -> tuple[Probe, ...]:
-    """`all`, `open` for those without an answer so far, or names with commas between. Raises ConfigError."""
+    """Return the probes that `words` name: `all`, `open` for those without an answer so far, or names with commas
+    between. Raises ConfigError."""
     names = [word.strip() for word in words.split(",") if word.strip()]
     if names == ["all"]:
         return PROBES

@@ -11,7 +11,7 @@ _TRIALS = 12
 
 
 def failed_trials(service: Service) -> Finding:
-    """Trials that fail one after another, in a job that leaves to the service how many may."""
+    """Run trials that fail one after another, in a job that leaves to the service how many may."""
     parameter = {
         "parameterId": "x",
         "doubleValueSpec": {"minValue": 0.0, "maxValue": 1.0},

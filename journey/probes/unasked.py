@@ -1,4 +1,5 @@
-"""What no probe asks, and why: it can't be brought about safely, it is documented, or it is no question."""
+"""Questions that no probe asks, and why: too risky to bring about, documented already, or no question of the
+service."""
 
 from __future__ import annotations
 

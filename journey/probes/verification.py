@@ -40,12 +40,13 @@ class ProbeRun:
         return ("--project", self.project, "--region", self.region, "--probes", self.words)
 
     def cost(self, max_minutes: int, max_usd: Decimal) -> Cost:
-        """What the chosen ones cost at most. Raises ConfigError for a wrong name, PolicyError above a ceiling."""
+        """Return the most that the chosen probes cost. Raises ConfigError for a wrong name, PolicyError above a
+        ceiling."""
         told = {name for name, answer in self._answers().items() if answer.told}
         return cost(chosen(self.words, told), self.region, max_minutes, max_usd)
 
     def play(self, allowed: Cost, connection: Connection | None = None) -> None:
-        """Ask them; each answer is kept as it comes."""
+        """Ask the probes; each answer is kept as it comes."""
         service = Service(
             connection or connect(os.environ),
             self.project,
@@ -66,7 +67,7 @@ class ProbeRun:
         ask(service, allowed.probes, until, keep)
 
     def clean_up(self) -> None:
-        """Take away what probes made, of this call or of one that was killed. Idempotent."""
+        """Delete everything that probes made, in this call or in one that was killed. Idempotent."""
         ours = Ours(
             project=self.project,
             region=self.region,
@@ -79,7 +80,7 @@ class ProbeRun:
         sweep.delete_rest(30 * 60.0)
 
     def price(self, allowed: Cost, max_usd: Decimal) -> str:
-        """One line, before anything is sent."""
+        """Return one line with the price, for the person to read before anything is sent."""
         whole = minutes_of(allowed.probes)
         time = f"at most {allowed.minutes} minutes"
         if whole > allowed.minutes:
