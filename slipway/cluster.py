@@ -20,6 +20,9 @@ ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-a
 ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
 """Ways to carry out an edit of a cluster: a new one beside the old one, the old one deleted first, or not at all."""
 
+CREATE_WITHIN_S = 15 * 60.0
+"""How long a creation is tried again where the stack file does not say."""
+
 SERVICE_ACCOUNT = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+gserviceaccount\.com"
 """The form of a service account's address. Here because templates know it too, and need no YAML."""
 PROJECT = "([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]"

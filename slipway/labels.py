@@ -51,10 +51,13 @@ _TRUTH: Mapping[str, bool] = {"true": True, "false": False}
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
 
 
+UNKNOWN_COMMIT = "unknown"
+
+
 @dataclass(frozen=True)
 class Revision:
-    """`commit` in hexadecimal digits, or "unknown" outside of git, or empty for what does not tell. `dirty`: there were
-    changes besides it; None where that is not told."""
+    """`commit` in hexadecimal digits, or UNKNOWN_COMMIT outside of git, or empty for what does not tell. `dirty`: there
+    were changes besides it; None where that is not told."""
 
     commit: str
     dirty: bool | None
@@ -66,7 +69,7 @@ class Revision:
     @property
     def exact(self) -> bool:
         """Tell whether it names one tree and no other."""
-        return self.dirty is False and self.commit not in ("", "unknown")
+        return self.dirty is False and self.commit not in ("", UNKNOWN_COMMIT)
 
     @property
     def short(self) -> str:

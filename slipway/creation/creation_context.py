@@ -14,7 +14,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
 from slipway.cloud.quotas import Quotas
 from slipway.cloud.vertex import Vertex
-from slipway.cluster import CurrentCluster
+from slipway.cluster import CREATE_WITHIN_S, CurrentCluster
 from slipway.deployment.live_reader import limits
 from slipway.deployment.removal import Removal
 from slipway.errors import PolicyError, ResourceError, SlipwayError
@@ -35,7 +35,7 @@ class CreationPolicy:
     looks at a cluster and `again` between two tries. `cleared` is how long a failed one may take to be gone.
     """
 
-    refused: float = 15 * 60
+    refused: float = CREATE_WITHIN_S
     insists: bool = False
     made: float = 2 * 3600
     unreachable: float = 60

@@ -10,10 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from slipway.errors import ConfigError
 from slipway.formatting import quoted
-from slipway.labels import SHORT, Revision
+from slipway.labels import SHORT, UNKNOWN_COMMIT, Revision
 from slipway.packages.source_package import is_packed
 
-UNKNOWN = "unknown"
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 # What a deployment publishes is what is in these, whether git ignores it or not.
 _PUBLISHED = ("templates/*.py", "jobs/*/*")
@@ -36,7 +35,7 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
             fix="let git read the checkout (git status says how), or deploy from a folder without .git",
         )
     if oid is None or not _git(checkout, "ls-files", "--", ".")[0]:
-        return Revision(given[:SHORT] or UNKNOWN, dirty=False)
+        return Revision(given[:SHORT] or UNKNOWN_COMMIT, dirty=False)
     if not oid[1].startswith(given):
         raise ConfigError(
             f"SLIPWAY_COMMIT is {given[:SHORT]}, and the checkout is at {oid[1][:SHORT]}",

@@ -20,14 +20,13 @@ from slipway.catalog.withdrawal import begun, withdrawn
 from slipway.cloud.failures import CloudError
 from slipway.cloud.storage import Location, Storage
 from slipway.cluster import CurrentCluster
-from slipway.deployment.checkout import UNKNOWN
 from slipway.deployment.plan import Plan, as_made
 from slipway.formatting import join
 from slipway.generations.action import What
 from slipway.generations.dormant import DormantCluster
 from slipway.generations.generations import SPENT_STATES
 from slipway.generations.published_clusters import declared
-from slipway.labels import Revision
+from slipway.labels import UNKNOWN_COMMIT, Revision
 from slipway.live import Live, Unknown
 from slipway.packages.source_package import SourcePackage
 from slipway.season import MACHINES
@@ -156,7 +155,7 @@ class InterimCatalog:
             self._storage.create(Location(catalog.catalog_bucket, one.path), one.content, "application/gzip")
         self._packages = ()
         if revision := offers.revision:
-            known = not revision.dirty and revision.commit != UNKNOWN  # Else nobody has it, so as to go on.
+            known = not revision.dirty and revision.commit != UNKNOWN_COMMIT  # Else nobody has it, so as to go on.
             catalog = begun(catalog, revision.commit if known else "")
         self._write(document.write(catalog))
 

@@ -9,13 +9,12 @@ from typing import Annotated, Any, TypeVar
 from slipway import codec
 from slipway.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.codec import NOT_WRITTEN, As
-from slipway.deployment.checkout import UNKNOWN
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Grade, Section
 from slipway.findings.grades import GRADES, regraded
 from slipway.findings.kinds import FOLLOWING
 from slipway.formatting import join, short
-from slipway.labels import Revision
+from slipway.labels import UNKNOWN_COMMIT, Revision
 from slipway.review.budget import budgets
 from slipway.review.change import Change, added
 from slipway.review.clusters.capacity import capacity
@@ -178,7 +177,7 @@ def _stray(change: Change) -> str:
     deployed = Revision(published.under_way, dirty=False) if published.under_way else published.revision
     if published.under_way == UNCOMMITTED:
         return "A deployment of what is in no commit was begun, and did not come to its end"
-    if new.dirty or new.commit == UNKNOWN:
+    if new.dirty or new.commit == UNKNOWN_COMMIT:
         return f"This is {new.revision}, which nobody else has"
     return "" if new.revision == deployed else f"This is {new.revision}, and {deployed} is deployed"
 

@@ -23,7 +23,6 @@ from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
 from slipway.formatting import counted, span
 from slipway.generations.published_clusters import declared
-from slipway.history.model import History
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.review import events
@@ -32,6 +31,7 @@ from slipway.review.preview import Preview
 from slipway.review.review import Review
 
 if TYPE_CHECKING:
+    from slipway.history.model import History
     from slipway.whatif.comparison import Replayer
     from slipway.whatif.outcome import Outcome
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.catalog.clusters import Cluster, DormantCluster, Pool
-from slipway.cluster import IN_PLACE, PROTECT, ROLLOVER
+from slipway.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
 from slipway.cluster_fields import NAMES, compare_pools, machines_in_words
-from slipway.creation.creation_context import CreationPolicy
 from slipway.findings.finding import Finding, Grade
 from slipway.formatting import span
 from slipway.live import Unknown
@@ -169,7 +168,7 @@ def _edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
         yield Edit("replacement", old.replacement, new.replacement)
     for key, before, after, left_out in (
         ("retireWithin", old.retire_within, new.retire_within, ""),  # Left out, `up` never warns.
-        ("createWithin", old.create_within, new.create_within, f"{span(CreationPolicy.refused)} (default)"),
+        ("createWithin", old.create_within, new.create_within, f"{span(CREATE_WITHIN_S)} (default)"),
     ):
         if before != after:
             yield Edit(key, *(span(one) if one else left_out for one in (before, after)))
