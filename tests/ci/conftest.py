@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from local.engine import cache
+from tests.ci.gitlab_project import project, template  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parents[2]
 ACTIONLINT = "v1.7.12"

@@ -1,0 +1,176 @@
+"""A merge request at GitLab, from the first push to the deployment, with stand-ins for GitLab and the engine: the
+scripts of the jobs that `slipway init --ci gitlab` writes. Nothing here ran on a GitLab. # D5 N14"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.ci import gitlab as stand_in
+from tests.ci.gitlab import ADA, GRACE, LATER, Version
+from tests.ci.gitlab_jobs import jobs_of
+from tests.ci.gitlab_project import BAD, GOOD, Project
+
+SEEN = "2026-11-21T10:00:00.000Z"
+
+
+class TestMergeRequest:
+    def test_from_the_first_push_to_the_deployment(self, project: Project) -> None:
+        commit = project.change()
+        ran = project.play(commit)
+        assert project.ended() == {
+            "test": "success",
+            "check": "success",
+            "preview: [prod]": "success",
+            "review: [prod]": "success",
+            "reviewed": "failed",
+        }, "\n".join(one.stdout + one.stderr for one in ran.values())
+        shut = ran["slipway-reviewed"]
+        assert shut.returncode == 5 and "nobody else who may write has approved !3" in shut.stderr
+        assert "retry this job when somebody has approved" in shut.stdout
+        (note,) = project.gitlab.notes
+        assert "`h100` goes" in note.body and "an approval of this merge request holds" in note.body
+        assert "preview --json gs://acme-state-prod" in project.runner.asked
+        assert "--require-hashes" not in project.runner.asked, "these pins have none"
+
+        project.gitlab.approved = {ADA: SEEN}
+        assert project.again("slipway-reviewed", commit).returncode == 5, "their own"
+        project.gitlab.approved = {GRACE: SEEN}
+        assert project.again("slipway-reviewed", commit).returncode == 0
+        assert len(project.gitlab.written) == 1, "a comment that says the same is not written again"
+
+        merged = project.merge()
+        (up,) = project.play(merged, merged=True).values()
+        assert up.returncode == 0, up.stdout + up.stderr
+        assert "approved by grace, of this tree" in up.stderr
+        words = json.loads((project.runner.engine / "prod" / "up").read_text())
+        assert words[words.index("--message") + 1] == project.gitlab.variables(merged, merged=True)["CI_JOB_URL"]
+
+    def test_what_nobody_approved_is_not_deployed_but_where_somebody_insists(self, project: Project) -> None:
+        project.play(project.change())
+        merged = project.merge()
+        (up,) = project.play(merged, merged=True).values()
+        assert up.returncode == 5 and "revert it and open one; or insist" in up.stderr
+        assert not (project.runner.engine / "prod" / "up").exists()
+        (up,) = project.play(merged, merged=True, CI_PIPELINE_SOURCE="web", INSIST="true").values()
+        assert up.returncode == 0 and "ada insisted" in (project.runner.engine / "prod" / "up").read_text()
+
+    def test_another_push_needs_another_approval(self, project: Project) -> None:
+        first = project.change()
+        project.play(first)
+        project.gitlab.approved = {GRACE: SEEN}
+        second = project.commit("more", "")
+        project.gitlab.versions.append(Version(second, "2026-11-21T10:30:00.000Z"))
+        ran = project.play(second)
+        assert ran["slipway-reviewed"].returncode == 5
+        assert "grace approved !3 as another tree" in ran["slipway-reviewed"].stderr
+
+    def test_a_branch_that_is_behind_is_previewed_as_merged_and_approved_when_it_is_not(self, project: Project) -> None:
+        commit = project.change()
+        project.git("switch", "-q", "main")
+        project.commit("since", "")
+        project.gitlab.approved = {GRACE: SEEN}
+        ran = project.play(commit)
+        assert ran["slipway-review: [prod]"].returncode == 0, ran["slipway-review: [prod]"].stderr
+        assert "bring the branch up to date" in ran["slipway-reviewed"].stderr
+
+    def test_a_target_branch_that_moved_since_the_preview_needs_a_new_pipeline(self, project: Project) -> None:
+        commit = project.change()
+        project.play(commit)
+        project.git("switch", "-q", "main")
+        project.commit("since", "")
+        done = project.again("slipway-review: [prod]", commit)
+        assert done.returncode == 1 and "was not previewed: run a new pipeline" in done.stderr
+
+    def test_what_can_t_be_merged_says_so(self, project: Project) -> None:
+        commit = project.change("theirs")
+        project.git("switch", "-q", "main")
+        project.commit("CHANGE", "ours")
+        ran = project.play(commit)
+        assert "this can't be merged into main" in ran["slipway-check"].stderr
+        assert "slipway-preview: [prod]" not in ran
+
+    def test_mistakes_of_the_stack_file_are_the_comment_s_and_no_approval_helps(self, project: Project) -> None:
+        project.change()
+        file = project.folder / "stacks" / "Pulumi.prod.yaml"
+        commit = project.pushed(
+            project.commit(f"stacks/{file.name}", file.read_text().replace("n1-standard-4", "n1-4"))
+        )
+        project.gitlab.approved = {GRACE: LATER}
+        ran = project.play(commit)
+        assert project.ended() | {"test": ""} == {
+            "test": "",
+            "check": "failed",
+            "review: [prod]": "success",
+            "reviewed": "failed",
+        }
+        assert "no approval deploys" in ran["slipway-reviewed"].stderr
+        assert "n1-4" in project.gitlab.notes[0].body
+
+    def test_a_folder_s_comment_says_whose_it_is(self, project: Project) -> None:
+        """It is found again, here and by the deployment, beside that of another folder."""
+        for name in (".gitlab-ci.yml", ".gitlab"):
+            (project.folder / name).rename(project.folder / f"{name}.moved")
+        (project.folder / "ml").mkdir()
+        for path in [one for one in project.folder.iterdir() if one.name not in (".git", "ml")]:
+            moved = path.name.endswith(".moved")
+            path.rename(
+                project.folder / path.name.removesuffix(".moved") if moved else project.folder / "ml" / path.name
+            )
+        pipeline_file = project.folder / ".gitlab-ci.yml"
+        pipeline_file.write_text(pipeline_file.read_text().replace('folder: "."', 'folder: "ml"'))
+        project.commit("README", "in a folder")
+        project.git("switch", "-qc", "bigger")
+        commit = project.pushed(project.commit("ml/CHANGE", ""))
+        project.gitlab.notes = [stand_in.Note("<!-- slipway-review of ads -->\n### another's")]
+        project.play(commit)
+        project.gitlab.approved = {GRACE: SEEN}
+        assert project.again("slipway-reviewed", commit).returncode == 0
+        assert [one.body.splitlines()[0] for one in project.gitlab.notes][1:] == ["<!-- slipway-review of ml -->"]
+        (up,) = project.play(project.merge(), merged=True).values()
+        assert up.returncode == 0, up.stderr
+
+    def test_a_fork_s_change_is_not_previewed_and_shuts_the_gate(self, project: Project) -> None:
+        commit = project.change()
+        jobs = project.jobs(commit, CI_MERGE_REQUEST_SOURCE_PROJECT_ID="21")
+        assert set(jobs) == {"slipway-test", "slipway-check", "slipway-reviewed"}
+        done = project.runner.run(jobs, jobs["slipway-reviewed"], commit)
+        assert done.returncode == 1 and "a fork's change is not reviewed" in done.stderr
+        assert project.gitlab.written == []
+
+    @pytest.mark.parametrize("missing", ["WORKLOAD_IDENTITY_PROVIDER", "PREVIEW_SERVICE_ACCOUNT_prod"])
+    def test_a_variable_that_is_not_set_is_named(self, project: Project, missing: str) -> None:
+        commit = project.change()
+        jobs = project.jobs(commit)
+        done = project.runner.run(jobs, jobs["slipway-preview: [prod]"], commit, **{missing: ""})
+        assert done.returncode == 1 and f"{missing} is empty" in done.stderr
+
+
+class TestWhatAProgramMayHandOver:
+    """The merge request's own program runs before, in the same pipeline, and can hand over what it likes."""
+
+    def test_a_forged_check_opens_nothing(self, project: Project) -> None:
+        commit = project.change()
+        project.play(commit)
+        tree = project.git("rev-parse", "HEAD^{tree}")
+        of_review = project.runner.folder / "jobs" / "slipway-review-prod-"
+        (of_review / f"check-{tree}.json").write_text(json.dumps(GOOD))
+        done = project.again("slipway-reviewed", commit)
+        assert done.returncode == 5 and "`h100` goes" in project.gitlab.notes[0].body
+
+    def test_nothing_of_it_lies_where_the_judge_s_code_does(self, project: Project) -> None:
+        jobs = jobs_of(project.folder)
+        for name in ("slipway-review", "slipway-reviewed"):
+            assert jobs[name]["variables"]["GIT_STRATEGY"] == "none"
+            (script,) = jobs[name]["script"]
+            before, _, after = script.partition("judge\n")
+            assert "python" not in before and "git" not in before
+            assert all("-I -m slipway" in line for line in after.splitlines() if "python" in line)
+
+    def test_the_configuration_is_in_no_artifact(self, project: Project) -> None:
+        commit = project.change()
+        jobs = project.jobs(commit)
+        project.runner.run(jobs, jobs["slipway-preview: [prod]"], commit)
+        (events,) = (project.runner.folder / "jobs" / "slipway-preview-prod-").glob("events-*")
+        assert json.loads(events.read_text()) == BAD
