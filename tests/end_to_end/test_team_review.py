@@ -11,44 +11,12 @@ import pytest
 
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.shell import Done
+from tests.docs.console import blocks
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
-PACK = """
-import os, time
-from concurrent.futures import ThreadPoolExecutor
-import grpc
-from pulumi.runtime.proto import analyzer_pb2 as messages, analyzer_pb2_grpc as services, plugin_pb2 as plugin
-
-class Pack(services.AnalyzerServicer):
-    def GetPluginInfo(self, request, context):
-        return plugin.PluginInfo()
-
-    def GetAnalyzerInfo(self, request, context):
-        return messages.AnalyzerInfo(name="acme", policies=[messages.PolicyInfo(name="team-label")])
-
-    def Analyze(self, request, context):
-        if request.name != "artifacts" or "labels" in request.properties:
-            return messages.AnalyzeResponse()
-        told = {"policyName": "team-label", "policyPackName": "acme", "message": "the label `team` is missing"}
-        return messages.AnalyzeResponse(diagnostics=[
-            messages.AnalyzeDiagnostic(enforcementLevel=messages.MANDATORY, urn=request.urn, **told)
-        ])
-
-    def AnalyzeStack(self, request, context):
-        return messages.AnalyzeResponse()
-
-server = grpc.server(ThreadPoolExecutor(4))
-services.add_AnalyzerServicer_to_server(Pack(), server)
-port = server.add_insecure_port("127.0.0.1:0")
-server.start()
-print(port, flush=True)
-engine = os.getppid()
-while os.getppid() == engine:
-    time.sleep(0.1)
-os._exit(0)
-"""
+PAGE = ROOT / "docs" / "policy.md"
 OWN = """
 import pulumi_gcp as gcp
 gcp.storage.Bucket("artifacts", name={name!r}, location="US-CENTRAL1"{labels})
@@ -153,10 +121,11 @@ def resources_of_its_own_are_told_beside_ours(team: Team) -> None:
 
 
 def rules_of_its_own_are_told_beside_ours(team: Team) -> None:
-    """A pack in `policy/`, as a program that the engine starts: what it refuses shuts the gate."""
+    """The pack that docs/policy.md shows, as a program that the engine starts: what it refuses shuts the gate."""
     pack = team.checkout.folder / "policy" / "__main__.py"
     pack.parent.mkdir()
-    pack.write_text(f"#!{sys.executable}{PACK}")
+    (text,) = blocks(PAGE, "python")
+    pack.write_text(text.replace("/usr/bin/env python3", sys.executable, 1))
     pack.chmod(0o755)
     team.commit("rules of our own")
     program = team.checkout.folder / "__main__.py"
