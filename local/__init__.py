@@ -16,7 +16,8 @@ IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 
 
 def project_folder() -> Path:
-    """The checkout; where this is installed, the nearest folder upwards with a Pulumi.yaml, else the current one."""
+    """Return the checkout; where this is installed, the nearest folder upwards with a Pulumi.yaml, else the current
+    one."""
     if not _INSTALLED:
         return IMPORTED_FROM
     here = Path.cwd()
@@ -24,10 +25,10 @@ def project_folder() -> Path:
 
 
 def module_command(python: Path | str, module: str) -> list[str]:
-    """The command that runs a module of this package, wherever it is run and whatever lies there."""
+    """Return the command that runs a module of this package, wherever it is run and whatever lies there."""
     return [str(python), "-P", "-m", f"{PACKAGE}.{module}"]
 
 
 def module_path() -> dict[str, str]:
-    """Environment variables of that command: the path in a checkout, which may not be installed."""
+    """Return the environment variables of that command: the path in a checkout, which may not be installed."""
     return {} if _INSTALLED else {"PYTHONPATH": str(IMPORTED_FROM)}

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 
 def file_backend(folder: Path) -> str:
-    """The value of PULUMI_BACKEND_URL for a folder.
+    """Return the value of PULUMI_BACKEND_URL for a folder.
 
-    Without `metadata=skip` the engine writes a small `.attrs` file beside each of its own, and not in one step.
-    One that is killed just then leaves it empty, and from then on every command fails on that stack (`failed to load
+    Without `metadata=skip` the engine writes a small `.attrs` file beside each of its own, and not in one step. An
+    engine that is killed just then leaves it empty, and from then on every command fails on that stack (`failed to load
     checkpoint: EOF`). Nothing in those files is ever needed.
     """
     return f"file://{quote(str(folder))}?metadata=skip"

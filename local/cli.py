@@ -129,7 +129,7 @@ def env(who: str, stack: str | None, project: str | None, no_engine: bool) -> No
 
 
 def _engine_variables(folder: Path) -> dict[str, str]:
-    """Variables of an engine that is there once this returns, with a home and a backend in the state folder."""
+    """Return the variables of an engine that exists by then, with a home and a backend in the state folder."""
     from . import environment
     from .demo.leftovers import repair_backend
     from .engine.engine import ensure
@@ -218,13 +218,13 @@ def secret(name: str, readers: tuple[str, ...], project: str | None) -> None:
 
 
 def _declaration(played: LaptopStack | None, project: str | None) -> Mapping[str, Any]:
-    """The declaration of a project for the cloud; empty where none is named."""
+    """Return the declaration of a project for the cloud; empty where none is named."""
     return played.declaration() if played else {"project": project} if project else {}
 
 
 def _played(stack: str | None, project: str | None) -> LaptopStack | None:
-    """The stack of this project's folder, where one is named. Ends with exit code 2 for one that is not there, or is
-    wrong, and for two names of a project."""
+    """Return the stack of this project's folder, where one is named. Ends with exit code 2 for a stack that is missing
+    or wrong, and for two names of a project."""
     if stack and project:
         _fail("error: --stack and --project name two projects\nwhy: a stack file names its own\nfix: leave one out", 2)
     if not stack:
@@ -241,7 +241,7 @@ def _played(stack: str | None, project: str | None) -> LaptopStack | None:
 
 
 def _scenario(path: Path) -> dict[str, Any]:
-    """A scenario's file with the recordings that it names, which lie beside it."""
+    """Return the scenario of a file, with the recordings that it names, which lie beside it."""
     found = _toml(path)
     gpus = found.get("gpus")
     for one in gpus if isinstance(gpus, list) else ():
@@ -265,7 +265,7 @@ def _toml(path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _in_words(*more: type[Exception]) -> Iterator[None]:
-    """What a person can correct is said in words and ends with exit code 1."""
+    """Print an error that a person can correct, and end with exit code 1."""
     worded: tuple[type[Exception], ...] = (CloudError, RecordError, *more)
     try:
         yield
@@ -285,7 +285,7 @@ def _running() -> Record:
 
 
 def _whom(project: Project, declared: Mapping[str, Any]) -> str:
-    """The people of a project, as `env --as` takes them."""
+    """Return the people of a project, as `env --as` takes them."""
     groups = ", ".join(group.partition(":")[2] for group in declared.get("groups", {}))
     in_groups = f"; submitter is in {groups}" if groups else ""
     return f"env --as {', '.join(project.principals)}{in_groups}"

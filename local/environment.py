@@ -18,21 +18,21 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1", "127.0.0.0/8")
 
 
 def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
-    """What the Pulumi engine needs: the interpreter's folder first on PATH, then the engine's, a home and a backend
-    of its own in the state folder."""
+    """Return the variables that the Pulumi engine needs: the interpreter's folder first on PATH, then the engine's, a
+    home and a backend of its own in the state folder."""
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(engine), path]),
         "PULUMI_HOME": str(folder / "pulumi-home"),
         "PULUMI_BACKEND_URL": file_backend(folder / "pulumi-state"),
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
-        # The engine lives for seconds. Collecting garbage at the usual pace is a fifth of its start.
+        # The engine lives for seconds, and the usual garbage collection takes a fifth of its start.
         "GOGC": "400",
-        # Only without a `virtualenv` in Pulumi.yaml, in which the engine would look for it.
+        # This is ignored where Pulumi.yaml has a `virtualenv`, in which the engine looks for Python.
         "PULUMI_PYTHON_CMD": str(_PYTHON),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_GCP_SKIP_REGION_VALIDATION": "true",
-        # A stack's file may name a key in the cloud, which keeps its secrets. Here a phrase keeps them.
+        # A stack's file may name a key in the cloud that encrypts its secrets. A passphrase does so here.
         "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
         # The local cloud's lists do not lag, unless a fault makes them.
         "SLIPWAY_GRACE": "1s",
@@ -40,12 +40,13 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
 
 
 def journal(folder: Path) -> dict[str, str]:
-    """Where submissions to a cloud with this state folder are written down: apart from real ones, and gone with it."""
+    """Return the folder in which submissions to a cloud with this state folder are noted, apart from real ones."""
     return {"SLIPWAY_JOURNAL": str(folder / "journal")}
 
 
 def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
-    """What keeps requests to this machine away from a proxy, which could not send them on and would see tokens.
+    """Return variables that keep requests to this machine away from a proxy, which could not send them on and would see
+    tokens.
 
     The engine's own calls go astray as well. Go bypasses a proxy for loopback by itself; Python and gRPC do not.
     """
@@ -55,8 +56,8 @@ def past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def of_role(record: Record, role: str, project: str = PROJECT_ID) -> Mapping[str, str]:
-    """The cloud's variables for `owner`, `deployer`, `previewer` or `submitter` of a project, or one of its people by
-    email, and the provider's every endpoint. Raises LookupError for who is not known there."""
+    """Return the cloud's variables for `owner`, `deployer`, `previewer` or `submitter` of a project, or for one of its
+    people by email, and every endpoint of the provider. Raises LookupError for somebody unknown there."""
     token = record.token(project, role)
     if token is None:
         raise LookupError(f"{role} of {project}")

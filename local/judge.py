@@ -40,8 +40,8 @@ _UNUSED_DAYS = 30
 
 @dataclass(frozen=True)
 class Judge:
-    """`folder` is the project's, as the base branch has it; `python` and `flags` start its slipway. `environment` is
-    where its packages are; None where those of the base's source are on its path."""
+    """The slipway that judges: `folder` is the project's, as the base branch has it; `python` and `flags` start its
+    slipway. `environment` holds its packages; None where the base's source is on its path."""
 
     folder: Path
     python: Path
@@ -61,7 +61,7 @@ class Judge:
 
 
 def judge_of(folder: Path, base: str, commit: str, environ: Mapping[str, str], say: Callable[[str], None]) -> Judge:
-    """Raises ConfigError where the base has no judge: a change is never judged by itself."""
+    """Return the judge of a change. Raises ConfigError where the base has none: a change is never judged by itself."""
     isolated = {key: value for key, value in environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
     if (folder / _SOURCE).is_file():
         started = _OF_SOURCE.format(folder=str(folder), packages=site.getsitepackages())
@@ -111,12 +111,13 @@ def _install(place: Path, folder: Path, base: str, environ: Mapping[str, str], *
 
 
 def _uv(folder: Path, base: str, environ: Mapping[str, str], *words: str) -> None:
-    """Run uv by the person's settings alone: it would take those of the change's checkout, which is around this one."""
+    """Run uv with the person's settings alone: it would take those of the change's checkout, which is around this
+    one."""
     beside = Path(sys.executable).with_name("uv")
     uv = str(beside) if beside.is_file() else shutil.which("uv", path=environ.get("PATH"))
     if uv is None:
         raise ConfigError("uv is not on PATH", why="it installs the judge", fix="pip install uv")
-    # A wheel that was built of a folder may be an older one.
+    # A wheel built from a folder may be out of date.
     anew = ("--refresh-package", "slipway-vertex") if words[0] == "pip" else ()
     command = (uv, *words, *anew, "--quiet", "--project", str(root(environ)))
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
@@ -129,7 +130,7 @@ def _uv(folder: Path, base: str, environ: Mapping[str, str], *words: str) -> Non
 
 
 def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()) -> Iterator[tuple[Path, str]]:
-    """Yield files of requirements with their text, and all that they include."""
+    """Yield files of requirements with their text, and all files that they include."""
     path = (folder / file).resolve()
     if path in known or not path.is_file():
         return
@@ -140,8 +141,8 @@ def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()
 
 
 def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str) -> tuple[bool, str]:
-    """Return the name of an environment of these, and whether it holds: what is installed from a folder or a branch may
-    have changed since."""
+    """Return whether an environment of these requirements lasts, and its name. A folder or a branch that is installed
+    from may have changed since."""
     digest, lasting = hashlib.sha256(), True
     digest.update(repr((sys.version, sys.platform, os.uname().machine)).encode())
     for file, text in requirements:

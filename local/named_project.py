@@ -15,12 +15,13 @@ _PATH = "/slipway/projects"
 
 
 def name(record: Record, declaration: Mapping[str, Any]) -> Project:
-    """Tell the cloud of a project, or of what is new in it. Raises CloudError."""
+    """Name a project to the cloud, with anything that is new in it. Raises CloudError."""
     return _project(client.call(record, "POST", _PATH, declaration))
 
 
 def find(record: Record, project: str, stack: str | None = None) -> Project:
-    """Raises CloudError for one that nobody has named, as a stack's file may do it."""
+    """Return a project of the cloud. Raises CloudError for a project that nobody has named, as a stack's file may
+    do."""
     every = client.call(record, "GET", _PATH)["projects"]
     found = next((one for one in every if one["project"] == project), None)
     if found is None:

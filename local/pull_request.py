@@ -33,14 +33,14 @@ _BREAKING = str.maketrans(dict.fromkeys("\t\n\r", "?"))
 
 @dataclass(frozen=True)
 class Repository:
-    """A checkout whose files, committed or not, are the change. `root` is the project's folder in it. `environment` is
-    that of all that is run."""
+    """A checkout whose files, committed or not, are the change. `root` is the project's folder in it. Everything runs
+    in `environment`."""
 
     root: Path
     environment: Mapping[str, str]
 
     def git(self, *arguments: str, **variables: str) -> str:
-        # Names as they are, and not in quotes: what is called so may be the program.
+        # Names come without quotes: a file with an odd name may be the program.
         command = ("git", "-c", "core.quotepath=off", *arguments)
         try:
             done = subprocess.run(
@@ -60,11 +60,12 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """The project's folder in the repository: `ml/training`, empty at its top."""
+        """Return the project's folder in the repository: `ml/training`, empty at its top."""
         return self.git("rev-parse", "--show-prefix").strip("/")
 
     def changed(self, commit: str) -> list[tuple[str, ...]]:
-        """Files of the whole repository that differ from a commit: a status, then a name or, of a moved file, both."""
+        """Return the files of the whole repository that differ from a commit: a status, then a name or, of a moved
+        file, both."""
         words = iter(
             self.git("diff", "--name-status", "--no-relative", "--ignore-submodules=none", "-z", commit).split("\0")[
                 :-1
@@ -75,7 +76,7 @@ class Repository:
         return [*found, *(("A", path) for path in unknown)]
 
     def base(self, name: str) -> str:
-        """The commit that this checkout and `name` have in common."""
+        """Return the commit that this checkout and `name` have in common."""
         try:
             return self.git("merge-base", "--end-of-options", name, "HEAD")
         except ConfigError as problem:
@@ -86,7 +87,7 @@ class Repository:
             ) from problem
 
     def tree(self) -> str:
-        """The tree that this checkout would be committed as."""
+        """Return the tree that a commit of this checkout would have."""
         with tempfile.TemporaryDirectory() as folder:
             index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             self.git("read-tree", "HEAD", **index)
@@ -95,7 +96,7 @@ class Repository:
 
     @contextlib.contextmanager
     def at(self, commit: str, folder: Path) -> Iterator[Path]:
-        """Another checkout, of a commit; one that a killed run left is made anew."""
+        """Yield another checkout, of a commit; one that a killed run left is made anew."""
         with contextlib.suppress(ConfigError):
             self.git("worktree", "remove", "--force", "--force", str(folder))
         shutil.rmtree(folder, ignore_errors=True)
@@ -108,8 +109,8 @@ class Repository:
 
 
 def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]) -> str:
-    """Writes the engine's events; a preview that fails ends in them as well. Returns why there are none, empty where
-    there are some. The stack file is copied, as the engine writes into the one it is given."""
+    """Write the engine's events, those of a failed preview as well. Return why there are none, empty where there are
+    some. The stack file is copied, as the engine writes into the one it is given."""
     copy, declared = events.with_name(f"Pulumi.{stack}.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
     if not (folder / declared).is_file():
         raise ConfigError(
@@ -129,12 +130,12 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
 
 
 def own_pack(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return what has the engine start a team's own policy pack beside its program. Slipway's own has the rules of the
-    stack file, which the program is held to anyway."""
+    """Return the variables with which the engine starts a team's own policy pack beside its program. Slipway's own pack
+    has the rules of the stack file, which bind the program anyway."""
     pack = folder / "policy" / "__main__.py"
     if not pack.is_file() or (folder / "slipway" / "policy" / "rules.py").is_file():
         return {}
-    # The engine starts it by the first python3 on PATH, which has to have the program's packages.
+    # The engine starts it by the first python3 on PATH, which must have the program's packages.
     path = os.pathsep.join((str(Path(sys.executable).parent), variables.get("PATH", os.defpath)))
     return {"PULUMI_OPTION_POLICY_PACK": str(pack.resolve()), "PATH": path}
 
@@ -152,8 +153,8 @@ def silent(stack: str, why: str) -> SlipwayError:
 
 
 def _refused(repository: Repository, judge: Judge, stack: str, source: Path) -> bool:
-    """Tell whether `slipway check` refuses the stack's file, which the engine could not even read; its mistakes are
-    what is reviewed then."""
+    """Return whether `slipway check` refuses the stack's file, which the engine could not even read; the review is then
+    of its errors."""
     command = judge.command("check", str(Path("stacks", f"Pulumi.{stack}.yaml")), "--output", "json")
     done = subprocess.run(
         command, cwd=repository.root, env=judge.variables, capture_output=True, text=True, check=False
@@ -163,7 +164,7 @@ def _refused(repository: Repository, judge: Judge, stack: str, source: Path) -> 
 
 
 def judged(repository: Repository, base: str, stacks: list[str], flags: list[str]) -> int:
-    """Exit code of `slipway review`, by the base's own."""
+    """Return the exit code of `slipway review` at the base."""
     if not shutil.which("pulumi", path=repository.environment.get("PATH")):
         raise ConfigError(
             "pulumi is not on PATH", why="it makes the preview", fix="install it: https://www.pulumi.com/docs/install/"
@@ -174,7 +175,7 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
     commit, folder = repository.base(base), repository.folder
     files, tree, changed = work / "files", repository.tree(), repository.changed(commit)
     lines = ("\t".join(word.translate(_BREAKING) for word in one) for one in changed)
-    # The change's program runs here and may write anywhere, so what judges is made after it.
+    # The change's program runs here and may write anywhere, so the judge is made after it.
     changes = [(stack, *_change(repository, stack, work / f"{stack}.change.jsonl")) for stack in stacks]
     with repository.at(commit, work / "base") as checkout:
         files.write_text("\n".join(lines), encoding="utf-8")
@@ -213,7 +214,8 @@ def _change(repository: Repository, stack: str, events: Path) -> tuple[bytes, st
 
 
 def _virtualenv(folder: Path) -> str:
-    """The folder that the project's file has the engine take packages from; empty where it names none in its own."""
+    """Return the project's virtual environment for the engine, empty where its file names none in the project's
+    folder."""
     try:
         runtime = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))["runtime"]
         found = str(runtime["options"]["virtualenv"])

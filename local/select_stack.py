@@ -26,8 +26,8 @@ def select(
     file: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> None:
-    """The project in `folder` has `stack` selected then; `secrets_provider` holds the key of a state that is made, and
-    `file` stands for the stack's own as it is made."""
+    """Select `stack` in the project in `folder`. `secrets_provider` holds the key of a new state, and `file` stands for
+    the stack's own while it is made."""
     project, declared = Path("Pulumi.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
     if not (folder / declared).is_file():
         raise ConfigError(

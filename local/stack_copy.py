@@ -1,5 +1,5 @@
-"""A copy of a stack's file for the laptop: the engine writes into the one that it is given, and the reviewed one stays
-as it is."""
+"""A copy of a stack's file for the laptop, since the engine writes into the file that it is given and the reviewed one
+must stay as it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_SECRETS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
 def copy(project_folder: Path, state_folder: Path, stack: str) -> Path:
-    """The copy, made anew each time. What a provider of secrets left in the file is not in it, as the laptop does not
+    """Return the copy, made anew each time. It has nothing of the original's secrets provider, as the laptop does not
     have its key; the salt that the engine wrote into an earlier copy is kept, as the state is encrypted with it."""
     name = f"Pulumi.{stack}.yaml"
     file = state_folder / FOLDER / name

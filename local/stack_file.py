@@ -1,5 +1,5 @@
-"""A stack file's declaration for the local cloud: its project, who is in the groups that it names, which accounts are
-there before it, and how much quota its pools take."""
+"""A stack file's declaration for the local cloud: its project, the members of its groups, the accounts that exist
+before it, and the quota that its pools take."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LaptopStack:
 
     @property
     def submitter(self) -> str:
-        """Who submits, for `env --as`: the person in its groups; where it names none, the first one whom it names."""
+        """Return the submitter for `env --as`: the person in the stack's groups, else the first person it names."""
         people = self.people
         return "submitter" if self.groups or not people else people[0].partition(":")[2]
 
@@ -42,11 +42,11 @@ class LaptopStack:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Principals that may sign in: those it names, and somebody of each whole domain."""
+        """Return the principals that may sign in: those the stack names, and somebody of each whole domain."""
         return tuple(_people(self.stack.submitters))
 
     def declaration(self) -> Mapping[str, Any]:
-        """The body that names its project to the local cloud."""
+        """Return the body that names the stack's project to the local cloud."""
         ours = Project(self.stack.project, "").address("")
         return {
             "project": self.stack.project,
@@ -58,7 +58,7 @@ class LaptopStack:
 
 
 def read(folder: Path, name: str) -> LaptopStack:
-    """The stack of a project's folder. Raises ConfigError for a name without a file, and StackErrors for what is wrong
+    """Return the stack of a project's folder. Raises ConfigError for a name without a file, and StackErrors for errors
     in it."""
     file = folder / "stacks" / f"Pulumi.{name}.yaml"
     if not file.is_file():
@@ -73,7 +73,7 @@ def read(folder: Path, name: str) -> LaptopStack:
 
 
 def _named_accounts(values: Any) -> tuple[str, ...]:
-    """All service accounts in a document, wherever they stand. The stack's own are named by their id alone."""
+    """Return all service accounts in a document, wherever they stand. The stack's own are named by their id alone."""
     if isinstance(values, Mapping):
         found = [one for value in values.values() for one in _named_accounts(value)]
     elif isinstance(values, list | tuple):
@@ -93,8 +93,8 @@ def _people(submitters: tuple[str, ...]) -> Iterator[str]:
 
 
 def _quota(stack: Stack) -> dict[str, int]:
-    """By METRIC.REGION twice what its pools take at most, so that one cluster can be made beside another, where the
-    service's own limit is lower: on a real project somebody asked for that."""
+    """Return by METRIC.REGION twice the most that the pools take, so that one cluster can be made beside another, where
+    the service's own limit is lower: on a real project somebody asked for that."""
     drawn: Counter[tuple[str, str]] = Counter()
     for cluster in stack.clusters:
         choices = [(cluster.region, cluster.pools), *((other.region, other.pools) for other in cluster.alternatives)]

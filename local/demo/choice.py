@@ -1,4 +1,4 @@
-"""Which of a stack's templates the demo submits: one that this machine can run, and the smallest of them. Pure."""
+"""The template that the demo submits: the smallest of a stack's that this machine can run. Pure."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Choice:
 
 
 def choose(catalog: Catalog) -> Choice:
-    """The usual one, else that whose job on a pool has the fewest CPUs. Raises ResourceError where none can run here,
-    with what each of them lacks."""
+    """Return the default template, else the one whose job on a pool has the fewest CPUs. Raises ResourceError where
+    none can run here, with the reason for each."""
     judged = [(name, *_judged(template)) for name, template in catalog.templates.items()]
     fit = [(name != USUAL, cpus, name, offer) for name, _, found in judged for cpus, offer in found]
     if not fit:
@@ -44,7 +44,7 @@ def choose(catalog: Catalog) -> Choice:
 
 
 def _judged(template: Template) -> tuple[str, list[tuple[int, Offer]]]:
-    """Why it can't run here, and the offers by which it can, with their CPUs."""
+    """Return why a template can't run here, and the offers by which it can, with their CPUs."""
     required = [one.name for one in template.parameters if one.required]
     if required:
         return f"needs {', '.join(required)}", []
@@ -74,12 +74,12 @@ def _not_here(offer: Offer) -> str:
 
 
 def _cpus(template: Template, offer: Offer) -> int:
-    """CPUs of all machines at the usual parameters."""
+    """Return the CPUs of all machines at the default parameters."""
     pools = filter(None, worker_pools(offer, template))
     return sum(machine(one["machineSpec"]["machineType"]).vcpus * int(one.get("replicaCount", 1)) for one in pools)
 
 
 def _unusual(template: Template, offer: Offer) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """The parameters that must have another value than the usual for this offer."""
+    """Yield the parameters that this offer needs at another value than the default."""
     usual = {one.name: one.default for one in template.parameters}
     return ((name, values) for name, values in offer.when.items() if usual.get(name) not in values)

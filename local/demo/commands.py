@@ -1,4 +1,4 @@
-"""Commands as a person types them: run with what they print on the screen, or for their JSON."""
+"""Commands as a person types them, with their output on the screen or read as JSON."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class CommandError(SlipwayError):
 
 @dataclass(frozen=True)
 class Actor:
-    """Somebody at a shell: who they are, in which folder, and their exported variables (tokens among them, so the
-    environment is never printed)."""
+    """A person at a shell: name, folder, and exported variables (tokens among them, so the environment is never
+    printed)."""
 
     name: str
     root: Path
     environment: Mapping[str, str] = field(repr=False)
 
     def run(self, *command: str, **extra: str) -> None:
-        """Run it with this terminal; raises SlipwayError with its exit code when it fails.
+        """Run a command in this terminal. Raises SlipwayError with its exit code when it fails.
 
-        An interrupt reaches the command from the terminal itself; it is given its time to end in order.
+        An interrupt reaches the command from the terminal itself; it is given time to end in order.
         """
         print(f"\n$ {' '.join(command)}    # as {self.name}", flush=True)
         process = subprocess.Popen(command, cwd=self.root, env={**self.environment, **extra})
@@ -46,7 +46,7 @@ class Actor:
             raise CommandError(command, code)
 
     def ask(self, *command: str, **extra: str) -> Any:
-        """What it prints on standard output, read as JSON; raises SlipwayError when it fails."""
+        """Return a command's standard output, read as JSON. Raises SlipwayError when it fails."""
         done = subprocess.run(
             command, cwd=self.root, env={**self.environment, **extra}, capture_output=True, text=True, check=False
         )

@@ -1,4 +1,4 @@
-"""From an empty machine to a finished distributed job, on the local cloud, with the real engine."""
+"""The demo: from an empty machine to a finished distributed job, on the local cloud, with the real engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REQUEST_PREFIX = "demo-"
 
 
 def play(stack: str) -> None:
-    """Play the whole journey of a stack; raises SlipwayError where it can't go on."""
+    """Play the whole journey of a stack. Raises SlipwayError where it can't go on."""
     folder = state_folder()
     played = read(project_folder(), stack)
     with turn(folder / "demo.lock"):
@@ -84,7 +84,7 @@ def play(stack: str) -> None:
 
 
 def down() -> None:
-    """Stop and clean all that the demo started: its processes, the local cloud and its jobs, and the state."""
+    """Stop and remove everything that the demo started: its processes, the local cloud with its jobs, and the state."""
     folder = state_folder()
     if not folder.exists():
         print("nothing to clean: there is no state of a demo here")
@@ -122,7 +122,7 @@ def _engine() -> Path:
 
 
 def _end_leftovers(folder: Path) -> None:
-    """What a killed demo left: its processes first, so that the locks they hold are dead when they are looked at."""
+    """End what a killed demo left, processes first, so that the locks they hold are dead when they are looked at."""
     if count := end(marked(folder), patience=15):
         print(f"        ended {_processes(count)} that a killed demo left")
     if count := drop_dead_locks(folder / "pulumi-state", lambda text: print(f"        {text}")):
@@ -136,7 +136,7 @@ def _processes(count: int) -> str:
 
 
 def _cloud(folder: Path, played: LaptopStack) -> Record:
-    """A cloud that runs and has the stack's project."""
+    """Return a running cloud that has the stack's project."""
     try:
         started = daemon.start(folder, {})
         print(f"        {'started' if started.fresh else 'runs'} at {started.record.url}")
@@ -151,7 +151,7 @@ def _cloud(folder: Path, played: LaptopStack) -> Record:
 
 
 def _worded(text: str) -> SlipwayError:
-    """What `python -m local` says in three lines, as an error of the demo's own."""
+    """Return the three lines of an error of `python -m local` as an error of the demo."""
     parts = {key.strip(): rest for key, _, rest in (line.partition(": ") for line in text.splitlines())}
     return SlipwayError(parts.get("error", text), why=parts.get("why", ""), fix=parts.get("fix", ""))
 
@@ -171,7 +171,7 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
         Actor(role, root, {**common, **environment.of_role(record, who, stack.project)})
         for role, who in (("deployer", "deployer"), ("submitter", played.submitter))
     )
-    # The stack of the laptop has a file for the laptop, with the salt of its own state.
+    # A stack for the laptop has a file of its own there, with the salt of its state.
     config = copy(root, folder, stack.name) if stack.project != PROJECT_ID else None
     return Play(stack, deployer, submitter, config)
 
@@ -188,7 +188,7 @@ def _tell_shell(journey: Play) -> None:
 
 
 def _cancel_leftovers(journey: Play) -> None:
-    """Jobs that a killed demo submitted would hold the pool's machines."""
+    """Cancel jobs that a killed demo submitted: they would hold the pool's machines."""
     vertex = connect(journey.deployer.environment).vertex(journey.stack.project, journey.stack.region)
     for job in vertex.jobs(CUSTOM_JOB, f"labels.{REQUEST_LABEL}:*"):
         if not job.ended and job.labels[REQUEST_LABEL].startswith(REQUEST_PREFIX):

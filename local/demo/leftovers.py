@@ -1,4 +1,4 @@
-"""What a killed journey left: processes of its `pulumi up`, the engine's lock on the stack, files cut off in writing.
+"""Leftovers of a killed journey: processes of its `pulumi up`, the engine's lock on the stack, truncated files.
 
 Every process that a journey starts carries a mark in its environment, and children inherit it: engine, language host,
 program and provider alike. Whoever holds the turn may therefore end every marked process that is not its own.
@@ -19,7 +19,8 @@ MARK = "SLIPWAY_JOURNEY"
 
 
 def marked(state: Path) -> list[psutil.Process]:
-    """The living processes that a journey on this state folder started, this process and its ancestors left out."""
+    """Return the living processes that a journey on this state folder started, without this process and its
+    ancestors."""
     me = psutil.Process()
     own = {me.pid, *(parent.pid for parent in me.parents())}
     found = []
@@ -33,8 +34,8 @@ def marked(state: Path) -> list[psutil.Process]:
 
 
 def end(processes: Iterable[psutil.Process], patience: float) -> int:
-    """End them: the engine first and politely, so that it can save its state; whoever is left after `patience` seconds
-    is killed. Returns how many there were."""
+    """End the processes: the engine first and politely, so that it can save its state; any that lives after `patience`
+    seconds is killed. Return how many there were."""
     alive = list(processes)
     count = len(alive)
     engines = [process for process in alive if _name(process) == "pulumi"]
@@ -47,10 +48,11 @@ def end(processes: Iterable[psutil.Process], patience: float) -> int:
 
 
 def drop_dead_locks(backend: Path, say: Callable[[str], None]) -> int:
-    """Remove the engine's locks in a file backend whose holder is dead; a living holder's lock stays.
+    """Remove the engine's locks in a file backend whose holder is dead, and return how many; a living holder's lock
+    stays.
 
-    A lock file holds the pid, host name and time of its holder (see `gcp-provider.md`, a killed `pulumi up`). It is
-    dead when it is of this host and no process of that pid is older than the lock itself. Returns how many went.
+    A lock file holds the pid, host name and time of its holder (see `gcp-provider.md`, a killed `pulumi up`). The
+    holder is dead when it is of this host and no process of that pid is older than the lock.
     """
     dropped = 0
     for file in sorted((backend / ".pulumi" / "locks").rglob("*.json")):
@@ -67,11 +69,11 @@ def drop_dead_locks(backend: Path, say: Callable[[str], None]) -> int:
 
 
 def repair_backend(backend: Path) -> int:
-    """Remove what a kill cut off in a file backend; returns how many files went. Stacks that somebody has locked are
+    """Remove files of a file backend that a kill truncated, and return how many. Stacks that somebody has locked are
     left as they are.
 
-    The engine replaces a state in one step, but not the small `.attrs` file beside it. When that is cut off, the engine
-    refuses the stack (`failed to load checkpoint: EOF`); when it is missing, its defaults are taken.
+    The engine replaces a state in one step, but not the small `.attrs` file beside it. The engine refuses a stack whose
+    `.attrs` is truncated (`failed to load checkpoint: EOF`); where it is missing, the defaults are taken.
     """
     folder = backend / ".pulumi"
     locked = {_stack_of(file, folder) for file in (folder / "locks").rglob("*.json")}
@@ -83,7 +85,8 @@ def repair_backend(backend: Path) -> int:
 
 
 def _stack_of(file: Path, folder: Path) -> tuple[str, str]:
-    """(project, stack) of a file in a backend's folder: stacks/P/S.json, history/P/S/…, locks/organization/P/S/…"""
+    """Return (project, stack) of a file in a backend's folder: stacks/P/S.json, history/P/S/…,
+    locks/organization/P/S/…"""
     kind, *rest = file.relative_to(folder).parts
     if kind == "locks":
         rest = rest[1:]

@@ -1,4 +1,4 @@
-"""The journey itself: deploy a stack, submit a template, look at what came of it."""
+"""The journey itself: deploy a stack, submit a template, look at the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from .commands import Actor
 
 @dataclass(frozen=True)
 class Run:
-    """One submission, ended: how it went and what its code measured (`metrics.json`, empty when it wrote none)."""
+    """A submission that has ended: its outcome and what its code measured (`metrics.json`, empty when it wrote
+    none)."""
 
     label: str
     job: VertexJob
@@ -44,8 +45,8 @@ class Machines:
 
 @dataclass(frozen=True)
 class Play:
-    """The stack that is played, who deploys it and who submits to it, and the time. `config` is the file that the
-    engine is given, where that is not the stack's own."""
+    """The stack that is played, who deploys it, who submits to it, and the time. `config` is the file for the engine,
+    where that is not the stack's own."""
 
     stack: Stack
     deployer: Actor
@@ -54,7 +55,7 @@ class Play:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def deploy(self) -> None:
-        """`pulumi up`, on a stack that is made when it is not there yet."""
+        """Run `pulumi up`; a stack that does not exist is made first."""
         if self.config is None:
             self.deployer.run("pulumi", "stack", "select", "--create", self.stack.name)
         else:
@@ -63,12 +64,13 @@ class Play:
         self.deployer.run("pulumi", "up", "--stack", self.stack.name, *config, "--yes", "--suppress-permalink=true")
 
     def destroy(self) -> None:
-        """`pulumi destroy` with the guard hooks, for which the program must run. Nobody is there to read a preview."""
+        """Run `pulumi destroy` with the guard hooks, which need the program. There is no preview, as nobody would read
+        it."""
         command = ("pulumi", "destroy", "--stack", self.stack.name, "--run-program", "--yes", "--skip-preview")
         self.deployer.run(*command, "--suppress-permalink=true", SLIPWAY_PURPOSE="destroy")
 
     def submit(self, label: str, template: str, request: str, parameters: Sequence[str] = ()) -> Run:
-        """Submit and follow to the end; raises CommandError when the job fails, ResourceError when it is not found."""
+        """Submit and follow to the end. Raises CommandError when the job fails, ResourceError when it is not found."""
         chosen = [word for one in parameters for word in ("-p", one)]
         self.submitter.run("slipway", "submit", template, *chosen, "--request-id", request, "--follow")
         vertex = self._submitters().vertex(self.stack.project, self.stack.region)
@@ -78,7 +80,7 @@ class Play:
         return Run(label, job, job_cost(job, self.stack.region, self.now()), self._metrics(job))
 
     def machines(self) -> Machines:
-        """The live machines of the stack's clusters, as the deployer sees them."""
+        """Return the live machines of the stack's clusters, as the deployer sees them."""
         vertex = connect(self.deployer.environment).vertex(self.stack.project, self.stack.region)
         ours = [one for one in vertex.persistent_resources() if one.labels.get(STACK_LABEL) == self.stack.name]
         pools = [pool for cluster in ours for pool in cluster.pools]

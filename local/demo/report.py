@@ -1,4 +1,4 @@
-"""What a journey showed, in a table and a few lines. Pure."""
+"""The report on a journey: a table and a few lines. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .play import Machines, Run
 
 
 def table(runs: Sequence[Run]) -> list[str]:
-    """A line per run under a heading: create → start, run time, cost, and what was measured, if anything."""
+    """Return a line for each run under a heading: create → start, run time, cost, and the measured value, if any."""
     rows = [
         ("RUN", "JOB", "CREATE → START", "RUN TIME", "MACHINE COST", "MEASURED" if any(map(measured, runs)) else "")
     ]
@@ -32,13 +32,14 @@ def table(runs: Sequence[Run]) -> list[str]:
 
 
 def measured(run: Run) -> str:
-    """The accuracy, else the first thing that its code measured; empty where it measured nothing."""
+    """Return the accuracy, else the first value that the run's code measured; empty where it measured nothing."""
     known = {key: value for key, value in run.metrics.items() if key == "accuracy"} or run.metrics
     return "".join(f"{key} {value:.3f}" for key, value in list(known.items())[:1])
 
 
 def gain(first: Run, second: Run, where: str) -> str:
-    """What the warm pool saved: the second run's create → start against the first's, named as the figure it is."""
+    """Return the time that the warm pool saved: create → start of the second run against the first's, named as the
+    figure it is."""
     cold, warm = started_after(first), started_after(second)
     if cold is None or warm is None:
         return "create → start of the two runs can't be compared: the service told no start"
@@ -49,7 +50,7 @@ def gain(first: Run, second: Run, where: str) -> str:
 
 
 def pool_cost(samples: Sequence[Machines]) -> str:
-    """What the machines of the clusters cost from the first sample to the last, busy or not.
+    """Return the cost of the clusters' machines from the first sample to the last, busy or not.
 
     Between two samples the larger count is taken, so the sum is an upper bound.
     """
@@ -67,7 +68,7 @@ def pool_cost(samples: Sequence[Machines]) -> str:
 
 
 def started_after(run: Run) -> float | None:
-    """Seconds from create to start; None for a job that ended before it started, whatever it waited."""
+    """Return the seconds from create to start, None for a job that ended before it started."""
     return run.account.wait if run.job.start_time else None
 
 

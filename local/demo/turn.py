@@ -1,4 +1,4 @@
-"""One journey at a time: a lock that the operating system lets go of when its holder dies, however it dies."""
+"""A lock for one journey at a time, which the operating system frees when its holder dies, however it dies."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from .progress import Printer
 
 
 def main() -> int:
-    """Exit code 0 and the folder, 1 and an error in words, 130 when interrupted."""
+    """Print the folder and return 0, an error and return 1, or return 130 when interrupted."""
     printer = Printer(sys.stderr)
     try:
         engine = ensure(printer)

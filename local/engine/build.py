@@ -24,7 +24,8 @@ _EXEC = "pulumi-language-python-exec"
 
 @dataclass(frozen=True)
 class Program:
-    """One program to build: its Go `package`, the `module` folder under `go/` that pins it, the `version` it tells."""
+    """A program to build: its Go `package`, the `module` folder under `go/` that pins it, the `version` stamped into
+    it."""
 
     name: str
     title: str
@@ -33,8 +34,8 @@ class Program:
     version: str
 
 
-# The language host's own module is not to be had from the module proxy; 3.78.0 is the last SDK that still contains
-# it. It serves today's SDK and engine, with the newer SDK's `-exec` script beside it.
+# The module proxy does not have the language host's own module; 3.78.0 is the last SDK that still contains it. It
+# serves today's SDK and engine, with the newer SDK's `-exec` script beside it.
 PROGRAMS = (
     Program(LANGUAGE_HOST, "the Python language host", "language", f"{_SDK}/python/cmd/{LANGUAGE_HOST}", "v3.78.0"),
     Program(ENGINE, "the Pulumi engine", "engine", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", f"v{PINNED}"),
@@ -42,13 +43,15 @@ PROGRAMS = (
 
 
 def flags(program: Program) -> tuple[str, ...]:
-    """What `go build` is told: pinned modules, a small binary, no paths of this machine, the version stamped in."""
+    """Return the flags of `go build`: pinned modules, a small binary, no paths of this machine, the version stamped
+    in."""
     stamp = f"-s -w -X {_SDK}/go/common/version.Version={program.version}"
     return ("-mod=readonly", "-buildvcs=false", "-trimpath", f"-ldflags={stamp}")
 
 
 def recipe() -> str:
-    """12 hex digits that change whenever what would be built changes: modules, flags, kind of machine, the script."""
+    """Return 12 hex digits that change with anything the build depends on: modules, flags, kind of machine, the
+    script."""
     digest = hashlib.sha256(f"{platform.system()} {platform.machine()}".encode())
     digest.update(SCRIPT.read_bytes())
     for program in PROGRAMS:

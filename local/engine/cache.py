@@ -20,11 +20,11 @@ _PARTIAL = ".partial-"
 
 
 def root(environ: Mapping[str, str]) -> Path:
-    """`$SLIPWAY_CACHE`, else `$XDG_CACHE_HOME/slipway`, else `~/.cache/slipway`; always absolute."""
+    """Return `$SLIPWAY_CACHE`, else `$XDG_CACHE_HOME/slipway`, else `~/.cache/slipway`; always absolute."""
     if own := environ.get("SLIPWAY_CACHE"):
         return Path(own).expanduser().absolute()
     shared = environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules: a relative path there is to be ignored.
+    # The XDG rules: a relative path is ignored.
     if shared and Path(shared).is_absolute():
         return Path(shared) / "slipway"
     home = environ.get("HOME")
@@ -33,12 +33,12 @@ def root(environ: Mapping[str, str]) -> Path:
 
 @dataclass(frozen=True)
 class Cache:
-    """`folder` holds one sub-folder for each finished thing; each is complete from the moment it has its name."""
+    """A folder with a sub-folder for each finished thing, complete from the moment it has its name."""
 
     folder: Path
 
     def ready(self, name: str) -> Path | None:
-        """The finished folder `name`, or None when it is missing, unfinished or damaged."""
+        """Return the finished folder `name`, or None when it is missing, unfinished or damaged."""
         place = self.folder / name
         try:
             sizes = json.loads((place / MARKER).read_text())
@@ -49,10 +49,10 @@ class Cache:
 
     @contextmanager
     def hold(self, progress: Callable[[str], None]) -> Iterator[int]:
-        """Be the only one who writes here; yields the lock's file descriptor.
+        """Hold the cache's lock, so that nobody else writes here; yield the lock's file descriptor.
 
-        The descriptor is handed to the build's processes, so that a build whose starter was killed keeps the lock
-        until it is gone itself, and nobody clears a folder that is still written to.
+        The descriptor is handed to the build's processes. So a build whose starter was killed keeps the lock until it
+        has ended itself, and nobody clears a folder that is still written to.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -82,9 +82,9 @@ class Cache:
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
-        """An empty folder to fill; published as `name` when the block ends well, removed when it doesn't.
+        """Yield an empty folder to fill; it is published as `name` when the block ends well, removed when it doesn't.
 
-        To be used while the lock is held.
+        The caller holds the lock.
         """
         partial = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.folder))
         try:
@@ -132,7 +132,7 @@ def _sync(path: Path) -> None:
 
 
 def check_usable(folder: Path) -> None:
-    """Raise in words when the cache's folder is a file or is under one."""
+    """Raise an EngineError when the cache's folder is a file or lies under one."""
     for place in (folder, *folder.parents):
         if place.exists():
             if not place.is_dir():

@@ -22,7 +22,7 @@ _CHOICES = ("installed", "release", "build")
 class Engine:
     """A Pulumi engine with its Python language host. `bin` is the folder to put on PATH, `version` such as `3.259.0`.
 
-    An installed one may be beside a Python of the system, and the language host takes the first Python on PATH: put
+    An installed engine may lie beside a Python of the system, and the language host takes the first Python on PATH: put
     the virtual environment before `bin`.
     """
 
@@ -38,12 +38,13 @@ def ensure(
     releases: str = release.RELEASES,
     patience_s: float = release.PATIENCE_S,
 ) -> Engine:
-    """The engine to use, downloaded or built first where needed; may be interrupted, repeated and run twice at once.
+    """Return the engine to use, downloaded or built first where needed; may be interrupted, repeated and run twice at
+    once.
 
-    `progress` is told about once a second what goes on, as `step · detail · detail`. In `environ` (this process's, if
-    not given) `SLIPWAY_ENGINE=installed|release|build` forces one source, and `SLIPWAY_CACHE` names the cache folder.
-    `releases` is where the vendor's releases are, given up when they don't answer within `patience_s` seconds. Raises
-    EngineError when none can be had.
+    `progress` is called about once a second with the work under way, as `step · detail · detail`. In `environ` (this
+    process's, if not given) `SLIPWAY_ENGINE=installed|release|build` forces one source, and `SLIPWAY_CACHE` names the
+    cache folder. `releases` is the address of the vendor's releases, given up when they don't answer within
+    `patience_s` seconds. Raises EngineError when there is no engine to be had.
     """
     environ = os.environ if environ is None else environ
     choice = environ.get("SLIPWAY_ENGINE", "")
@@ -123,7 +124,7 @@ def _built() -> str:
 
 
 def _prove(folder: Path, environ: Mapping[str, str]) -> None:
-    """Nothing gets into the cache that does not start here and tell the version it should."""
+    """Raise an error for an engine that does not start here or has the wrong version, before it gets into the cache."""
     version = find.version_of(folder / find.ENGINE, environ)
     if version != PINNED or not os.access(folder / find.LANGUAGE_HOST, os.X_OK):
         told = f"says it is {version}" if version else "does not run on this machine"

@@ -1,4 +1,4 @@
-"""What went wrong with the engine, in words a person can act on."""
+"""Errors of the engine, with a cause and a fix for the person."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class EngineError(Exception):
 
 
 class ReleaseUnavailableError(EngineError):
-    """The official release can't be had here (no network, no build for this machine): another source may serve."""
+    """The official release can't be had here (no network, no build for this machine); another source may serve."""
 
 
 def disk_full(why: str) -> EngineError:
-    """The error for a disk without room. `why` names the file or quotes the tool."""
+    """Return the error for a full disk. `why` names the file or quotes the tool."""
     return EngineError(
         "the disk is full while the Pulumi engine is set up",
         why,
@@ -32,7 +32,7 @@ def disk_full(why: str) -> EngineError:
 
 
 def in_words(error: OSError) -> EngineError:
-    """An `OSError` met while writing the cache, as an `EngineError`."""
+    """Return an `OSError` met while writing the cache as an `EngineError`."""
     why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     if error.errno in _FULL:
         return disk_full(why)

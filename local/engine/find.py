@@ -1,4 +1,4 @@
-"""An engine that is installed already: `pulumi` on the PATH, new enough, with its Python language host."""
+"""An installed engine: `pulumi` on the PATH, new enough, with its Python language host."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Installed:
 
 @dataclass(frozen=True)
 class Search:
-    """What was found, and in words why those before it on the PATH don't serve."""
+    """The engine that was found, and why those before it on the PATH don't serve."""
 
     found: Installed | None
     refused: tuple[str, ...]
 
 
 def installed(environ: Mapping[str, str], oldest: Version, besides: Path) -> Search:
-    """The first `pulumi` on the PATH of `environ` that is at least `oldest` and has its language host.
+    """Return the first `pulumi` on the PATH of `environ` that is at least `oldest` and has its language host.
 
-    An engine without the host can't run a Python program, so it does not count. `besides` is our own cache: what
-    lies there is not *installed*.
+    An engine without the host can't run a Python program, so it does not count. `besides` is our own cache: an engine
+    there is not *installed*.
     """
     refused: list[str] = []
     for program in _programs(environ.get("PATH", "")):
@@ -57,7 +57,7 @@ def installed(environ: Mapping[str, str], oldest: Version, besides: Path) -> Sea
 
 
 def version_of(program: Path, environ: Mapping[str, str]) -> Version | None:
-    """What `program version` says, or None when it fails, hangs or says something else."""
+    """Return the version that `program version` prints, or None when it fails, hangs or prints something else."""
     quiet = {**environ, "PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
         done = subprocess.run(

@@ -25,7 +25,8 @@ _TAIL_LINES = 30
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a Go command is: `fetched` modules, `named` packages (listed or compiled), `seconds` since its start."""
+    """The progress of a Go command: `fetched` modules, `named` packages (listed or compiled), `seconds` since its
+    start."""
 
     fetched: int
     named: int
@@ -40,7 +41,7 @@ class Go:
     environ: Mapping[str, str]
 
     def run(self, args: Sequence[str], folder: Path, lock: int, tell: Callable[[Tally], None]) -> Tally:
-        """Run `go args` in `folder` and tell about once a second how far it is; returns the final tally.
+        """Run `go args` in `folder`, calling `tell` with its progress about once a second, and return the final tally.
 
         Its output goes through a pipe on purpose: when we are killed, Go dies at its next line. `lock` is a file
         descriptor it inherits and so holds until then. Raises EngineError, with Go's words in `why`, when it failed.
@@ -76,7 +77,7 @@ class Go:
         return Tally(fetched, named, int(time.monotonic() - began))
 
     def ask(self, args: Sequence[str], folder: Path) -> str:
-        """What `go args` prints, for commands that answer at once."""
+        """Return the output of `go args`, for commands that answer at once."""
         done = subprocess.run(
             [self.program, *args], cwd=folder, env=dict(self.environ), capture_output=True, text=True, errors="replace"
         )
@@ -86,7 +87,7 @@ class Go:
 
 
 def find(environ: Mapping[str, str], needed: str) -> Go:
-    """The Go toolchain on the PATH of `environ`, able to build modules that need Go `needed`, such as `1.25.11`.
+    """Return the Go toolchain on the PATH of `environ`, able to build modules that need Go `needed`, such as `1.25.11`.
 
     Raises EngineError when there is none, or it is too old and can't fetch a newer one by itself.
     """
@@ -111,7 +112,7 @@ def find(environ: Mapping[str, str], needed: str) -> Go:
 
 
 def explain(command: str, code: int, said: str) -> EngineError:
-    """The error for a failed `go command` that ended with `code` and said `said`."""
+    """Return the error for a `go command` that ended with `code` and the output `said`."""
     said = _SECRET.sub("***@", said)
     last = next((line for line in reversed(said.splitlines()) if line.strip()), f"no words, exit code {code}").strip()
     low = said.lower()
@@ -150,7 +151,7 @@ def explain(command: str, code: int, said: str) -> EngineError:
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[str | None]:
-    """The lines of its output as they come, and None once a second."""
+    """Yield the lines of a process's output as they come, and None once a second."""
     assert process.stdout is not None
     rest, next_tick = b"", 0.0
     with selectors.DefaultSelector() as waiting, process.stdout as pipe:

@@ -1,4 +1,4 @@
-"""The Python language host of an engine that was put into the cache: it ends with its engine, however that ends."""
+"""The Python language host of an engine in the cache: it ends with its engine, however that ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).with_name("language_host.sh")
 
 
 def watch(folder: Path) -> None:
-    """Put the script that watches before the language host in `folder`, a folder that nobody uses yet."""
+    """Put the script that watches before the language host into `folder`, which nobody uses yet."""
     host = folder / LANGUAGE_HOST
     host.rename(folder / f"{LANGUAGE_HOST}-host")
     shutil.copyfile(SCRIPT, host)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-# What comes before it names the step, what comes after it changes from second to second.
+# The part before it names the step, the part after it changes from second to second.
 SEPARATOR = " · "
 
 _LOG_EVERY_S = 10.0

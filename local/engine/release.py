@@ -31,7 +31,7 @@ _MACHINES = {"x86_64": "x64", "amd64": "x64", "arm64": "arm64", "aarch64": "arm6
 
 
 def archive_name(version: Version, system: str, machine: str) -> str:
-    """The archive for a machine, as `platform.system()` and `platform.machine()` name it.
+    """Return the archive for a machine, as `platform.system()` and `platform.machine()` name it.
 
     Raises ReleaseUnavailableError when the vendor has none for it that we could unpack.
     """
@@ -42,7 +42,7 @@ def archive_name(version: Version, system: str, machine: str) -> str:
 
 
 def published_digest(checksums: str, archive: str) -> str | None:
-    """The sha256 of `archive` in a checksums file of lines `<hex digest>  <file name>`."""
+    """Return the sha256 of `archive` in a checksums file of lines `<hex digest>  <file name>`."""
     for line in checksums.splitlines():
         words = line.split()
         if len(words) == 2 and words[1].lstrip("*") == archive and len(words[0]) == 64:
@@ -93,7 +93,7 @@ def _unavailable(why: str) -> ReleaseUnavailableError:
 
 
 def _within(seconds: float, ask: Callable[[], str]) -> str:
-    """The answer of `ask`, given up after `seconds`: a name lookup knows no timeout of its own."""
+    """Return the answer of `ask`, given up after `seconds`: a name lookup has no timeout of its own."""
     answers: list[str] = []
     problems: list[Exception] = []
 
@@ -159,7 +159,7 @@ def _fetch(url: str, target: Path, progress: Callable[[str], None]) -> str:
 
 
 def _unpack(packed: Path, into: Path) -> None:
-    """The regular files of the archive's one folder; nothing else in it can reach the disk."""
+    """Write the regular files of the archive's one folder; nothing else in it can reach the disk."""
     with tarfile.open(packed, "r:gz") as archive:
         for member in archive:
             parts = Path(member.name).parts

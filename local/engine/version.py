@@ -18,7 +18,8 @@ class Version:
     prerelease: str = ""
 
     def at_least(self, other: Version) -> bool:
-        """Whether this is `other` or newer; a prerelease comes before its release (3.259.0-alpha.1 < 3.259.0)."""
+        """Return whether this version is `other` or newer; a prerelease precedes its release (3.259.0-alpha.1 <
+        3.259.0)."""
         return self._order() >= other._order()
 
     def _order(self) -> tuple[tuple[int, int, int], bool, tuple[tuple[bool, int, str], ...]]:
@@ -32,7 +33,7 @@ class Version:
 
 
 def parse(text: str) -> Version | None:
-    """The version in what `pulumi version` printed (`v3.259.0`), or None when that is not a version."""
+    """Return the version in the output of `pulumi version` (`v3.259.0`), or None when that is not a version."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
         return None

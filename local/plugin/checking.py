@@ -14,7 +14,7 @@ DEFAULTS = "__defaults"
 
 @dataclass(frozen=True)
 class Failure:
-    """An input that is wrong: its path, and why."""
+    """A wrong input: its path, and why it is wrong."""
 
     property: str
     reason: str
@@ -29,7 +29,7 @@ class Checked:
 
 
 def check(schema: Schema, given: Properties, old: Properties, naming: Naming) -> Checked:
-    """Complete and check inputs. `old` are the resource's checked inputs of before (empty: none)."""
+    """Return the inputs, completed and checked. `old` are the resource's former checked inputs (empty: none)."""
     failures: list[Failure] = []
     named = schema.auto_name
     given = {name: value for name, value in given.items() if not name.startswith("__")}

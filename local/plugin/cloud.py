@@ -1,4 +1,4 @@
-"""One request of the engine, as a resource type sees it: the cloud, the configuration and the time left."""
+"""A request of the engine, as a resource type sees it: the cloud, the configuration and the time left."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ class OperationError(CloudError):
 
 @dataclass(frozen=True)
 class Cloud:
-    """`deadline` is on the clock of `pace`; `timeout` is what it was made from, in seconds."""
+    """The cloud during one request. `deadline` is on the clock of `pace`; `timeout` is what it was made from, in
+    seconds."""
 
     transport: Transport
     settings: Settings
@@ -24,14 +25,15 @@ class Cloud:
     deadline: float
 
     def send(self, service: str, method: str, path: str, **parts: Any) -> Any:
-        """See Transport.send. As with the official provider, a change is tried again until the deadline."""
+        """Send a request (see Transport.send). As with the official provider, a change is tried again until the
+        deadline."""
         until = None if method == "GET" else self.deadline
         return self.transport.send(service, method, path, until=until, **parts)
 
     def finish(self, service: str, operation: Mapping[str, Any], activity: str) -> Mapping[str, Any]:
-        """Wait for an operation's end and return it. `activity` is for errors, e.g. `Creating PersistentResource`.
+        """Return an operation at its end. `activity` is for errors, e.g. `Creating PersistentResource`.
 
-        It is asked at once and then at each interval, unless it has ended already. Raises OperationError.
+        An operation that has not ended is asked at once and then at each interval. Raises OperationError.
         """
         first = True
         while not operation.get("done"):

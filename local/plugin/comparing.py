@@ -14,7 +14,7 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 @dataclass(frozen=True)
 class Change:
-    """One difference: property path, what happens there, and whether it needs a new resource."""
+    """A difference: property path, what happens there, and whether it needs a new resource."""
 
     path: str
     kind: Literal["add", "delete", "update"]
@@ -22,22 +22,23 @@ class Change:
 
     @property
     def top(self) -> str:
-        """The top-level property that the path begins with."""
+        """Return the top-level property that the path begins with."""
         return re.split(r"[.\[]", self.path, maxsplit=1)[0]
 
 
 def compare(schema: Schema, old: Properties, planned: Properties) -> tuple[Change, ...]:
-    """All differences, in the schema's order; none means that nothing needs to be done."""
+    """Return all differences, in the schema's order; none means that nothing needs to be done."""
     return tuple(_record(schema.fields, old, planned, ""))
 
 
 def changed(schema: Schema, old: Properties, planned: Properties) -> frozenset[str]:
-    """The top-level properties that differ."""
+    """Return the top-level properties that differ."""
     return frozenset(change.top for change in compare(schema, old, planned))
 
 
 def deletes_first(schema: Schema, inputs: Properties, changes: tuple[Change, ...]) -> bool:
-    """Whether a replacement must delete the old resource before it creates the new: both would bear one given name."""
+    """Return whether a replacement must delete the old resource before it creates the new: both would bear one given
+    name."""
     named = schema.auto_name
     return (
         named is not None

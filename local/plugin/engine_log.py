@@ -11,13 +11,13 @@ _WITHIN_S = 5.0
 
 
 class EngineLog:
-    """The engine at the address that it gives a plugin when it starts it."""
+    """The engine's log, at the address that the engine gives a plugin when it starts it."""
 
     def __init__(self, address: str) -> None:
         self._stub = engine_services.EngineStub(grpc.insecure_channel(address))
 
     def error(self, urn: str, what: str) -> None:
-        """Report an error of a resource. An engine that does not listen is not waited for."""
+        """Report an error of a resource, without waiting for an engine that does not listen."""
         message = f"sdk-v2/provider2.go:571: sdk.helper_schema: {what}: provider=google-beta@{VERSION}"
         request = engine.LogRequest(severity=engine.LogSeverity.ERROR, message=message, urn=urn)
         with contextlib.suppress(grpc.RpcError):

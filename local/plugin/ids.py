@@ -6,7 +6,7 @@ from .kind import ImportIdError
 
 
 def parse(token: str, given: str, forms: tuple[str, ...], **fallback: str) -> dict[str, str]:
-    """The parts of an id by the first form that fits; parts that the form lacks come from `fallback`.
+    """Return the parts of an id by the first form that fits; parts that the form lacks come from `fallback`.
 
     Raises ImportIdError, also when a part is neither in the id nor in `fallback`.
     """

@@ -27,9 +27,8 @@ class InstallError(Exception):
 def install(pulumi_home: Path, python: Path, choice: str | None = None) -> Path:
     """Put the plugin in place and return its folder.
 
-    Does nothing when it is in place already; an engine that starts meanwhile finds the old one or the new one.
-    `python` runs the local plugin, or what holds an official one. `choice` stands for SLIPWAY_GCP_PLUGIN. Raises
-    InstallError.
+    Does nothing when it is in place already; an engine that starts meanwhile finds the old one or the new one. `python`
+    runs the local plugin, or the guard of an official one. `choice` stands for SLIPWAY_GCP_PLUGIN. Raises InstallError.
     """
     chosen = os.environ.get(VARIABLE, "") if choice is None else choice
     plugins = Path(pulumi_home) / "plugins"
@@ -54,7 +53,7 @@ def _script(python: Path, module: str, *words: Path) -> str:
 
 
 def _on_this_machine(folder: Path) -> Path:
-    """The official plugin that the engine would take: one put into this home, on PATH, or in the person's own home."""
+    """Return the official plugin that the engine would take: from this home, the PATH, or the person's own home."""
     put, kept = folder / _NAME, folder / f"{_NAME}.official"
     if put.is_file() and not _made_here(put):
         put.replace(kept)
@@ -115,7 +114,7 @@ def _put(plugins: Path, folder: Path, wanted: str) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The command line; returns the exit code."""
+    """Run the command line and return the exit code."""
     if len(arguments) != 1:
         print(f"usage: python -m {PACKAGE}.plugin.installation PULUMI_HOME", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""What the provider asks of a resource type."""
+"""The methods of a resource type that the provider calls."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -32,44 +32,44 @@ class Kind(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """Its properties."""
+        """Return the schema of the type's properties."""
 
     def check(self, inputs: Properties) -> list[Failure]:
-        """What is wrong with inputs beyond the schema."""
+        """Return the errors in inputs, beyond the schema's."""
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """Planned values that follow from others, e.g. a hash from the content; `old` is empty for a create."""
+        """Return planned values that follow from others, e.g. a hash from the content; `old` is empty for a create."""
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
-        """Make it and read it."""
+        """Make the resource and read it."""
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
-        """Its present state; None when the cloud has it no more. `state` is the last known one."""
+        """Return the resource's present state, None when the cloud no longer has it. `state` is the last known one."""
 
     def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
-        """Change it in place and read it."""
+        """Change the resource in place and read it."""
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
-        """Remove it; one that is gone already counts as removed."""
+        """Remove the resource; one that is gone already counts as removed."""
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """The full id, and a state with just what a read needs. Raises ImportIdError."""
+        """Return the full id, and a state with just enough for a read. Raises ImportIdError."""
 
 
 class BaseKind:
-    """What most types leave as it is."""
+    """The defaults of most types."""
 
     def check(self, inputs: Properties) -> list[Failure]:
-        """Nothing beyond the schema."""
+        """Return no errors beyond the schema's."""
         return []
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """Nothing follows from anything."""
+        """Return no values: none follows from another."""
         return {}
 
 
 def guarded(title: str, id: str, state: Properties) -> bool:
-    """Whether a delete is to be left out (ABANDON). Raises CloudError under PREVENT."""
+    """Return whether a delete is to be left out (ABANDON). Raises CloudError under PREVENT."""
     policy = state.get("deletionPolicy")
     if policy == "PREVENT":
         raise CloudError(

@@ -7,7 +7,7 @@ from .values import Properties
 
 
 def read_labels(labels: Mapping[str, str] | None, state: Properties) -> dict[str, Any]:
-    """All labels as `effectiveLabels`; under the two others only those that the last known state has there."""
+    """Return all labels as `effectiveLabels`; the two others have only those of the last known state."""
     found = dict(labels or {})
 
     def known(name: str) -> dict[str, str]:

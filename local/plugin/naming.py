@@ -9,10 +9,11 @@ _DIGITS = 7
 
 @dataclass(frozen=True)
 class Naming:
-    """What a name is made from.
+    """The sources of a made-up name.
 
     logical: the resource's name in the program. seed: from the engine, so that preview and update agree; empty draws
-    one. proposed: the name that the program's `pulumi:autonaming` configuration asks for. off: it forbids made names.
+    one. proposed: the name that the program's `pulumi:autonaming` configuration asks for. off: made-up names are
+    forbidden.
     """
 
     logical: str
@@ -21,7 +22,7 @@ class Naming:
     off: bool = False
 
     def name(self, longest: int) -> str:
-        """A name of at most that many characters."""
+        """Return a name of at most that many characters."""
         if self.proposed:
             return self.proposed[:longest]
         digits = hashlib.sha256(self.seed).hexdigest()[:_DIGITS] if self.seed else secrets.token_hex(4)[:_DIGITS]

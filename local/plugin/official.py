@@ -1,8 +1,8 @@
 """`python -m local.plugin.official PLUGIN …`: an official gcp plugin that reaches this machine alone, and ends with the
 engine.
 
-It asks Google at each start whose token it was given, and the metadata server whether it runs in the cloud, whatever
-endpoints it has; and an engine that is killed leaves it behind for minutes.
+By itself the plugin asks Google at each start whose token it was given, and the metadata server whether it runs in the
+cloud, whatever endpoints it has; and an engine that is killed leaves it behind for minutes.
 """
 
 import os
@@ -20,14 +20,15 @@ _PAST_THEM = ("NO_PROXY", "no_proxy")
 
 
 def held(environ: Mapping[str, str], nowhere: str = NOWHERE) -> dict[str, str]:
-    """The environment in which every way out of this machine, Google's metadata server among them, leads nowhere."""
+    """Return an environment in which every way out of this machine, Google's metadata server among them, leads
+    nowhere."""
     proxies = dict.fromkeys((*_PROXIES, *map(str.lower, _PROXIES)), f"http://{nowhere}")
     past = dict.fromkeys(_PAST_THEM, "127.0.0.1,localhost,::1")
     return {**environ, **proxies, **past, "GCE_METADATA_HOST": nowhere}
 
 
 def main() -> None:
-    """Exits as the plugin does."""
+    """Run the plugin and exit with its code."""
     engine = os.getppid()
     early: list[int] = []
     _heed(early.append)

@@ -1,4 +1,4 @@
-"""Time as the provider uses it: waiting that a cancel ends, and deadlines."""
+"""The provider's time: waits that a cancel ends, and deadlines."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ class CancelledError(Exception):
 
 
 class Pace:
-    """The clock, and the interval at which operations are asked (seconds). `speed` makes the clock go faster.
+    """The clock, and the interval between two looks at an operation (seconds). `speed` makes the clock go faster.
 
     `silence` is how long an answer may take: real seconds, as a busy machine's answers come no sooner for a fast clock.
     """
@@ -34,11 +34,11 @@ class Pace:
         self._stop = Event()
 
     def now(self) -> float:
-        """Seconds on a clock that only goes forward."""
+        """Return the seconds on a clock that only goes forward."""
         return self._now() * self._speed
 
     def pause(self, seconds: float) -> None:
-        """Wait so long. Raises CancelledError."""
+        """Wait that many seconds. Raises CancelledError."""
         self._wait(self._stop, seconds / self._speed)
         if self._stop.is_set():
             raise CancelledError

@@ -12,7 +12,8 @@ _LABELS = ("labels", "pulumiLabels", "effectiveLabels")
 
 
 def plan(schema: Schema, old: Properties | None, inputs: Properties, settings: Settings) -> dict[str, Any]:
-    """The state to come; what only the cloud can tell is COMPUTED. `old` is None for a resource to be created."""
+    """Return the state to come, with COMPUTED where only the cloud can tell. `old` is None for a resource to be
+    created."""
     before: Properties = {} if old is None else old
     planned = _record(schema.fields, before, inputs)
     if "project" in schema.fields and inputs.get("project") is None and settings.project:
@@ -25,7 +26,7 @@ def plan(schema: Schema, old: Properties | None, inputs: Properties, settings: S
 
 
 def settled(planned: Properties, old: Properties) -> dict[str, Any]:
-    """The planned state with what it leaves open as it was before."""
+    """Return the planned state, with its open values as they were before."""
     result: dict[str, Any] = {}
     for name, value in planned.items():
         value = old.get(name) if is_later(value) else value

@@ -24,7 +24,7 @@ from .written import written
 
 
 class RefusedError(Exception):
-    """Something that this provider does not know; the official plugin may."""
+    """A request for something unknown to this provider; the official plugin may know it."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -34,7 +34,7 @@ class RefusedError(Exception):
 
 
 class UpdateError(CloudError):
-    """An update that was refused: the official provider keeps what was asked for as the state, until a refresh."""
+    """An update that was refused: the official provider keeps the requested values as the state, until a refresh."""
 
     def __init__(self, what: str, found: Found) -> None:
         super().__init__(what)
@@ -43,19 +43,19 @@ class UpdateError(CloudError):
 
 @dataclass(frozen=True)
 class Difference:
-    """What an update would change."""
+    """The changes that an update would make."""
 
     changes: tuple[Change, ...]
     delete_first: bool
 
     @property
     def replaces(self) -> list[str]:
-        """The top-level properties for whose sake a new resource is needed."""
+        """Return the top-level properties whose changes need a new resource."""
         return sorted({change.top for change in self.changes if change.replace})
 
     @property
     def properties(self) -> list[str]:
-        """All top-level properties that change."""
+        """Return all top-level properties that change."""
         return sorted({change.top for change in self.changes})
 
 
@@ -68,7 +68,7 @@ class Reading:
 
 
 def kinds() -> Mapping[str, Kind]:
-    """The resource types by their tokens."""
+    """Return the resource types by their tokens."""
     known: tuple[Kind, ...] = (
         PersistentResource(),
         QuotaPreference(),
@@ -92,26 +92,26 @@ class Provider:
         self._kinds = kinds()
 
     def kind(self, token: str) -> Kind:
-        """The type of that token. Raises RefusedError."""
+        """Return the type of a token. Raises RefusedError."""
         try:
             return self._kinds[token]
         except KeyError:
             raise RefusedError(f"the type {token}") from None
 
     def check(self, token: str, given: Properties, old: Properties, naming: Naming) -> Checked:
-        """The inputs, completed and checked."""
+        """Return the inputs, completed and checked."""
         kind = self.kind(token)
         checked = checking.check(kind.schema, given, old, naming)
         return Checked(checked.inputs, (*checked.failures, *kind.check(checked.inputs)))
 
     def plan(self, token: str, old: Properties | None, inputs: Properties) -> dict[str, Any]:
-        """The state to come."""
+        """Return the state to come."""
         kind = self.kind(token)
         planned = planning.plan(kind.schema, old, inputs, self._settings)
         return planned | kind.drift(old or {}, planned)
 
     def difference(self, token: str, old: Properties, inputs: Properties) -> Difference:
-        """What an update would change, and how."""
+        """Return the changes that an update would make."""
         schema = self.kind(token).schema
         changes = comparing.compare(schema, old, self.plan(token, old, inputs))
         return Difference(changes, comparing.deletes_first(schema, inputs, changes))

@@ -9,19 +9,19 @@ from .values import Properties, is_empty
 
 
 def refreshed(schema: Schema, inputs: Properties, state: Properties) -> dict[str, Any]:
-    """The inputs of before with the values that the whole state now has. What was not given before is not added, and
-    what has another value now is no default any more."""
+    """Return the former inputs with the values that the whole state now has. Inputs that were not given are not added,
+    and an input whose value has changed is no default any more."""
     return _refreshed(schema.fields, inputs, state)[0]
 
 
 def imported(schema: Schema, state: Properties) -> dict[str, Any]:
-    """Inputs for a state that no program has described yet: all that a program could set and that is
-    neither empty nor the default; what an object requires stays, whatever it holds."""
+    """Return inputs for a state that no program has described yet: all that a program could set and that is neither
+    empty nor the default; what an object requires stays, whatever it holds."""
     return _imported(schema.fields, state)
 
 
 def _refreshed(fields: Mapping[str, Field], inputs: Properties, state: Properties) -> tuple[dict[str, Any], bool]:
-    """The inputs, and whether they may still be a default as a whole."""
+    """Return the inputs, and whether they may still be a default as a whole."""
     result: dict[str, Any] = {}
     changed = set()
     for name, value in inputs.items():

@@ -1,4 +1,4 @@
-"""What a resource type's properties are: kind, who sets them, and what a change of them means."""
+"""The properties of a resource type: kind, who sets them, and what their change means."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ FieldKind = Literal["string", "integer", "boolean", "object", "list", "map", "as
 
 @dataclass(frozen=True)
 class Field:
-    """One property.
+    """A property.
 
     required: the program must give it. settable: the program may give it (else the cloud alone does).
-    computed: what the program leaves out, the cloud fills in, and it is then no difference.
-    replace: a change needs a new resource. default: is in the inputs when the program leaves it out
+    computed: the cloud fills it in where the program leaves it out, which is then no difference.
+    replace: a change needs a new resource. default: the value in the inputs when the program leaves it out
     (of the official provider none that is false, 0 or "").
     api: its name in the API's JSON, where that differs. same: further values that count as equal.
     normal: the form in which the state has it; inputs keep the program's spelling, and spellings of one form are equal.
@@ -54,7 +54,7 @@ def boolean(**traits: Any) -> Field:
 
 
 def mapping(**traits: Any) -> Field:
-    """Names of the program's choice with strings."""
+    """A map of strings under names of the program's choice."""
     return Field("map", item=text(), **traits)
 
 
@@ -64,18 +64,18 @@ def record(fields: Mapping[str, Field], **traits: Any) -> Field:
 
 
 def many(item: Field, **traits: Any) -> Field:
-    """A list of such items."""
+    """A list of items."""
     return Field("list", item=item, **traits)
 
 
 def output(kind: FieldKind = "string", **traits: Any) -> Field:
-    """What the cloud alone fills in."""
+    """A property that the cloud alone fills in."""
     return Field(kind, settable=False, computed=True, **traits)
 
 
 @dataclass(frozen=True)
 class AutoName:
-    """The property that gets a name of the provider's making when the program gives none (`h100-d4964d7`)."""
+    """The property that gets a made-up name when the program gives none (`h100-d4964d7`)."""
 
     field: str
     longest: int
@@ -101,12 +101,12 @@ class Schema:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The properties that are secret whatever the program says."""
+        """Return the properties that are secret whatever the program says."""
         return frozenset(name for name, one in self.fields.items() if one.secret)
 
 
 def labelled(*, replace: bool = False) -> dict[str, Field]:
-    """The three properties of a type with labels: those declared, those with the provider's, all in the cloud."""
+    """Return the three properties of a type with labels: the declared labels, also the provider's, all in the cloud."""
     return {
         "labels": mapping(),
         "pulumiLabels": output("map", item=text(), secret=True, terraform="terraform_labels"),
@@ -115,5 +115,5 @@ def labelled(*, replace: bool = False) -> dict[str, Field]:
 
 
 def deletion_policy() -> Field:
-    """What a delete does: never sent to the cloud."""
+    """The property that decides what a delete does; it is never sent to the cloud."""
     return text(computed=True, choices=("DELETE", "PREVENT", "ABANDON"))

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class Service(services.ResourceProviderServicer):  # type: ignore[misc]
-    """Translates each request and its answer; what is decided, `Provider` decides."""
+    """The translation of each request and its answer; every decision is `Provider`'s."""
 
     def __init__(self, pace: Pace, environment: Mapping[str, str] = os.environ, log: EngineLog | None = None) -> None:
         self._pace = pace
@@ -204,12 +204,12 @@ def _answered(context: Any, doing: str, ask: Callable[[], _T]) -> _T:
 
 
 def _official(problem: Exception) -> str:
-    """The form in which the official plugin hands on what its Terraform provider reports."""
+    """Return the form in which the official plugin hands on an error of its Terraform provider."""
     return f"1 error occurred:\n\t* {problem}\n\n"
 
 
 def _abort_half_done(context: Any, reason: str, id: str, state: Any) -> NoReturn:
-    """The engine takes the state for the resource's, and the reason as something left to be done."""
+    """Abort with a state: the engine takes it for the resource's, and the reason for something left to be done."""
     detail = any_pb2.Any()
     detail.Pack(messages.ErrorResourceInitFailed(id=id, properties=state, reasons=[reason]))
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=reason, details=[detail])

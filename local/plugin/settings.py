@@ -23,7 +23,7 @@ ENDPOINT_VARIABLES: Mapping[str, str] = MappingProxyType(
         "vertexAi": "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT",
         "cloudQuotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
         "storage": "GOOGLE_STORAGE_CUSTOM_ENDPOINT",
-        "iamBeta": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",  # service accounts are asked there too
+        "iamBeta": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",  # service accounts use this API too
         "resourceManager": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
     }
 )
@@ -40,7 +40,8 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """endpoints: service → base URL with version and trailing slash. attribution: the label for what Pulumi made."""
+    """The provider's configuration. endpoints: service → base URL with version and trailing slash. attribution: the
+    label for resources that Pulumi made."""
 
     endpoints: Mapping[str, str]
     token: str
@@ -52,11 +53,11 @@ class Settings:
 
 
 def check(given: Mapping[str, Any]) -> list[SettingsError]:
-    """What is wrong with a configuration as it is, before anything is sent."""
+    """Return the errors in a configuration as it is, before anything is sent."""
     problems: list[SettingsError] = []
     for key in _REFUSED_KEYS:
         if given.get(key):
-            # Without the key: the engine prints the value of a key that is refused.
+            # The key is left out: the engine prints the value of a key that is refused.
             problems.append(
                 SettingsError("", f"the local gcp plugin takes no {key}: give the token as {TOKEN_VARIABLE} instead")
             )
@@ -70,7 +71,7 @@ def check(given: Mapping[str, Any]) -> list[SettingsError]:
 
 
 def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
-    """The configuration in force; a key goes before an environment variable. Raises SettingsError."""
+    """Return the configuration in force; a key goes before an environment variable. Raises SettingsError."""
     for problem in check(given):
         raise problem
     token = environment.get(TOKEN_VARIABLE, "")

@@ -14,7 +14,7 @@ from .pace import Pace
 from .settings import ENDPOINT_VARIABLES, Settings
 
 _AGAIN = frozenset({429, 502, 503})
-# What the official provider tries again until a change's time-out, without a word.
+# Errors after which the official provider silently tries again until a change's time-out.
 _AGAIN_UNTIL = _AGAIN | {500}
 _READ_ONLY = frozenset({"GET", "HEAD"})
 _ATTEMPTS = 6
@@ -26,11 +26,11 @@ _USER_AGENT = "slipway-local-gcp-plugin"
 
 
 class CloudError(Exception):
-    """What the person reads when the cloud can't be asked, or not in time."""
+    """A request that failed or took too long; the text is for the person."""
 
 
 class GoogleError(CloudError):
-    """An answer that is an error. `code` is the HTTP status, `status` Google's name for it (`NOT_FOUND`)."""
+    """An error answer. `code` is the HTTP status, `status` Google's name for it (`NOT_FOUND`)."""
 
     def __init__(self, code: int, message: str, status: str = "") -> None:
         super().__init__(f"googleapi: Error {code}: {message}")
@@ -96,7 +96,7 @@ class Transport:
             self._pace.pause(pause)
         if answer is not None:
             return _parsed(answer)
-        # The words of Go's client, and no more: what to do about them is for others to say.
+        # These are the words of Go's client, without advice: that is for others to give.
         raise CloudError(f'{method.capitalize()} "{url}": {failure}')
 
     def _try(
@@ -114,7 +114,7 @@ class Transport:
                 method, url, body=data, headers=dict(headers), redirect=False, preload_content=False
             )
             body, until = bytearray(), time.monotonic() + self._pace.silence
-            # The official provider's limit is for the whole answer too, urllib3's for each byte of it.
+            # The official provider's limit is for the whole answer too; urllib3's is for each byte of it.
             while part := answer.read1(_PART):
                 body += part
                 if time.monotonic() > until:

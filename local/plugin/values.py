@@ -45,7 +45,7 @@ COMPUTED = _Later("COMPUTED")
 
 @dataclass(frozen=True)
 class Asset:
-    """One file: its text, or where it is."""
+    """A file: its text, or its path."""
 
     hash: str = ""
     text: str | None = None
@@ -55,7 +55,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class Archive:
-    """Several files: where they are, or each one by its name in the archive."""
+    """Several files: their path, or each one by its name in the archive."""
 
     hash: str = ""
     path: str | None = None
@@ -150,12 +150,13 @@ def _marked(signature: str, **parts: Any) -> dict[str, Any]:
 
 
 def is_later(value: Any) -> bool:
-    """Whether the value is not known yet."""
+    """Return whether the value is not known yet."""
     return isinstance(value, _Later)
 
 
 def is_empty(value: Any) -> bool:
-    """Whether the cloud sees no difference between the value and none: "", 0, false, and what holds only those."""
+    """Return whether the cloud sees no difference between the value and none: "", 0, false, and anything that holds
+    only those."""
     if isinstance(value, Mapping):
         return all(is_empty(item) for name, item in value.items() if not name.startswith("__"))
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from .values import Properties, is_empty, is_later
 
 
 def to_api(fields: Mapping[str, Field], state: Properties) -> dict[str, Any]:
-    """The JSON body for those properties that a program can set; empty values are left out."""
+    """Return the JSON body for the properties that a program can set; empty values are left out."""
     body: dict[str, Any] = {}
     for name, declared in fields.items():
         value = state.get(name)
@@ -28,7 +28,7 @@ def _sent(declared: Field, value: Any) -> Any:
 
 
 def from_api(fields: Mapping[str, Field], body: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that a JSON body holds; an empty object counts as none."""
+    """Return the properties in a JSON body; an empty object counts as none."""
     state: dict[str, Any] = {}
     for name, declared in fields.items():
         value = body.get(declared.api or name)

@@ -1,4 +1,4 @@
-"""A state as the official provider leaves it with the engine: every empty property, and what it notes for itself."""
+"""A state as the official provider hands it to the engine: every empty property, and its own notes."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _EMPTY: Mapping[str, Any] = {"string": "", "integer": 0, "boolean": False}
 def written(
     schema: Schema, id: str, state: Properties, before: Properties, *, read: bool = False, create_timeout: float = 0
 ) -> dict[str, Any]:
-    """The state to hand to the engine.
+    """Return the state to hand to the engine.
 
     `before` is the state it had, empty for a create and an import. `read`: whether it was read just now, for a refresh
     or an import. `create_timeout`: seconds that the program asked for, 0 for the type's own.
@@ -50,7 +50,8 @@ def _value(declared: Field, value: Any, was: Any, *, read: bool) -> Any:
 
 
 def _empty(declared: Field, *, known: bool, top: bool) -> Any:
-    """A list of objects is never null, nor is one in an object; other collections are until given or read once."""
+    """Return a property's empty value. A list of objects is never null, nor is a list in an object; other collections
+    are null until they are given or read once."""
     if declared.null:
         return None
     if declared.kind == "list":
@@ -76,7 +77,7 @@ def _meta(schema: Schema, before: Properties, read: bool, create_timeout: float)
 
 
 def _object_delta(fields: Mapping[str, Field], value: Properties) -> dict[str, Any]:
-    """How Terraform's state has the properties, where that does not follow from their values."""
+    """Return how Terraform's state has the properties, where that does not follow from their values."""
     parts = {name: delta for name, one in fields.items() if (delta := _delta(one, value.get(name))) is not None}
     renamed = {name: one.terraform for name, one in fields.items() if one.terraform and value.get(name) is not None}
     return {**({"ps": parts} if parts else {}), **({"renamed": renamed} if renamed else {})}

@@ -1,4 +1,4 @@
-"""`storage.Bucket`."""
+"""The resource type `storage.Bucket`."""
 
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +21,7 @@ _KEPT = ("name", "project", "forceDestroy", "deletionPolicy")
 
 
 class Bucket(BaseKind):
-    """Its id is its name. What is not replaced is patched, with just the parts that change."""
+    """A bucket, whose id is its name. A change that needs no replacement is a patch of just the parts that change."""
 
     schema = Schema(
         _TOKEN,

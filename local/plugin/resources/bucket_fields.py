@@ -24,7 +24,7 @@ _CONDITION: Mapping[str, Field] = {
     "sizeAboveBytes": integer(),
     "sizeBelowBytes": integer(),
 }
-# A condition's zero is sent only where the program says so, as the API takes a sent zero for a condition.
+# A condition's zero is sent only where the program gives it, since the API takes a sent zero for a condition.
 _SEND_ZERO = {
     "age": "sendAgeIfZero",
     "daysSinceCustomTime": "sendDaysSinceCustomTimeIfZero",
@@ -104,7 +104,7 @@ FIELDS: Mapping[str, Field] = {
     "updated": output(),
     "url": output(),
 }
-# Those whose names and shapes are the API's own.
+# Properties whose names and shapes are the API's own.
 _PLAIN = (
     "autoclass",
     "cors",
@@ -121,7 +121,7 @@ _PLAIN = (
     "website",
 )
 _IAM = ("uniformBucketLevelAccess", "publicAccessPrevention")
-# Objects in which a false or a zero says something.
+# Objects in which a false or a zero means something.
 _SWITCHES = {
     "autoclass": ("enabled", False),
     "hierarchicalNamespace": ("enabled", False),
@@ -131,7 +131,7 @@ _SWITCHES = {
 
 
 def bucket_parts(planned: Properties) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """The parts of a bucket's JSON: API name → the properties that it holds, and its value (None: unset)."""
+    """Return the parts of a bucket's JSON: API name → the properties that it holds, and its value (None: unset)."""
     parts: dict[str, tuple[tuple[str, ...], Any]] = {name: ((name,), _plain(name, planned)) for name in _PLAIN}
     parts["iamConfiguration"] = (_IAM, _iam(planned))
     parts["labels"] = (("effectiveLabels",), planned.get("effectiveLabels") or None)
@@ -145,7 +145,7 @@ def bucket_parts(planned: Properties) -> dict[str, tuple[tuple[str, ...], Any]]:
 
 
 def read_bucket(body: Mapping[str, Any], state: Properties) -> dict[str, Any]:
-    """The properties that a bucket's JSON holds, labels excepted; `state` is the last known one."""
+    """Return the properties in a bucket's JSON, labels excepted; `state` is the last known one."""
     own = {name: FIELDS[name] for name in (*_PLAIN, "location", "projectNumber", "selfLink", "timeCreated", "updated")}
     read = from_api(own, body)
     read.setdefault("hierarchicalNamespace", {"enabled": False})
@@ -171,7 +171,8 @@ def read_bucket(body: Mapping[str, Any], state: Properties) -> dict[str, Any]:
 
 
 def with_nulls(state: dict[str, Any], known: Properties) -> dict[str, Any]:
-    """The state with null for what a condition lacks, where `withState` was given and nothing has been read into it.
+    """Return the state with null for a condition's missing fields, where `withState` was given and nothing is read into
+    it yet.
 
     `known`: the state to come of a bucket just made, else the state before.
     """

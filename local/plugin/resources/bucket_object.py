@@ -1,4 +1,4 @@
-"""`storage.BucketObject`: one object with its bytes."""
+"""The resource type `storage.BucketObject`: an object with its bytes."""
 
 import base64
 import hashlib
@@ -89,7 +89,7 @@ _UNSUPPORTED = ("customerEncryption", "contexts")
 
 
 class BucketObject(BaseKind):
-    """A changed `content` overwrites the object; a changed `source` makes a new one and then deletes the old."""
+    """An object: a changed `content` overwrites it; a changed `source` makes a new one and then deletes the old."""
 
     schema = Schema(
         _TOKEN,
@@ -101,7 +101,7 @@ class BucketObject(BaseKind):
     )
 
     def check(self, inputs: Properties) -> list[Failure]:
-        """Exactly one of content and source."""
+        """Return an error unless there is exactly one of content and source."""
         failures = [
             Failure(name, "the local gcp plugin does not know this property yet; leave it out or use the official one")
             for name in _UNSUPPORTED
@@ -112,7 +112,7 @@ class BucketObject(BaseKind):
         return failures
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """The hash of what the program wants there: it differs when somebody else has overwritten the object."""
+        """Return the hash of the program's content: it differs when somebody else has overwritten the object."""
         source = planned.get("source")
         if is_later(source) or is_later(planned.get("content")):
             return {"detectMd5hash": COMPUTED}
@@ -126,12 +126,12 @@ class BucketObject(BaseKind):
         return {**dict.fromkeys(_FOLLOWS_SILENTLY, COMPUTED), **dict.fromkeys(_FOLLOWS, UNKNOWN)}
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
-        """Upload it, over whatever has that name."""
+        """Upload the object, over any that has its name."""
         self._upload(cloud, planned)
         return self._reread(cloud, planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
-        """GET of its metadata; the bytes are not fetched, their hash tells."""
+        """GET of the object's metadata; the bytes are not fetched, their hash tells."""
         try:
             body = cloud.send(_SERVICE, "GET", _path(state), params=_QUIET)
         except GoogleError as error:
@@ -173,7 +173,7 @@ class BucketObject(BaseKind):
                 raise CloudError(f"Error deleting contents of object {state['name']}: {error}") from error
 
     def locate(self, id: str, settings: Settings) -> Found:
-        """An object can't be imported."""
+        """Raise an error: an object can't be imported."""
         raise ImportIdError(_TOKEN, id, ())
 
     def _upload(self, cloud: Cloud, planned: Properties) -> None:

@@ -1,6 +1,6 @@
 """The IAM members of a project, a bucket and a service account: one binding of one member to one role.
 
-A policy is one document for all its bindings, so a change is: read it with its etag, change it, write it, and begin
+A policy is one document for all its bindings. So a change reads it with its etag, changes it, writes it, and begins
 again when somebody else was first. Members of one policy in one program wait for each other instead.
 """
 
@@ -27,7 +27,7 @@ _CONDITION: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class Policy:
-    """Where a type's policies are. `owner` is the property that says whose policy it is."""
+    """The place of a type's policies. `owner` is the property that names the policy's owner."""
 
     token: str
     owner: str
@@ -38,7 +38,7 @@ class Policy:
     """Whether the policy is a document of its own (GET and PUT) rather than read and written by method calls."""
 
     def read(self, cloud: Cloud, owner: str) -> dict[str, Any]:
-        """The policy with its etag."""
+        """Return the policy with its etag."""
         if self.by_document:
             params = {"optionsRequestedPolicyVersion": _VERSION}
             return dict(cloud.send(self.service, "GET", f"{owner}/iam", params=params))
@@ -49,7 +49,7 @@ class Policy:
         return dict(cloud.send(self.service, "POST", f"{owner}:getIamPolicy", body=body))
 
     def write(self, cloud: Cloud, owner: str, policy: Mapping[str, Any]) -> None:
-        """Write it; the etag in it must still be the policy's."""
+        """Write the policy; its etag must still be the current one."""
         if self.by_document:
             cloud.send(self.service, "PUT", f"{owner}/iam", body=policy)
         else:
@@ -62,7 +62,7 @@ SERVICE_ACCOUNT = Policy("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccou
 
 
 class IamMember(BaseKind):
-    """One member of one role; nothing about it can change."""
+    """The binding of one member to one role, none of which can change."""
 
     def __init__(self, policy: Policy) -> None:
         def same(old: Any, new: Any) -> bool:
@@ -108,7 +108,7 @@ class IamMember(BaseKind):
         return Found(f"{self._policy.prefix}{owner}/{state['role']}/{member}{title}", read)
 
     def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
-        """Nothing of a member can be changed in place."""
+        """Raise an error: nothing of a member can be changed in place."""
         raise CloudError(f"{self.schema.token}: a member can't be changed, only replaced")
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:

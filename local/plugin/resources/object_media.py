@@ -1,4 +1,4 @@
-"""The bytes of an object: from a string, a file, an archive; and what they are."""
+"""The bytes of an object, from a string, a file or an archive, and their content type."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ _BINARY = frozenset(range(0x20)) - {0x09, 0x0A, 0x0C, 0x0D, 0x1B}
 
 
 def media(source: Asset | Archive) -> bytes:
-    """The bytes of an asset; an archive becomes a zip, the same for the same files. Raises CloudError."""
+    """Return the bytes of an asset; an archive becomes a zip, the same for the same files. Raises CloudError."""
     try:
         if isinstance(source, Asset):
             return _asset(source)
@@ -32,19 +32,19 @@ def media(source: Asset | Archive) -> bytes:
 
 
 def is_elided(source: Asset | Archive) -> bool:
-    """Whether only the hash was sent: the engine leaves the contents out where it asks for differences."""
+    """Return whether only the hash was sent: the engine leaves the contents out where it asks for differences."""
     if isinstance(source, Asset):
         return source.text is None and source.path is None and source.uri is None
     return source.assets is None and source.path is None and source.uri is None
 
 
 def md5(data: bytes) -> str:
-    """The MD5 as the Storage API writes it."""
+    """Return the MD5 as the Storage API writes it."""
     return base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
 
 
 def content_type(data: bytes) -> str:
-    """What the bytes look like, for an object whose content type the program leaves out."""
+    """Return the content type that the bytes suggest, for an object to which the program gives none."""
     for magic, name in _MAGIC:
         if data.startswith(magic):
             return name

@@ -1,4 +1,4 @@
-"""`AiPersistentResource`: a cluster of Vertex AI."""
+"""The resource type `AiPersistentResource`: a cluster of Vertex AI."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -102,7 +102,7 @@ _SENT: Mapping[str, Field] = {name: one for name, one in _FIELDS.items() if name
 
 
 class PersistentResource(BaseKind):
-    """Created and deleted by long-running operations; an update is a PUT, a verb that the API does not have."""
+    """A cluster, made and deleted by long-running operations; an update is a PUT, a verb that the API does not have."""
 
     schema = Schema(
         _TOKEN,
@@ -132,7 +132,7 @@ class PersistentResource(BaseKind):
         return self._reread(cloud, f"{parent}/{planned['name']}", planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
-        """GET; its `state` is taken as it is, ERROR as well."""
+        """GET; the cluster's `state` is taken as it is, ERROR as well."""
         try:
             body = cloud.send(_SERVICE, "GET", id)
         except GoogleError as error:
@@ -147,7 +147,7 @@ class PersistentResource(BaseKind):
     def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
         """PUT of the whole body, unless the deletion policy alone changes; the operation is not waited for.
 
-        Where nothing changes, one was refused before, and the engine asks for it again.
+        An update without changes is one that was refused before and that the engine asks for again.
         """
         if changed(self.schema, old, planned) != {"deletionPolicy"}:
             try:

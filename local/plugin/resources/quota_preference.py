@@ -1,4 +1,4 @@
-"""`SQuotaPreference`: a wish for a quota, which can be made and changed and never deleted."""
+"""The resource type `SQuotaPreference`: a wish for a quota, which can be made and changed and never deleted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +56,7 @@ _KEPT = ("parent", "ignoreSafetyChecks", "justification", "contactEmail")
 
 
 class QuotaPreference(BaseKind):
-    """Plain requests, no operations."""
+    """A quota preference, by plain requests without operations."""
 
     schema = Schema(
         _TOKEN,
@@ -100,7 +100,7 @@ class QuotaPreference(BaseKind):
         return Found(id, read)
 
     def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
-        """PATCH with a mask of what changed, by the name that it is to have."""
+        """PATCH with a mask of the changed fields, under the name that the preference is to have."""
         differing = changed(self.schema, old, planned)
         if mask := [name for name in _SENT if name in differing]:
             params = {"ignoreSafetyChecks": planned["ignoreSafetyChecks"], "updateMask": ",".join(mask)}
@@ -111,7 +111,7 @@ class QuotaPreference(BaseKind):
         return self._reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
-        """Forget it: the API has no delete, so nothing is sent."""
+        """Send nothing, as the API has no delete."""
 
     def locate(self, id: str, settings: Settings) -> Found:
         """`projects/P/locations/global/quotaPreferences/N` (a folder or organization as well)."""

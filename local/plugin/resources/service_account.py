@@ -1,4 +1,4 @@
-"""`serviceaccount.Account`: an identity for programs."""
+"""The resource type `serviceaccount.Account`: an identity for programs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ _FIELDS: Mapping[str, Field] = {
 
 
 class ServiceAccount(BaseKind):
-    """Its id is its full name, `projects/P/serviceAccounts/EMAIL`."""
+    """A service account, whose id is its full name, `projects/P/serviceAccounts/EMAIL`."""
 
     schema = Schema(
         _TOKEN,
@@ -43,7 +43,7 @@ class ServiceAccount(BaseKind):
     )
 
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """The address of a new account is known before it is made."""
+        """Return the address of a new account, which is known before it is made."""
         account, project = planned.get("accountId"), planned.get("project")
         if not isinstance(account, str) or not isinstance(project, str) or old.get("accountId") == account:
             return {}
