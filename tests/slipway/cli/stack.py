@@ -278,6 +278,11 @@ class Stack:
             finally:
                 process.kill()
 
+    def plain(self, text: str) -> str:
+        """A text as a recorded page has it: without the names and numbers that each run makes up."""
+        text = re.sub(r"\b(hello|crew)-[a-z2-7]{8}\b", r"\1-JOB", text.replace(self.name, "STACK"))
+        return re.sub(r"\b\d{12,}\b", "NUMBER", text)
+
     def journal(self, request_id: str) -> Path:
         """Where a request is written down."""
         return self.folder / ".slipway" / "requests" / PROJECT / self.name / f"{request_id}.json"

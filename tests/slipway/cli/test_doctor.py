@@ -55,7 +55,7 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(snapshot: Snapshot
     stack.act_as_trainer(False)
     unseen = found["role-missing", "role roles/iam.securityReviewer"]
     assert unseen["mend"] == f"ask for roles/iam.securityReviewer on project {PROJECT}"
-    assert unseen["sentence"].startswith(f"you can't see whether everybody may use bucket c-{stack.name}, bucket w-")
+    assert f"bucket c-{stack.name}, bucket w-{stack.name}" in unseen["sentence"]
     done = stack.run("doctor", "--output", "json")
     assert [one for key, one in told(done, stack).items() if one["grade"] == "broken"] == []
     found = told(done, stack)
@@ -83,7 +83,7 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(snapshot: Snapshot
     assert done.code == 4
     assert "can't be read: aiplatform.googleapis.com persistentResources.list" in done.out
     assert f"for roles/aiplatform.viewer on project {PROJECT}" in done.out
-    assert f"✗ the backend file://{backend} has no stack {stack.name}, and its catalog" in done.out
+    assert f"✗ the backend file://{backend} has no stack {stack.name}" in done.out
     assert f"have roles/aiplatform.user on project {PROJECT}" in done.out
     assert id_ not in done.out and "not looked at" not in done.err
     assert f"stack {stack.name} in {PROJECT}, {REGION}: " in done.err
@@ -171,7 +171,6 @@ def test_a_job_that_sleeps_is_found(sampling: Stack) -> None:  # Z5
     sampled()
     stack.until(lambda: "job-idle" in found())  # The date that answers bear follows the clock within a second.
     (job,) = stack.jobs()
-    assert found()["job-idle"]["sentence"].startswith(
-        f"job {job['displayName']} has used under 5 % of its machines for 15 min ("
-    )
+    sentence = found()["job-idle"]["sentence"]
+    assert job["displayName"] in sentence and "under 5 %" in sentence and "15 min" in sentence
     stack.end()

@@ -191,7 +191,7 @@ def test_who_may_not_write_is_told_that_the_run_keeps_its_state(digits: Stack) -
         digits.grant("roles/aiplatform.viewer", False)
         digits.grant("roles/aiplatform.user")
     assert done.code == 0 and state(digits, name) == "RUNNING"
-    assert f"the experiment's run digits-{digits.name}-{name} keeps its state: " in done.err
+    assert f"run digits-{digits.name}-{name} keeps its state" in done.err
     assert "(ask for roles/aiplatform.user on project " in done.err
 
 

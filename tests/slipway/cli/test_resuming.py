@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.failures import Answer, Call, failure
 from slipway.submission.journal import EntryState, JournalEntry, SubmissionJournal
@@ -81,7 +82,7 @@ def test_a_rate_limit_while_a_later_attempt_goes_on_names_no_new_id(  # N3, N7
 
 
 def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_the_first(  # N3, N7
-    waiting: Stack,
+    waiting: Stack, snapshot: SnapshotAssertion
 ) -> None:
     """It said `request id … was used before` to somebody who had typed none, forgot it, and the next command sent a
     second job."""
@@ -91,21 +92,14 @@ def test_a_deployment_that_makes_another_job_of_it_makes_no_second_one_beside_th
     for _ in range(2):
         refused = waiting.run(*WORDS)
         assert refused.code == 2 and remembered(waiting) == 1
-        assert refused.err.splitlines()[1:] == [
-            f"error: this command has sent {name}, and would be another job now: nothing was sent",
-            "  why: parameters: code=print('hello') then, code=print('anew') now",
-            "       arguments: print('hello') then, print('anew') now",
-            f"       {name} has not ended",
-            f"  fix: to keep it:  slipway jobs wait {name}",
-            "       else cancel it, and once it has ended give the command again:",
-            f"       slipway jobs cancel {name}",
-        ]
+        assert refused.err.count(name) == 4
+        assert waiting.plain(refused.err).splitlines()[1:] == snapshot(name="refused")
     assert len(waiting.jobs()) == 2
     waiting.cancel_all()
     waiting.until(lambda: all(job["state"] == "JOB_STATE_CANCELLED" for job in waiting.jobs()))
     ended = waiting.run(*WORDS)
     assert ended.code == 2 and remembered(waiting) == 0
-    assert f"ended (slipway jobs show {name}): give the command" in ended.err
+    assert f"(slipway jobs show {name}): give the command" in ended.err
     anew = waiting.run(*WORDS)
     assert anew.code == 0, anew.err
     assert len(waiting.jobs()) == 3
@@ -148,7 +142,9 @@ def test_a_job_that_is_gone_is_told_once_and_the_command_given_again_sends_anoth
     assert len(waiting.jobs()) == 2
 
 
-def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(stack: Stack) -> None:  # N3, N7
+def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(
+    stack: Stack, snapshot: SnapshotAssertion
+) -> None:  # N3, N7
     """It was forgotten, and `give the command again` sent a second run of an image beside the one that went on."""
     words = ("submit", "hello", "-p", f"code={SLEEP}", *WORDS[2:])
     with stack.settings(quota=SPOT_CPUS):
@@ -166,12 +162,9 @@ def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(stack
         for _ in range(2):
             gone = stack.run(*words)
             assert gone.code == 4 and remembered(stack) == 1 and len(stack.jobs()) == 2
-            assert gone.err.splitlines()[-4:] == [
-                f"       {name} has not ended",
-                f"  fix: to keep it:  slipway jobs wait {name}",
-                "       else cancel it, and once it has ended give the command again:",
-                f"       slipway jobs cancel {name}",
-            ], gone.err
+            told = gone.err.splitlines()[-4:]
+            assert [line.count(name) for line in told] == [1, 1, 0, 1], gone.err
+            assert stack.plain("\n".join(told)) == snapshot(name="gone")
         named = stack.run(*words, "--request-id", first["labels"]["slipway-request"])
         assert named.code == 4 and "submit it by another request" in named.err, named.err
         with stack.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
@@ -220,11 +213,11 @@ def test_a_wait_on_a_cluster_that_was_replaced_names_it_and_how_to_move_to_the_n
             assert resumed.stderr is not None
             while "was replaced" not in (line := resumed.stderr.readline()):
                 assert line
-            assert f"{job} waits on the old one, {old}; on the new one, {new}: starts now" in line
+            assert job in line and f" {old};" in line and f" {new}: starts now" in line
             assert f"slipway jobs cancel {job}; once" in resumed.stderr.readline()
             while "waiting" not in (line := resumed.stderr.readline()):
                 assert line
-            assert f"pool full: {old}/workers has 3 of" in line
+            assert f"pool full: {old}/workers " in line
             assert waiting.run("jobs", "cancel", job).code == 0
             assert resumed.wait() == 8
         moved = waiting.run(*WORDS)

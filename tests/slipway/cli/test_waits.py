@@ -25,7 +25,7 @@ def test_a_full_pool_is_told_with_how_long_it_took_before(stack: Stack) -> None:
     stack.until(lambda: all("endTime" in job for job in stack.jobs()))
     held(stack)
     text = stack.run(*hello, "--output", "json").json["verdict"]["text"]
-    assert text.startswith("pool full") and re.search(r" \(here: \d+(–\d+)? s, 3 times in 30 days\)$", text)
+    assert text.startswith("pool full") and re.search(r" \(here: \d+(–\d+)? s, 3 times ", text)
 
 
 def test_a_job_that_waits_already_may_start_first(stack: Stack) -> None:  # P3, N9

@@ -120,7 +120,7 @@ def test_the_cheapest_bounds_are_suggested_and_written_where_that_is_asked_for(s
     stack.until(lambda: all("endTime" in one for one in stack.jobs()))
     done = stack.run("what-if", str(file), "--suggest", "--target", "1h")
     assert done.code == 0, done.err
-    assert "-        workers:" in done.out and "replicas: 1 } # for all" in done.out and "--apply" in done.err
+    assert "-        workers:" in done.out and "replicas: 1 }" in done.out and "--apply" in done.err
     assert file.read_text() == FILE.format(3)
     assert stack.run("what-if", str(file), "--suggest", "--target", "1h", "--apply", "--output", "json").code == 0
     assert file.read_bytes().decode() == FILE.format(1).replace("\n", "\r\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from tests.local.conftest import ROOT
 
@@ -32,11 +33,12 @@ def test_a_person_is_asked_and_asked_again_after_a_mistake(folder: Path) -> None
 
 
 @pytest.mark.parametrize("flags", [(), ("--yes",)])
-def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(folder: Path, flags: tuple[str, ...]) -> None:
+def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(
+    folder: Path, flags: tuple[str, ...], snapshot: SnapshotAssertion
+) -> None:
     refused = run(folder, "init", "training", *flags)
     assert (refused.code, tree(folder)) == (2, {})
-    assert "--project, --submitter and --team are missing" in refused.err
-    assert "fix: add --project acme-ml-dev --submitter group:ml@acme.example --team @acme/ml-platform" in refused.err
+    assert refused.err == snapshot(name="missing")
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_a_team_is_named_told_and_asked_for(stack: Stack) -> None:
     assert stack.run("jobs", "show", sent[2], "--output", "json").json["job"]["team"] is None
 
     other = stack.run("submit", "hello", "--team", "judges")
-    assert other.code == 2 and "fix: --team language or --team vision" in other.err and len(stack.jobs()) == 3
+    assert other.code == 2 and "--team language or --team vision" in other.err and len(stack.jobs()) == 3
 
 
 def test_a_sweep_counts_for_a_team_and_is_the_same_sweep(stack: Stack) -> None:  # N7

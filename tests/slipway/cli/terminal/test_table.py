@@ -1,7 +1,6 @@
 """A table is no wider than the terminal, and nothing of it is lost: names are to be copied."""
 
 from dataclasses import replace
-from textwrap import dedent
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,49 +32,16 @@ def shown(table: Table, room: int | None) -> str:
     return "\n".join(line.text for line in table.lines(room))
 
 
-def text(lines: str) -> str:
-    return dedent(lines).strip("\n")
+def test_where_there_is_room_a_row_is_a_line(snapshot: SnapshotAssertion) -> None:
+    assert shown(TEMPLATES, 100) == shown(TEMPLATES, None) == snapshot
 
 
-def test_where_there_is_room_a_row_is_a_line() -> None:
-    assert (
-        shown(TEMPLATES, 100)
-        == shown(TEMPLATES, None)
-        == text(
-            """
-        TEMPLATE     CAPACITY TYPES      PARAMETERS                  SUMMARY
-        dask-digits  pool, spot          workers, trees, seed        Trains a forest on the digits with Dask
-        gemma2-lora  flex-start, (spot)  model*, rank, epochs, rate  Tunes Gemma 2 with LoRA on text
-        """
-        )
-    )
+def test_where_there_is_less_words_go_on_below(snapshot: SnapshotAssertion) -> None:
+    assert shown(TEMPLATES, 60) == snapshot
 
 
-def test_where_there_is_less_words_go_on_below() -> None:
-    assert shown(TEMPLATES, 60) == text(
-        """
-        TEMPLATE     CAPACITY TYPES  PARAMETERS     SUMMARY
-        dask-digits  pool, spot      workers,       Trains a forest
-                                     trees, seed    on the digits
-                                                    with Dask
-        gemma2-lora  flex-start,     model*, rank,  Tunes Gemma 2
-                     (spot)          epochs, rate   with LoRA on
-                                                    text
-        """
-    )
-
-
-def test_where_there_is_too_little_each_row_is_a_block_under_its_name() -> None:
-    assert shown(JOBS, 60) == text(
-        """
-        gemma2-lora-9d7k2p3f
-          STATE succeeded   USER ada   ON flex-start
-          CREATED 21 h ago   WAIT 16 min   RUN 3 h 12 min
-        dask-digits-7k2p3f9a
-          STATE running   USER continuous-integration   ON cpu
-          CREATED 42 s ago   WAIT 2 s   RUN 40 s
-        """
-    )
+def test_where_there_is_too_little_each_row_is_a_block_under_its_name(snapshot: SnapshotAssertion) -> None:
+    assert shown(JOBS, 60) == snapshot
     assert [line.text for line in JOBS.lines(60) if line.head] == [row[0] for row in JOBS.rows]
 
 

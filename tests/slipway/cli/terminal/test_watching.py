@@ -51,7 +51,7 @@ def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> N
         with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,), overdue=True)) as tell:
             tell(Progress(QUEUED, lambda now: "quota is full"))
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("tune  waiting 0:05  quota is full") and "(looks at spot again in" in line
+    assert line.startswith("tune  waiting 0:05  quota is") and "(looks at spot again" in line
     running = replace(QUEUED, state="JOB_STATE_RUNNING", start_time=at(4))
     with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,))) as tell:
         tell(Progress(running))
