@@ -223,7 +223,7 @@ def test_what_only_a_newer_version_knows_is_read_and_not_available(change: dict[
     offers = DOCUMENT["templates"]["dask-digits"]["offers"]
     catalog = read(changed(OFFER, {**offers[0], **change}), SOURCE)
     first, *others = catalog.templates["dask-digits"].offers
-    assert not first.available and first.why.startswith(f"this version does not know {strange}; update slipway")
+    assert not first.available and f" {strange}; update slipway" in first.why
     assert len(others) == len(offers) - 1 and all(offer.available for offer in others if offer.kind == "custom-job")
 
 

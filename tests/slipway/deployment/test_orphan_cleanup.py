@@ -237,7 +237,7 @@ def test_a_refusal_for_its_state_is_tried_again(vertex: Vertex) -> None:
 def test_one_that_lives_on_is_named_after_some_tries(vertex: Vertex) -> None:
     vertex.after = ["STOPPING", "ERROR"]
     error = vertex.fails(ResourceError)
-    assert f"cluster {ID} (error) could not be deleted" in error.what
+    assert f"{ID} (error) could not" in error.what
     assert vertex.asked == 5
 
 

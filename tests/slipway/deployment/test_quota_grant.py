@@ -110,7 +110,7 @@ def test_one_that_was_decided_is_not_waited_for(cloud: Cloud, granted: int, told
         cloud.wait(a=None, b=None)
     assert cloud.now == 0
     assert error.value.what.endswith("b are not made")
-    assert f"asked for 16: {told} (machines are scarce)" in error.value.why
+    assert f" 16: {told} (machines are scarce)" in error.value.why
     assert f"slipway quota --request {H100}=16" in error.value.fix
 
 

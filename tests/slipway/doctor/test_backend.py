@@ -223,7 +223,7 @@ def test_an_address_that_nothing_can_have_is_a_backend_that_can_not_be_read(chec
     """It ended the whole doctor."""
     one = looked(checkout, url)
     assert isinstance(one, Backend) and isinstance(one.state, Unknown)
-    assert found(backend=one)["unread"].sentence.startswith(f"the state can't be read: {url}: ")
+    assert f"the state can't be read: {url}: " in found(backend=one)["unread"].sentence
 
 
 def stacks(checkout: Path) -> Path:
@@ -257,4 +257,4 @@ def test_a_compressed_state_that_was_cut_off_ends_no_doctor(checkout: Path, left
     (stacks(checkout) / f"{STACK}.json.gz").write_bytes(gzip.compress(WHOLE)[:left])
     one = looked(checkout, f"file://{checkout}/state")
     assert isinstance(one, Backend) and isinstance(one.state, Unknown)
-    assert 'a whole copy (docs/runbook.md, "The state was cut off")' in found(backend=one)["unread"].means
+    assert "docs/runbook.md" in found(backend=one)["unread"].means and "cut off" in found(backend=one)["unread"].means

@@ -34,7 +34,7 @@ def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it(snapshot:
 
 def test_a_spent_name_beside_a_cluster_that_runs_is_a_warning() -> None:
     one = found(lives(used=1), lives(OLD, state="ERROR"))["name-blocked"]
-    assert one.grade is Grade.WARNING and one.sentence.endswith(f"holds its name; {CPU.id} is there in its place")
+    assert one.grade is Grade.WARNING and f"; {CPU.id} is there" in one.sentence
 
 
 def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N2
@@ -139,7 +139,7 @@ def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_
     told = replace(published(catalog(CPU, retiring=(gone.id,))), age=age)
     stays = job("tune-27b-x1", on=gone)
     one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
-    assert one.sentence == f"cluster {gone.id} has been retiring {words}: tune-27b-x1 is on it, $0.46/h"
+    assert gone.id in one.sentence and f" {words}: tune-27b-x1 " in one.sentence and "$0.46/h" in one.sentence
     assert (one.grade, one.fix) == (grade, "slipway jobs show tune-27b-x1")
 
 
@@ -157,7 +157,7 @@ def test_a_cluster_older_than_the_cloud_advises(snapshot: SnapshotAssertion) -> 
     assert found(lives(days=30, used=1)) == {}
     one = found(lives(days=34, used=1))["cluster-old"]
     assert one.sentence == snapshot
-    assert one.fix == f"raise `generation` of cpu in {FILE}:4"
+    assert "`generation` of cpu" in one.fix and one.fix.endswith(f"{FILE}:4")
     assert found(lives(days=34, used=1), document=None)["cluster-old"].fix == snapshot
 
 

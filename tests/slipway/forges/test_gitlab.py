@@ -94,7 +94,7 @@ class TestApprovals:
     def test_one_before_the_comment_was_changed_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.approved, server.notes[0].at = {GRACE: APPROVED}, LATER
         result = asked(server, checkout).merge_result()
-        assert result.approvers == () and result.objection[0].startswith("the comment of !3 was changed after grace")
+        assert result.approvers == () and "!3 was changed after grace" in result.objection[0]
 
     def test_of_a_commit_that_is_gone_it_is_of_no_tree(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.approved, server.versions = {GRACE: APPROVED}, [Version(GONE)]
@@ -107,7 +107,7 @@ class TestApprovals:
         server.approved = {GRACE: APPROVED}
         checkout.push("the merge result, with what main has")
         result = GitLab(server.variables(checkout.pushed[1], merged=False), Trees(checkout.folder)).merge_result()
-        assert result.approvers == () and "bring the branch up to date" in result.objection[1]
+        assert result.approvers == () and "branch up to date" in result.objection[1]
 
     @pytest.mark.parametrize("zone", ["2026-11-21T10:20:00.123+01:00", "2026-11-21T09:20:00Z"])
     def test_times_of_any_zone_are_compared(self, server: stand_in.GitLab, checkout: Checkout, zone: str) -> None:
@@ -146,7 +146,7 @@ class TestMerged:
     def test_not_as_this_commit(self, server: stand_in.GitLab, checkout: Checkout, fields: dict[str, str]) -> None:
         server.merged_as = fields
         result = self.result(server, checkout)
-        assert result.pull_request is None and "no merge request was merged as this" in result.objection[0]
+        assert result.pull_request is None and "was merged as this" in result.objection[0]
 
     def test_into_another_branch_is_no_merge_into_this_one(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.merged_as, server.target = {"merge_commit_sha": checkout.pushed[-1]}, "mine"
@@ -154,9 +154,8 @@ class TestMerged:
 
     def test_nobody_is_told_to_approve_what_is_merged(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.merged_as, server.approved = {"merge_commit_sha": checkout.pushed[-1]}, {}
-        assert (
-            self.result(server, checkout).objection[1].startswith("revert it and open one; or insist (docs/gitlab.md")
-        )
+        way_on = self.result(server, checkout).objection[1]
+        assert way_on.startswith("revert it ") and "insist (docs/gitlab.md" in way_on
 
 
 class TestComment:

@@ -47,10 +47,10 @@ def test_an_answer_begins_it_anew() -> None:
 
 def test_what_only_shows_something_is_never_given_up() -> None:
     hands = Hands()
-    contact = Contact(hands.clock, float("inf"), "logs can't be read now")
-    assert contact.lost(BUSY).startswith("logs can't be read now (busy)")
+    contact = Contact(hands.clock, float("inf"), "logs are unread")
+    assert contact.lost(BUSY).startswith("logs are unread (busy)")
     hands.at = 86_400.0
-    assert contact.lost(BUSY).startswith("logs can't be read now since")
+    assert contact.lost(BUSY).startswith("logs are unread since")
 
 
 def test_how_long_is_a_setting() -> None:

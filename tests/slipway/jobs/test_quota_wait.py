@@ -31,7 +31,7 @@ def test_a_full_quota_says_who_has_it_and_how_many_wait(snapshot: SnapshotAssert
     others = spot("tune", 2), spot("later", minutes=None), job("on a pool", 3)
     assert why({CPUS: 24}, *others, waiting=WAITING) == snapshot
     many = [spot(f"run-{n}", minutes=n + 1) for n in range(5)]
-    assert "40 of 40 vCPUs in use" in why({CPUS: 40}, *many, waiting=WAITING)
+    assert "40 of 40 vCPUs" in why({CPUS: 40}, *many, waiting=WAITING)
     assert "and 2 more, this needs" in why({CPUS: 40}, *many, waiting=WAITING)
 
 
@@ -48,7 +48,7 @@ def test_with_room_in_its_quota_it_is_not_blamed() -> None:
 
 def test_quota_suffices_only_where_all_of_it_was_read() -> None:  # N9
     there = (cluster(pool(replicas=3)),)
-    assert "quota of PD SSD GB was" in why({CPUS: 32}, waiting=WAITING)
+    assert "quota of PD SSD GB" in why({CPUS: 32}, waiting=WAITING)
     assert "with cluster cpu-1" in why({CPUS: 32, DISKS: 400}, waiting=WAITING, there=there)
 
 

@@ -118,7 +118,7 @@ def test_a_season_that_waits_for_quota_is_told_until_it_has_it_and_anew_when_it_
     waits = DormantCluster("h100", "h100-3e29a36", {}, season=Season(begins=NOW), lacks=("gpus",))
     one, more = due(dormant=[waits]), due(dormant=[replace(waits, lacks=("gpus", "pd_ssd"))])
     assert told(one) == [("season-awaits-quota", "h100")]
-    assert one.notices[0].title.startswith("prod: cluster h100 waits for quota")
+    assert one.notices[0].title.startswith("prod: cluster h100 waits ")
     first = one.notices[0].lines[0]
     assert first.sentence == waits.words and first.fix.endswith("slipway quota")
     assert one.notices[0].shape != more.notices[0].shape

@@ -95,8 +95,7 @@ def test_other_replicas_and_restarts_of_the_job_run_too(replica: Replica) -> Non
 def test_a_copy_says_so_and_ends_well_before_any_code(replica: Replica) -> None:
     assert ran(replica.start("copied", "11"))
     done = replica.start("copied", "12")
-    assert done.returncode == 0
-    assert done.stdout == "slipway: a copy of job 11, which runs this submission: nothing to do here\n"
+    assert done.returncode == 0 and "copy of job 11," in done.stdout and not ran(done)
 
 
 def give_up(cloud: LocalCloud, replica: Replica, request: str) -> int:
@@ -111,10 +110,7 @@ def test_a_submission_that_was_given_up_never_runs(replica: Replica, cloud: Loca
     assert give_up(cloud, replica, "moved") == 200
     for trial in ("", "1"):
         done = replica.start("moved", "11", trial=trial)
-        assert (done.returncode, done.stdout) == (
-            0,
-            "slipway: given up for another capacity type: nothing to do here\n",
-        )
+        assert done.returncode == 0 and "given up" in done.stdout and not ran(done)
 
 
 def test_a_submission_that_runs_can_not_be_given_up(replica: Replica, cloud: LocalCloud) -> None:  # N3
@@ -127,7 +123,7 @@ def test_each_trial_runs_once_whichever_tuning_job_it_is_of(replica: Replica) ->
     assert ran(replica.start("study", "21", trial="1")) and ran(replica.start("study", "22", trial="2"))
     assert ran(replica.start("study", "21", trial="1"))
     done = replica.start("study", "31", trial="1")
-    assert done.stdout == "slipway: a copy of job 21, which runs this submission: nothing to do here\n"
+    assert "copy of job 21," in done.stdout and not ran(done)
 
 
 def test_the_jobs_exit_code_is_its_own(replica: Replica) -> None:

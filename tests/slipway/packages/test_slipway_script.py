@@ -190,7 +190,7 @@ def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica, c
     ended, out, _ = replica.run(f"python write.py {code}")
     assert ended == code
     assert replica.kept() == {"metrics.json": b"{}", "deep/größe 1.txt": b"a model", "empty": b""}
-    assert f"slipway: the command ended with {code}; files kept: 3" in out
+    assert f"ended with {code}; files kept: 3" in out
 
 
 def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
@@ -221,13 +221,13 @@ def test_data_are_fetched_before_it_starts(replica: Replica) -> None:
 @pytest.mark.parametrize("data", ["data/a.csv", "gs://", f"gs://{BUCKET}/nowhere", "gs://no-such-bucket/x"])
 def test_without_its_data_it_does_not_start(replica: Replica, data: str) -> None:
     code, out, err = replica.run("python train.py", f"--data={data}")
-    assert code == 70 and "[]" not in out and "what the command needs can't be fetched" in err and "fix: " in err
+    assert code == 70 and "[]" not in out and "can't be fetched" in err and "fix: " in err
 
 
 def test_an_object_with_a_name_that_leads_out_of_the_folder_is_refused(replica: Replica) -> None:
     replica.put("odd/../../escaped", b"x")
     code, _, err = replica.run("python train.py", f"--data=gs://{BUCKET}/odd")
-    assert code == 70 and "has a name that no file can have" in err
+    assert code == 70 and f"gs://{BUCKET}/odd/../../escaped has a name" in err
 
 
 def test_a_job_that_is_started_again_finds_what_it_had_kept(replica: Replica) -> None:  # X3
@@ -252,7 +252,7 @@ def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
 ) -> None:
     replica.server.handler.faults = [None, 403, 403, 403]
     ended, _, err = replica.run(f"python write.py {own}")
-    assert ended == code and "not all that the command wrote is kept" in err and "roles/storage.objectUser" in err
+    assert ended == code and "not all" in err and "is kept" in err and "roles/storage.objectUser" in err
 
 
 def test_results_are_kept_while_it_runs_once_they_no_longer_change(
@@ -316,7 +316,7 @@ def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
     replica.server.handler.faults = [503]
     monkeypatch.setattr(slipway_script, "LOOK_S", 0)
     slipway_script.watch(Noticed(), results, over)
-    assert "not kept yet: the command has ended" in capsys.readouterr().out
+    assert "not kept yet" in capsys.readouterr().out
     assert replica.server.handler.faults == [503], "nothing was asked"
     assert results.keep() == 1 and replica.kept() == {"model": b""}
 

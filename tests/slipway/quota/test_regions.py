@@ -32,7 +32,7 @@ def judged(*current: CurrentCluster, live: Live, mode: str = "enforce") -> Quota
 def test_a_cluster_elsewhere_is_held_against_the_limits_there() -> None:
     report = judged(far(wanted("cpu", cpu())), live=live(15))
     (error,) = report.errors
-    assert f"quota {CPUS} in {FAR} is short by 1" in error
+    assert f"{CPUS} in {FAR} is short by 1" in error
     (line,) = [one for one in report.lines if one.metric == CPUS]
     assert (line.region, line.key, line.now, line.others) == (FAR, f"{CPUS} in {FAR}", 8, 8)
     assert judged(far(wanted("cpu", cpu())), live=live(16)).errors == ()
@@ -53,4 +53,4 @@ def test_elsewhere_nothing_is_asked_for_and_lack_is_an_error() -> None:
 def test_limits_that_can_not_be_read_elsewhere_stop_what_is_made_there() -> None:
     unread = replace(live(8), limits_elsewhere={FAR: DENIED})
     (error,) = judged(far(wanted("cpu", cpu())), live=unread).errors
-    assert f"cannot tell whether quota in {FAR} suffices" in error
+    assert error.startswith("cannot tell") and f"in {FAR} " in error

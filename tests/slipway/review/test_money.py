@@ -161,8 +161,8 @@ def test_what_is_unknown_hides_nothing_that_is_known(snapshot: SnapshotAssertion
 
 def test_nothing_before_and_what_nobody_could_tell() -> None:
     assert money(change(None, facts(OLD))).idle.before == Price()
-    assert money(change(None, facts(OLD), unread=("the catalog could not be read",))).idle.before == UNKNOWN
-    assert said(change(None, facts(OLD), unread=("the catalog could not be read",))) == {}
+    assert money(change(None, facts(OLD), unread=("the catalog: denied",))).idle.before == UNKNOWN
+    assert said(change(None, facts(OLD), unread=("the catalog: denied",))) == {}
     assert money(change(facts(OLD), None)).idle.after == UNKNOWN
     assert said(change(facts(OLD), None)) == {}
     assert round(money(change(facts(OLD), facts(NEW, kept(OLD)), clusters=UNREAD)).overlap.known) == 101

@@ -61,7 +61,7 @@ def test_a_template_that_takes_the_new_machines_sends_its_jobs_there() -> None:
     (found,) = replays(catalog([NOW], was), catalog([other], edited), happened())
     assert "never" not in found.sentence
     (alone,) = replays(catalog([NOW], was), catalog([other], was), happened())
-    assert "412 jobs could never have run" in alone.sentence
+    assert "412 jobs could never" in alone.sentence
 
 
 def request(machine: MachineSpec) -> dict[str, Any]:

@@ -50,10 +50,10 @@ def test_quota_suffices(snapshot: SnapshotAssertion) -> None:
     assert found.text == snapshot
 
 
-def test_a_limit_too_small_means_never() -> None:
+def test_a_limit_too_small_means_never(snapshot: SnapshotAssertion) -> None:
     found = verdict({CPUS: 23})
     assert found.outcome is Outcome.NEVER
-    assert found.why == (f"quota {CPUS} us-central1: needs 24, limit 23",)
+    assert found.why == snapshot
 
 
 def test_a_limit_in_use_means_waiting(snapshot: SnapshotAssertion) -> None:  # N9
@@ -113,7 +113,7 @@ def test_jobs_on_a_pool_draw_no_preemptible_quota() -> None:
 def test_without_the_role_it_is_not_checked_and_never_refused() -> None:  # P5
     found = verdict({CPUS: NotRead("denied (needs roles/cloudquotas.viewer)")})
     assert found.outcome is Outcome.BESIDE
-    assert found.text.endswith("vCPUs not read: denied (needs roles/cloudquotas.viewer)")
+    assert found.text.endswith("not read: denied (needs roles/cloudquotas.viewer)")
 
 
 def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:

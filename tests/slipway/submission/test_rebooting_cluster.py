@@ -53,7 +53,7 @@ def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None
     with pytest.raises(Refused) as refused:
         command(service, again=False, asked=ON_POOL)
     assert refused.value.why == "it is in state REBOOTING"
-    assert "wait until cluster cpu is RUNNING" in refused.value.fix
+    assert "cluster cpu is RUNNING" in refused.value.fix
     assert service.notes["r1"].state is EntryState.REFUSED
 
     service.state, service.refuses = "RUNNING", False

@@ -116,7 +116,8 @@ def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
     before, after = found.before, found.after
     assert before.waits.p95 is not None and after.waits.p95 is not None and after.waits.p95 > before.waits.p95
     assert after.pools_cost.known < before.pools_cost.known and after.idle is not None
-    assert {one.why for one in after.never} == {"needs 8 n1-standard-8, and cpu/workers has 4 at most"}
+    (why,) = {one.why for one in after.never}
+    assert "needs 8 n1-standard-8, " in why and "cpu/workers has 4 " in why
     assert after.never_ran + after.waits.jobs == found.jobs
     assert sum(one.waits.jobs for one in after.templates) == after.waits.jobs
 
@@ -226,7 +227,7 @@ def test_a_machine_that_no_pool_has_is_named() -> None:
     jobs = [job("a", 0, 5, 10, on=h100, machines=(MachinesUsed(GPU, 2, "workers"),))]
     here = Replayer.of(history(jobs, [h100]), catalog([h100], {"t": [offer("pool", "h100")]}))
     (never,) = here.comparison([declared(h100)], [declared(ELASTIC)]).after.never
-    assert never.why == "no pool has a3-highgpu-8g with a pd-ssd 100 GB disk"
+    assert "a3-highgpu-8g" in never.why and "pd-ssd 100 GB" in never.why
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1))

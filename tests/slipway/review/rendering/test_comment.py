@@ -130,7 +130,7 @@ def test_what_is_grave_is_never_called_for_knowing_nor_left_out_first() -> None:
     notes = [consequence(f"`y{n}` comes", Grade.NOTE, kind=f"made-{n}", subject=f"cluster y{n}") for n in range(9)]
     differing = tuple(replace(one, kind=f"goes-{n}") for n, one in enumerate(many))
     told = comment([replace(QUIET, consequences=(*differing, *notes))])
-    assert "5 more · 9 more for knowing" in told
+    assert "5 more · 9 more" in told
     long = tuple(replace(one, details=("why " * 2000,) * 100) for one in differing)
     cut = comment([replace(QUIET, consequences=(*long, *notes), plan=("create " * 900,) * 99)])
     assert len(cut) <= LIMIT and all(f"`x{n}` goes" in cut for n in range(12))

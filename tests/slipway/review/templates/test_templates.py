@@ -378,7 +378,7 @@ def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
 
     one = only(runs("tool-1.tar.gz"), runs("tool-2.tar.gz"))
     assert one.kind == "code-changed"
-    assert "the code of `gs://(the catalog bucket)/packages/tool-2.tar.gz` instead of " in one.sentence
+    assert "/packages/tool-2.tar.gz` instead of " in one.sentence
 
 
 def test_what_a_new_template_opens_that_no_other_has_stops_a_merge() -> None:
