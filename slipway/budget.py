@@ -9,7 +9,7 @@ from math import inf
 from typing import Annotated
 
 from slipway.codec import As, Form
-from slipway.formatting import span, usd
+from slipway.formatting import percent, span, usd
 from slipway.labels import label_value
 from slipway.season import moment, moment_text
 
@@ -101,7 +101,7 @@ class BudgetShare:
         if not self.limit:
             more = f", and has spent {usd(self.spent)} this month" if self.spent else ""
             return f"{self.whose} may spend nothing{more}"
-        return f"{self.whose} has spent {usd(self.spent)} of {usd(self.limit)} this month, {self.share * 100:.0f} %"
+        return f"{self.whose} has spent {usd(self.spent)} of {usd(self.limit)} this month, {percent(self.share)}"
 
 
 def _highest(some: Mapping[str, float], others: Mapping[str, float]) -> dict[str, float]:

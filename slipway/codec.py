@@ -7,6 +7,7 @@ where a field differs: `KEY_OF_ENTRY`, `NOT_WRITTEN`, `MaybeText`, `At`, `Else`,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from slipway.labels import unfit
 
 T = TypeVar("T")
+_SNAKE = re.compile(r"_([a-z0-9])")
 
 
 class MalformedError(ValueError):
@@ -51,6 +53,11 @@ NOT_WRITTEN = object()
 _MAYBE = object()
 MaybeText = Annotated[str, _MAYBE]
 """Text that may be empty, which JSON tells by null, or by no key at all."""
+
+
+def camel(name: str) -> str:
+    """`worker_pool_specs` as JSON spells it: `workerPoolSpecs`."""
+    return _SNAKE.sub(lambda found: found[1].upper(), name)
 
 
 @dataclass(frozen=True)
@@ -202,9 +209,7 @@ def _resolved(kind: Any) -> tuple[_Field, ...]:
         told = hint.__metadata__ if get_origin(hint) is Annotated else ()
         if NOT_WRITTEN in told:
             continue
-        first, *rest = field.name.split("_")
-        camel = first + "".join(part.capitalize() for part in rest)
-        key = next((one.key for one in told if isinstance(one, At)), camel)
+        key = next((one.key for one in told if isinstance(one, At)), camel(field.name))
         across = next((one for one in told if isinstance(one, Across)), None)
         default = field.default if field.default_factory is MISSING else field.default_factory()
         default = next((one.value for one in told if isinstance(one, Else)), default)

@@ -16,6 +16,8 @@ _LONGEST_LINE = 2000
 HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that do something to a terminal, or turn the order of what is read, but for newline and tab."""
 _HARMFUL = re.compile(f"[{HARMFUL}]")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What colours a terminal's text."""
 Fix = str | tuple[str | Arguments, ...]
 _PART = re.compile(r"  (why|fix): (.*)")
 _GOES_ON = " " * 7

@@ -70,6 +70,21 @@ def span(seconds: float) -> str:
     return f"{round(hours / 24)} days"
 
 
+def span_or_dash(seconds: float | None) -> str:
+    """A time span; a dash where there is none."""
+    return "–" if seconds is None else span(seconds)
+
+
+def percent(share: float) -> str:
+    """`42 %`"""
+    return f"{share * 100:.0f} %"
+
+
+def last_part(name: str) -> str:
+    """What a full name, a path or a URI ends in: `4711` of `projects/p/locations/r/customJobs/4711`."""
+    return name.rpartition("/")[2]
+
+
 def usd(amount: float) -> str:
     """USD, with cents where these are what is read: `$27,600`, `$0.56`, `$0`."""
     return f"${amount:,.0f}" if amount >= 100 or not amount else f"${amount:,.2f}"

@@ -77,6 +77,11 @@ def dollars(amount: Price, *, per: str = "h") -> str:
     return UNKNOWN_PRICE if amount.unknown else bounded(words, amount)
 
 
+def figure(amount: Price, digits: int = 2) -> str:
+    """`1.17`, `1.17 and more`, `?`: an amount in a column of USD."""
+    return "?" if amount.unknown else bounded(f"{amount.known:,.{digits}f}", amount)
+
+
 def bounded(words: str, amount: Price) -> str:
     """The words for what is known of an amount, with `and more` or `at most` where that is not the price itself."""
     if not amount.complete:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slipway.errors import ConfigError
-from slipway.formatting import join
+from slipway.formatting import join, last_part
 
 _CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 _BUCKET = "gcp:storage/bucket:Bucket"
@@ -164,7 +164,7 @@ class _Resource:
 _GRANTED_ON: Mapping[str, Callable[[_Resource], str]] = {
     _PROJECT_GRANT: lambda one: "",
     _BUCKET_GRANT: lambda one: f"gs://{one.text('bucket').removeprefix('b/')}",
-    _ACCOUNT_GRANT: lambda one: one.text("serviceAccountId").rpartition("/")[2],
+    _ACCOUNT_GRANT: lambda one: last_part(one.text("serviceAccountId")),
 }
 
 
@@ -175,7 +175,7 @@ def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
 def _preference(one: _Resource) -> StatePreference:
     dimensions, config = (one.outputs.get(key) or {} for key in ("dimensions", "quotaConfig"))
     return StatePreference(
-        id=one.text("name").rpartition("/")[2],
+        id=last_part(one.text("name")),
         quota_id=one.text("quotaId"),
         region=str(dimensions.get("region", "")),
         preferred=int(config.get("preferredValue", 0)),

@@ -45,10 +45,6 @@ class Band:
     clusters: Mapping[str, tuple[datetime, datetime | None]] = field(default_factory=dict)
 
     @property
-    def pooled(self) -> bool:
-        return bool(self.clusters)
-
-    @property
     def usual_max(self) -> int:
         """Return the maximum that held longest: while a cluster is replaced there are two for a time."""
         held: dict[int, float] = {}

@@ -13,7 +13,7 @@ from typing import Any
 from slipway import codec
 from slipway.budget import Budget, Ledger
 from slipway.errors import visible
-from slipway.formatting import short
+from slipway.formatting import last_part, short
 from slipway.history.ledger import ledger, month_begins
 from slipway.history.model import History, PastJob
 from slipway.history.timeline import timelines
@@ -216,7 +216,7 @@ def _tops(where: Mapping[str, Iterable[Place]], bands: Iterable[Band]) -> list[i
 
 def _job(job: PastJob, where: Iterable[Place]) -> BoardJob:
     return BoardJob(
-        id=job.name.rsplit("/", 1)[-1],
+        id=last_part(job.name),
         region=job.region,
         display_name=job.display_name,
         state=f"JOB_STATE_{job.state}",

@@ -16,7 +16,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from slipway.formatting import counted, span
+from slipway.cloud.jobs import state_word
+from slipway.formatting import counted, span, span_or_dash
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import MORE
 
@@ -224,8 +225,8 @@ _FILTERS = {
     "params": json.dumps,
     "ms": lambda text: int(datetime.fromisoformat(text).timestamp() * 1000),
     "number": lambda value: _UNKNOWN if value is None else f"{value:.4g}",
-    "span": lambda value: _UNKNOWN if value is None else span(value),
-    "word": lambda state: state.removeprefix("JOB_STATE_").lower().replace("_", " "),
+    "span": span_or_dash,
+    "word": state_word,
     "dollars": lambda amount: _UNKNOWN if amount is None else _whole(float(amount)),
     "sentence": lambda text: text[:1].upper() + text[1:],
     "share": lambda value: _UNKNOWN if value is None else f"{value:.0%}",

@@ -10,6 +10,7 @@ from slipway.catalog.model import Scalar
 from slipway.catalog.placeholders import render
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.trials import Trial
+from slipway.formatting import last_part
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.results import ResultRow, Results
 from slipway.prices import exact_text
@@ -135,7 +136,7 @@ def _shown(metrics: tuple[str, ...], drawn: str) -> tuple[str, ...]:
 
 def _run(row: ResultRow, place: int) -> SweepRun:
     return SweepRun(
-        id=row.job.rsplit("/", 1)[-1],
+        id=last_part(row.job),
         name=row.name,
         run=str(place if row.run is None else row.run),
         state=row.state,

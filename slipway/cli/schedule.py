@@ -26,7 +26,7 @@ from slipway.formatting import join, span
 from slipway.generations.dormant import ends_within
 from slipway.generations.published_clusters import declared
 from slipway.live import Live
-from slipway.prices import MORE, Price, dollars
+from slipway.prices import Price, dollars, figure
 from slipway.quota.seasons import metrics
 from slipway.season import moment_in_words
 
@@ -92,10 +92,4 @@ def _cells(due: Due, now: datetime) -> tuple[str, ...]:
     else:
         when = f"{moment_in_words(due.at)}, in {span((due.at - now).total_seconds())}"
     whole = due.until(now)
-    return due.name, due.id, due.does, when, _money(due.per_hour), "–" if whole is None else _money(whole), due.why
-
-
-def _money(amount: Price) -> str:
-    if amount.unknown:
-        return "?"
-    return f"{amount.known:,.2f}" if amount.complete else f"{amount.known:,.2f} {MORE}"
+    return due.name, due.id, due.does, when, figure(due.per_hour), "–" if whole is None else figure(whole), due.why

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from slipway.cloud.failures import Answer, Call, Garbled
 from slipway.cloud.transport import Response
 from slipway.errors import visible
-from slipway.formatting import short
+from slipway.formatting import last_part, short
 
 Json = Mapping[str, Any]
 Found = TypeVar("Found")
@@ -29,6 +29,20 @@ def region_of(name: str) -> str:
     """us-central1, of `projects/P/locations/us-central1/…`; empty for a name that is not a full one."""
     found = _PLACED.match(name)
     return found[1] if found else ""
+
+
+class Regional:
+    """Something in a region, by its full name."""
+
+    name: str
+
+    @property
+    def id(self) -> str:
+        return last_part(self.name)
+
+    @property
+    def region(self) -> str:
+        return region_of(self.name)
 
 
 def told(words: object) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway import codec
-from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
+from slipway.cloud.answers import Json, Regional, parse_timestamp, plain, told
 from slipway.cluster import ClusterSpec, PoolSpec, PscInterface
 from slipway.machines.spec import MachineGroup, MachineSpec
 
@@ -60,7 +60,7 @@ class ResourcePool:
 
 
 @dataclass(frozen=True)
-class PersistentResource:
+class PersistentResource(Regional):
     """A cluster. `state` is the API's name (`RUNNING`, `ERROR` …), `error` its message if any.
 
     `error_code` is gRPC's, 0 where there is none. The engine's inputs for a cluster have the same form.
@@ -94,14 +94,6 @@ class PersistentResource:
             self.custom_service_account,
             self.labels,
         )
-
-    @property
-    def id(self) -> str:
-        return self.name.rsplit("/", 1)[-1]
-
-    @property
-    def region(self) -> str:
-        return region_of(self.name)
 
     @property
     def failed(self) -> bool:

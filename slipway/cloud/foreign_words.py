@@ -13,7 +13,7 @@ from operator import methodcaller
 
 from slipway.cloud.credentials import LOGIN
 from slipway.cloud.failures import Answer, Call, failure
-from slipway.errors import Fault
+from slipway.errors import COLOUR, Fault
 from slipway.installation import laptop
 
 ON_ERROR = (
@@ -26,7 +26,6 @@ _AGAIN = "the same command again: it goes on from what is there"
 _THEN = f"then {_AGAIN}"
 _ANSWER = r"googleapi: (?:got HTTP response code |Error )"
 _LONGEST = 300
-_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
 _PREFIX = re.compile(rf"^(?:\*|error:|Preview failed:|rpc error: code = \w+ desc =|.*{_ANSWER}\d+:?)\s+")
@@ -95,7 +94,7 @@ def meanings(lines: Iterable[str], environ: Mapping[str, str]) -> tuple[Fault, .
     """Return a fault for each thing to do, in the order of the lines; none for what is not understood. Each has the
     words that told it as its reason. `environ` tells a run of a workflow from a person's shell."""
     found: dict[str, Fault] = {}
-    for line in (_COLOR.sub("", one) for one in lines):
+    for line in (COLOUR.sub("", one) for one in lines):
         for pattern, what, fix in _RULES:
             if rule := re.search(pattern, line):
                 meaning = Fault(what.format(**rule.groupdict()), _words(line), _filled(fix, line, environ))
@@ -135,7 +134,7 @@ def _words(text: str) -> str:
 def own_errors(text: str) -> tuple[list[Fault], list[str]]:
     """Return each error of Slipway's own once, and the lines that are of none: the service's words within an error's
     reason have been dealt with. All lines of an error stand where the engine has its first."""
-    lines = [_COLOR.sub("", line).rstrip("\r") for line in text.split("\n")]
+    lines = [COLOUR.sub("", line).rstrip("\r") for line in text.split("\n")]
     own, others, number = dict[Fault, None](), list[str](), 0
     while number < len(lines):
         begins, length = _BEGINS.match(lines[number]), 0

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slipway.capacity import CAPACITY_TYPES, POOL, of_job
-from slipway.cloud.answers import Json, parse_timestamp, plain, region_of, told
+from slipway.cloud.answers import Json, Regional, parse_timestamp, plain, told
 from slipway.cloud.trials import Trial, best, searched
+from slipway.formatting import last_part, span
 from slipway.kinds import CUSTOM_JOB, JobKind
 from slipway.labels import (
     REQUEST_LABEL,
@@ -71,7 +72,7 @@ class WorkerPool:
 
 
 @dataclass(frozen=True)
-class VertexJob:
+class VertexJob(Regional):
     """A job of any kind, by its custom job's terms: a pipeline's states are named as a job's are.
 
     Times are None until they have come; `worker_pools` (of one trial) keep their position, empty ones too. `trials`
@@ -112,14 +113,6 @@ class VertexJob:
     experiment: str = ""
     tuned: tuple[str, ...] = ()
     shells: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def id(self) -> str:
-        return self.name.rsplit("/", 1)[-1]
-
-    @property
-    def region(self) -> str:
-        return region_of(self.name)
 
     @property
     def template(self) -> str:
@@ -185,6 +178,12 @@ class VertexJob:
             MachineGroup(pool.machine, pool.replicas * self.trials) for pool in self.worker_pools if pool.replicas
         )
 
+    def owner_and_age(self, now: datetime) -> str:
+        """`ada, running 3 h 12 min`, as far as they are known."""
+        since = self.start_time or self.create_time
+        age = f" {span((now - since).total_seconds())}" if since else ""
+        return ", ".join(filter(None, (self.user, f"{state_word(self.state)}{age}")))
+
     def needs(self, name: str) -> bool:
         """Tell whether it runs as this account, or reads or writes in this bucket."""
         return name == self.service_account or name in self.buckets
@@ -192,7 +191,7 @@ class VertexJob:
     @property
     def run_of_experiment(self) -> str:
         """`digits, run tune-7k2p3f9a`; empty for a job of none. A run's id begins with its experiment's."""
-        experiment, run = (name.rsplit("/", 1)[-1] for name in (self.experiment, self.experiment_run))
+        experiment, run = map(last_part, (self.experiment, self.experiment_run))
         return f"{experiment}, run {run.removeprefix(f'{experiment}-')}" if run else experiment
 
     @property
@@ -218,12 +217,12 @@ class VertexJob:
     def run_ids(self) -> tuple[str, ...]:
         """The custom jobs that are measured for this job: itself, its trials', or the one behind it."""
         behind = [*(trial.job for trial in self.tried), self.backing]
-        return tuple(name.rsplit("/", 1)[-1] for name in ([self.name] if self.kind.runs_itself else behind) if name)
+        return tuple(last_part(name) for name in ([self.name] if self.kind.runs_itself else behind) if name)
 
     @property
     def log_ids(self) -> tuple[str, ...]:
         """The ids that its log lines bear; a trial's have that of the tuning job, as gcloud looks for them."""
-        return (self.name.rsplit("/", 1)[-1], *self.run_ids) if self.kind.has_trials else self.run_ids
+        return (self.id, *self.run_ids) if self.kind.has_trials else self.run_ids
 
     @classmethod
     def read(cls, body: Json, kind: JobKind = CUSTOM_JOB) -> VertexJob:
@@ -235,7 +234,7 @@ class VertexJob:
             state=plain(kind.state(body)),
             labels={key: plain(value) for key, value in body.get("labels", {}).items()},
             worker_pools=tuple(WorkerPool.read(pool) for pool in spec.get("workerPoolSpecs", ())),
-            persistent_resource_id=spec.get("persistentResourceId", "").rsplit("/", 1)[-1],
+            persistent_resource_id=last_part(spec.get("persistentResourceId", "")),
             strategy=str(spec.get("scheduling", {}).get("strategy", "")),
             output=str(spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")),
             service_account=str(spec.get("serviceAccount", "")),

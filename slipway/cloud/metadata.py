@@ -11,6 +11,7 @@ from slipway.cloud.clusters import Operation
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call, Conflict, NotFound
 from slipway.cloud.session import Session
+from slipway.formatting import last_part
 
 EXPERIMENT, RUN = "system.Experiment", "system.ExperimentRun"
 BOARD = "backing_tensorboard_resource"
@@ -56,17 +57,17 @@ class Metadata:
         self._session, self._base = session, endpoints.vertex(region)
 
     def context(self, name: str) -> Context:
-        call = _call(f"read {_id(name)}", "contexts.get", name)
+        call = _call(f"read {last_part(name)}", "contexts.get", name)
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
         """List the runs that the service made of a job's logs in a TensorBoard, as contexts' names. `job`: its full
         name."""
-        number, parent = _id(job), "/".join(job.split("/")[:4])
+        number, parent = last_part(job), "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
         url = f"{self._base}{tensorboard}/experiments/{number}/runs"
         try:
-            found = [_id(str(one.get("name", ""))) for one in self._session.pages(url, call, "tensorboardRuns")]
+            found = [last_part(str(one.get("name", ""))) for one in self._session.pages(url, call, "tensorboardRuns")]
         except NotFound:
             return ()
         return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in found)
@@ -74,7 +75,7 @@ class Metadata:
     def make(self, name: str, schema: str, title: str, board: str = "") -> bool:
         """Tell whether it was not there already. The store is made as well where there is none. `board`: the full name
         of an experiment's TensorBoard."""
-        call = _call(f"create {_id(name)}", "contexts.create", name)
+        call = _call(f"create {last_part(name)}", "contexts.create", name)
         store = name.partition("/contexts/")[0]
         body = {
             "displayName": title,
@@ -82,7 +83,7 @@ class Metadata:
             "schemaVersion": _VERSION,
             "metadata": {**_BODIES[schema], **({BOARD: board} if board else {})},
         }
-        params = {"contextId": _id(name)}
+        params = {"contextId": last_part(name)}
         try:
             try:
                 self._session.post(f"{self._base}{store}/contexts", call, body, params, idempotent=True)
@@ -95,14 +96,14 @@ class Metadata:
 
     def add_child(self, parent: str, child: str) -> None:
         """A child that is there already is not an error. Raises NotFound without the parent."""
-        call = _call(f"add {_id(child)} to {_id(parent)}", "contexts.addContextChildren", parent)
+        call = _call(f"add {last_part(child)} to {last_part(parent)}", "contexts.addContextChildren", parent)
         self._session.post(
             f"{self._base}{parent}:addContextChildren", call, {"childContexts": [child]}, idempotent=True
         )
 
     def change(self, context: Context, key: str, value: str) -> None:
         """Set `STATE` of a run or `BOARD` of an experiment. Raises Conflict when it was changed since it was read."""
-        call = _call(f"update {_id(context.name)}", "contexts.update", context.name)
+        call = _call(f"update {last_part(context.name)}", "contexts.update", context.name)
         body = {"name": context.name, "etag": context.etag, "metadata": {**context.metadata, key: value}}
         self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
 
@@ -121,18 +122,14 @@ class Metadata:
         return shaped(call, Operation.read, self._session.post(f"{self._base}{home}/tensorboards", call, body))
 
     def _make_store(self, store: str) -> None:
-        call = _call(f"create the metadata store {_id(store)}", "metadataStores.create", store)
+        call = _call(f"create the metadata store {last_part(store)}", "metadataStores.create", store)
         parent = store.partition("/metadataStores/")[0]
         try:
             self._session.post(
-                f"{self._base}{parent}/metadataStores", call, {}, {"metadataStoreId": _id(store)}, idempotent=True
+                f"{self._base}{parent}/metadataStores", call, {}, {"metadataStoreId": last_part(store)}, idempotent=True
             )
         except Conflict:
             return
-
-
-def _id(name: str) -> str:
-    return name.rsplit("/", 1)[-1]
 
 
 def _call(doing: str, verb: str, name: str) -> Call:

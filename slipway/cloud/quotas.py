@@ -10,6 +10,7 @@ from slipway.cloud.answers import Json, shaped, told
 from slipway.cloud.endpoints import Endpoints
 from slipway.cloud.failures import Call
 from slipway.cloud.session import Session
+from slipway.formatting import last_part
 
 SERVICE = "aiplatform.googleapis.com"
 
@@ -70,7 +71,7 @@ class QuotaPreference:
         config = body.get("quotaConfig", {})
         granted = config.get("grantedValue")
         return cls(
-            id=str(body.get("name", "")).rpartition("/")[2],
+            id=last_part(str(body.get("name", ""))),
             quota_id=str(body.get("quotaId", "")),
             region=str(body.get("dimensions", {}).get("region", "")),
             preferred=int(config.get("preferredValue", 0)),

@@ -18,7 +18,7 @@ from slipway.cluster import CREATE_WITHIN_S, CurrentCluster
 from slipway.deployment.live_reader import limits
 from slipway.deployment.removal import Removal
 from slipway.errors import PolicyError, ResourceError, SlipwayError
-from slipway.formatting import join, span
+from slipway.formatting import join, last_part, span
 from slipway.labels import NAME_LABEL, STACK_LABEL
 from slipway.live import Live, Unknown, Use
 from slipway.quota.increases import requested
@@ -91,7 +91,7 @@ class CreationContext:
             pass
         except SlipwayError as error:
             why = error.why if isinstance(error, CloudError) else error.what
-            id_ = name.rsplit("/", 1)[-1]
+            id_ = last_part(name)
             left = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
             self.warn(f"{left}; the next pulumi up makes another and clears it")
             return left

@@ -19,7 +19,7 @@ from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, Conflict, NotFound, Refused
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError, Timeout
-from slipway.formatting import join, seconds, span
+from slipway.formatting import join, last_part, seconds, span
 from slipway.generations.generations import DELETABLE_STATES
 from slipway.live import Unknown
 
@@ -137,7 +137,7 @@ class Removal:
         """
         if not self.names:
             return
-        ids = [_id(name) for name in self.names]
+        ids = [last_part(name) for name in self.names]
         try:
             self.must_be_idle(self.names)
             if self.offers:
@@ -170,7 +170,7 @@ class Removal:
             if not found:
                 return
             for name in found:
-                self._going.discard(_id(name))
+                self._going.discard(last_part(name))
             for name in found:
                 self.must_be_idle((name,))
                 self._delete(name)
@@ -206,11 +206,11 @@ class Removal:
             return self.vertex(name).persistent_resource(name)
         except NotFound:
             self.names = [one for one in self.names if one != name]
-            self.say(f"cluster {_id(name)} is deleted")
+            self.say(f"cluster {last_part(name)} is deleted")
             return None
 
     def _delete(self, name: str) -> None:
-        id_ = _id(name)
+        id_ = last_part(name)
         self.say(f"deleting cluster {id_}{self.why and f': {self.why}'}")
         self._going.add(id_)
         try:
@@ -242,10 +242,6 @@ def let_time_pass(
         pause(min(wait, LOOK_EVERY_S))
         ask()
         wait = left()
-
-
-def _id(name: str) -> str:
-    return name.rsplit("/", 1)[-1]
 
 
 def _named(words: Sequence[str]) -> str:

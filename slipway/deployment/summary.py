@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from slipway.cloud.jobs import VertexJob
 from slipway.cluster import IN_PLACE
 from slipway.deployment.plan import Plan
 from slipway.deployment.shared_grants import by_member, who_needs
 from slipway.deployment.workspace_plan import CATALOG, WORK, SharedGrant, others_accounts
 from slipway.findings.finding import Grade
-from slipway.formatting import join, span
+from slipway.formatting import join
 from slipway.generations.action import Action
-from slipway.labels import USER_LABEL
 from slipway.live import Live
 from slipway.prices import price_in_words, signed, total
 from slipway.quota.assessment import assess
@@ -34,7 +32,7 @@ def workspace(plan: Plan, now: datetime, catalog: str) -> Iterator[str]:
     """A line for each account and bucket that is not asked for any more, with what to type about it."""
     old = (*plan.workspace.retiring, *plan.workspace.released)
     for one in plan.workspace.retiring:
-        jobs = join(_job(job, now) for job in one.jobs)
+        jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in one.jobs)
         ended = f"when {jobs} {'has' if len(one.jobs) == 1 else 'have'} ended"
         when = ended if jobs else f"with a later deployment ({one.why.words})"
         yield f"{one.words} retires {when}"
@@ -100,15 +98,6 @@ def outliving(known: State) -> str:
 
 def _removal(bucket: str) -> str:
     return f"  to delete it and all in it: gcloud storage rm --recursive gs://{bucket}"
-
-
-def _job(job: VertexJob, now: datetime) -> str:
-    since = job.start_time or job.create_time
-    state = job.state.split("_STATE_")[-1].lower()
-    user = job.labels.get(USER_LABEL)
-    words = [f"by {user}"] if user else []
-    words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
-    return f"{job.display_name} ({', '.join(words)})"
 
 
 def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) -> Iterator[str]:

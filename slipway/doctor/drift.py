@@ -21,6 +21,7 @@ from slipway.doctor.picture import Policy
 from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Subject, shape
 from slipway.findings.kinds import KINDS
+from slipway.formatting import last_part
 from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.review.grants import form, place
@@ -226,4 +227,4 @@ def _on(step: Step, resource: Resource) -> Subject:
 def _name(step: Step, resource: Resource) -> str:
     named = (values.get("name") for values in (resource.inputs, resource.outputs))
     found = next((one for one in named if isinstance(one, str) and one), step.name)
-    return found if step.type == OBJECT else found.rsplit("/", 1)[-1]
+    return found if step.type == OBJECT else last_part(found)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from slipway.codec import camel
 from slipway.formatting import nearest, quoted
 from slipway.stack.yaml_file import DocumentPart
 
 Read = Callable[[DocumentPart], Any]
 
-_SNAKE = re.compile(r"_([a-z0-9])")
 _DURATION = re.compile(r"([0-9]{1,18})s")
 
 PLACE = "the stack decides it, by the cluster that a template's machines fit"
@@ -29,11 +29,6 @@ UNSUPPORTED: Mapping[str, str] = {
     "models": "templates have no such field",
 }
 """By field of the job, why a template can't have it, and what has it instead."""
-
-
-def camel(key: str) -> str:
-    """Spell `worker_pool_specs` as the API's JSON does."""
-    return _SNAKE.sub(lambda found: found[1].upper(), key)
 
 
 def field_of(part: DocumentPart, name: str) -> DocumentPart:

@@ -12,7 +12,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location, Storage
 from slipway.cloud.vertex import Vertex
 from slipway.errors import ConfigError, ResourceError
-from slipway.formatting import join
+from slipway.formatting import join, last_part
 from slipway.kinds import JobKind
 from slipway.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, label_filter
 
@@ -151,4 +151,4 @@ def _holder(storage: Storage, claim: str) -> str:
 
 def _numbers(job: VertexJob) -> tuple[str, str]:
     """Return the ids that its launcher may have written: its own, or that of the job behind a pipeline."""
-    return job.id, job.backing.rsplit("/", 1)[-1]
+    return job.id, last_part(job.backing)

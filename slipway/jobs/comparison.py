@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from slipway.catalog.model import Scalar
 from slipway.cloud.jobs import VertexJob, state_word
-from slipway.formatting import join
+from slipway.formatting import join, last_part
 from slipway.jobs.description import JobDescription
 from slipway.jobs.metrics import Metrics
 from slipway.jobs.roles import role_at
@@ -70,7 +70,7 @@ def _names(each: Iterable[Mapping[str, Scalar]], first: Iterable[str]) -> list[s
 
 def _code(job: VertexJob) -> str:
     """Return `hello-0a1b2c3d4e5f.tar.gz @ 3f9c2e1`, the name of its package; of a job without one its image."""
-    packages = join(sorted(uri.rpartition("/")[2] for uri in job.packages))
+    packages = join(sorted(last_part(uri) for uri in job.packages))
     if not packages:
         return ""
     return f"{packages} @ {job.code}" if CODE_LABEL in job.labels and job.code.commit else packages
@@ -100,7 +100,7 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "package", _code),
     ("code", "image", _image),
     ("code", "kind", lambda job: job.kind.name),
-    ("code", "experiment", lambda job: job.experiment.rsplit("/", 1)[-1]),
+    ("code", "experiment", lambda job: last_part(job.experiment)),
     ("code", "sweep", _sweep),
     ("code", "user", lambda job: job.user),
     ("code", "team", lambda job: job.team),

@@ -15,12 +15,12 @@ from slipway.cloud.monitoring import MEMORY
 from slipway.cloud.trials import Trial
 from slipway.codec import NOT_WRITTEN, At, MaybeText
 from slipway.context import Context
-from slipway.formatting import short
+from slipway.errors import COLOUR
+from slipway.formatting import last_part, percent, short
 from slipway.jobs.log import job_filter, newest, shown
 from slipway.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
 
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST = 50, 8, 300
@@ -43,14 +43,14 @@ class Failure:
     def brief(self) -> str:
         """Return `out of memory (chief, 97 % of its n1-standard-8)` or its last line; empty where nothing is known."""
         if self.memory is not None:
-            return f"out of memory ({self.who or 'a replica'}, {self.memory * 100:.0f} % of its {self.machine})"
+            return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
         return f"{short(self.lines[-1], 120)} ({self.who or 'a replica'})" if self.lines else ""
 
     @property
     def words(self) -> list[str]:
         who = self.who or "a replica"
         if self.memory is not None:
-            return [f"{who} used {self.memory * 100:.0f} % of the memory of its {self.machine}, as far as was sampled"]
+            return [f"{who} used {percent(self.memory)} of the memory of its {self.machine}, as far as was sampled"]
         if self.why:
             return [self.why]
         return [f"the last lines of {who}:", *(f"  {line}" for line in self.lines)] if self.lines else []
@@ -80,7 +80,7 @@ def _last_lines(context: Context, job: VertexJob, trial: Trial | None, task: str
     task = task or (entries[-1].task if entries else "")
     own = [entry for entry in entries if entry.task == task]
     chosen = [entry for entry in own if entry.severity in _ERRORS] or own
-    lines = [line for entry in chosen for line in _COLOUR.sub("", shown(entry.text)).split("\n")]
+    lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
     return Failure(_who(job, trial, task), tuple(cut))
 
@@ -89,7 +89,7 @@ def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) ->
     end = job.end_time or context.now
     begin = max(job.start_time or job.create_time or end, end - _BEFORE)
     monitoring = context.brief.monitoring(context.catalog.project)
-    ids = (trial.job.rsplit("/", 1)[-1],) if trial else job.run_ids
+    ids = (last_part(trial.job),) if trial else job.run_ids
     series = [one for one in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", one.task)]
     most = max((point.value, one.task) for one in series for point in one.points) if series else None
     if most is None:

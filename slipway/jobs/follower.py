@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.cloud.failures import Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.logging import LogEntry
 from slipway.cloud.quotas import Quotas
 from slipway.cloud.session import HttpPolicy
@@ -163,7 +163,7 @@ class Follower:
         name = self.job.display_name or self.job.id
         return Timeout(
             f"job {name} has not ended after {timeout:.0f} s",
-            why=f"it is {self.job.state.removeprefix('JOB_STATE_').lower()}, and goes on",
+            why=f"it is {state_word(self.job.state)}, and goes on",
             fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",
         )
 

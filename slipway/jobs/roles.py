@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry
 from slipway.errors import ConfigError
-from slipway.formatting import join, nearest, quoted
+from slipway.formatting import join, last_part, nearest, quoted
 from slipway.labels import ROLES_LABEL, roles_of
 
 SERVICE = "service"
@@ -28,7 +28,7 @@ def prefix(entry: LogEntry, job: VertexJob) -> str:
 
 def of_role(who: str, role: str) -> bool:
     """Tell whether a prefix is that of a role: its only replica's, one of many, or a trial's."""
-    alone = who.rpartition("/")[2]
+    alone = last_part(who)
     return role in (who, alone, alone.rpartition("-")[0])
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from slipway.cloud.failures import CloudError
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
+from slipway.formatting import last_part
 from slipway.jobs.roles import who_of
 
 _RAW = timedelta(hours=4)
@@ -87,7 +88,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
 
 
 def rows_of(found: list[Series], job: VertexJob) -> tuple[Row, ...]:
-    trials = {trial.job.rsplit("/", 1)[-1]: trial.id for trial in job.tried if trial.job}
+    trials = {last_part(trial.job): trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.run_ids)}
 
     def place(one: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:

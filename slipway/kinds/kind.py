@@ -3,10 +3,11 @@ a kind that says nothing else."""
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from slipway.codec import camel
 
 if TYPE_CHECKING:
     from slipway.kinds.settings import ModelUpload, Study
@@ -192,7 +193,7 @@ def _in_camel_case(value: Any) -> Any:
     for what they leave out, and they come back like that."""
     if isinstance(value, Mapping):
         known = {key: one for key, one in value.items() if one is not None}
-        return {re.sub("_([a-z0-9])", lambda at: at[1].upper(), key): _in_camel_case(one) for key, one in known.items()}
+        return {camel(key): _in_camel_case(one) for key, one in known.items()}
     return [_in_camel_case(one) for one in value] if isinstance(value, list) else value
 
 

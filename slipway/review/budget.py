@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from slipway.budget import WARNS_AT, Budget
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import usd
+from slipway.formatting import percent, usd
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import Price
 from slipway.review.change import Change
@@ -57,8 +57,8 @@ def _share(limit: float, found: Money) -> Iterator[Finding]:
         return
     before, idle, most = (_part(one, limit) for one in (found.idle.before, found.idle.after, found.most.after))
     rising = idle > before and idle >= WARNS_AT
-    words = f"With nothing running the pools take {_percent(idle)} of the budget of {_amount(limit)}"
-    more = f" ({_percent(before)} before), with every pool at its maximum {_percent(most)}"
+    words = f"With nothing running the pools take {percent(idle)} of the budget of {_amount(limit)}"
+    more = f" ({percent(before)} before), with every pool at its maximum {percent(most)}"
     yield KINDS["budget-share"].of(
         Subject("budget", "share"), words, more=more, grade=Grade.WARNING if rising else None
     )
@@ -66,10 +66,6 @@ def _share(limit: float, found: Money) -> Iterator[Finding]:
 
 def _part(price: Price, limit: float) -> float:
     return float(price.known) * HOURS_OF_A_MONTH / limit
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
 
 
 def _amount(limit: float | None) -> str:

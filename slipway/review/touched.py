@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from slipway.formatting import short
+from slipway.formatting import last_part, short
 from slipway.review.preview import SECRET, UNKNOWN, Preview, Resource, Step
 from slipway.stack.secrets import shown
 
@@ -99,7 +99,7 @@ class Touched:
             for key in ("name", "email"):
                 found = one.inputs.get(key) or one.outputs.get(key) if one else None
                 if isinstance(found, str) and found != UNKNOWN:
-                    return found.rsplit("/", 1)[-1]
+                    return last_part(found)
         return self.name
 
 

@@ -21,7 +21,7 @@ from slipway.codec import MalformedError
 from slipway.context import BRIEF
 from slipway.findings.finding import Finding, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import counted, span
+from slipway.formatting import counted, span_or_dash
 from slipway.generations.published_clusters import declared
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.prices import UNKNOWN_PRICE, Price, bounded
@@ -109,9 +109,9 @@ def replays(old: Catalog | None, new: Catalog | None, history: History | None) -
         return
     before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
     jobs = f"With {jobs_of(replayer.work.counted, replayer.time.total_seconds())}"
-    wait = f"median wait {_span(before.waits.median)} → {_span(after.waits.median)}"
-    if _span(before.waits.median) == _span(after.waits.median):
-        wait = f"p95 wait {_span(before.waits.p95)} → {_span(after.waits.p95)}"
+    wait = f"median wait {span_or_dash(before.waits.median)} → {span_or_dash(after.waits.median)}"
+    if span_or_dash(before.waits.median) == span_or_dash(after.waits.median):
+        wait = f"p95 wait {span_or_dash(before.waits.p95)} → {span_or_dash(after.waits.p95)}"
     hours = Decimal(str(replayer.time.total_seconds())) / 3600
     money = f"{_monthly(before.cost, hours)} → {_monthly(after.cost, hours)} a month"
     never = after.never_ran - before.never_ran
@@ -132,10 +132,6 @@ def lately(history: History, most: int) -> History:
 
 def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:
     return replayer.outcome(replayer.pools(map(declared, catalog.clusters.values())))
-
-
-def _span(seconds: float | None) -> str:
-    return "–" if seconds is None else span(seconds)
 
 
 def _monthly(cost: Price, hours: Decimal) -> str:

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from slipway.cloud.jobs import VertexJob, distinct
 from slipway.facts import QuotaLine
-from slipway.formatting import join, short, span
-from slipway.labels import USER_LABEL
+from slipway.formatting import join, short
 from slipway.machines.spec import MachineGroup, MachineSpec
 from slipway.quota.metrics import label, namespace
 
@@ -40,12 +39,7 @@ def _side(value: str) -> str:
 
 def job(one: VertexJob, now: datetime) -> str:
     """`tune-27b-x1` (user-a, running 3 h 12 min)"""
-    since = one.start_time or one.create_time
-    state = one.state.split("_STATE_")[-1].lower()
-    user = one.labels.get(USER_LABEL, "")
-    words = [user] if user else []
-    words.append(f"{state} {span((now - since).total_seconds())}" if since else state)
-    return f"`{one.display_name}` ({', '.join(words)})"
+    return f"`{one.display_name}` ({one.owner_and_age(now)})"
 
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
@@ -58,8 +52,7 @@ def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
     listed = oldest_first(some)
     if len(listed) > 1:
         return f"{whose}{len(listed)} jobs"
-    users = (one.labels.get(USER_LABEL, "") for one in listed)
-    return join(f"`{one.display_name}`{f' ({user})' if user else ''}" for one, user in zip(listed, users, strict=True))
+    return join(f"`{one.display_name}`{f' ({one.user})' if one.user else ''}" for one in listed)
 
 
 def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:

@@ -13,6 +13,7 @@ from slipway.cloud.failures import Call, CloudError, Conflict, NotFound, Unavail
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.metadata import BOARD, CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, STATE, Metadata
 from slipway.context import Context
+from slipway.formatting import last_part
 from slipway.submission.request import Request
 
 _TRIES = 3
@@ -31,7 +32,7 @@ def prepare_experiment(context: Context, request: Request) -> None:
     if not experiment:
         return
     metadata = context.connection.metadata(region_of(experiment))
-    home, title = experiment.partition("/metadataStores/")[0], experiment.rsplit("/", 1)[-1]
+    home, title = experiment.partition("/metadataStores/")[0], last_part(experiment)
     for attempt in range(1, _TRIES + 1):
         try:
             found = metadata.context(experiment)
@@ -73,8 +74,8 @@ def create_run(context: Context, request: Request, ready: Callable[[], None]) ->
     if not experiment or not run:
         return
     metadata = context.connection.metadata(region_of(experiment))
-    title = experiment.rsplit("/", 1)[-1]
-    metadata.make(run, RUN, run.rsplit("/", 1)[-1].removeprefix(f"{title}-"))
+    title = last_part(experiment)
+    metadata.make(run, RUN, last_part(run).removeprefix(f"{title}-"))
     ready()
     metadata.add_child(experiment, run)
 
@@ -98,7 +99,7 @@ def end_run(context: Context, job: VertexJob) -> str:
                     _end(metadata, run, job)
     except CloudError as problem:
         hint = f" ({problem.fix})" if problem.fix else ""
-        run = job.experiment_run.rsplit("/", 1)[-1] or f"of {job.display_name}'s logs"
+        run = last_part(job.experiment_run) or f"of {job.display_name}'s logs"
         return f"the experiment's run {run} keeps its state: {problem.message}{hint}"
     return ""
 

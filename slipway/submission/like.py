@@ -14,7 +14,7 @@ from slipway.cloud.jobs import VertexJob
 from slipway.cloud.storage import Location
 from slipway.context import Context
 from slipway.errors import ConfigError, PolicyError, ResourceError
-from slipway.formatting import join, short
+from slipway.formatting import join, last_part, short
 from slipway.kinds import KINDS
 from slipway.labels import (
     CODE_COMMIT_LABEL,
@@ -180,7 +180,7 @@ def _overrides(
     if not uri.startswith(reviewed):
         modules(template)
     revision = job.code if own else job.revision
-    name = uri.rpartition("/")[2].removesuffix(".tar.gz")
+    name = last_part(uri).removesuffix(".tar.gz")
     labels = {
         CODE_LABEL: job.labels[CODE_LABEL] if own else label_value(name.rpartition("-")[2]),
         CODE_COMMIT_LABEL: revision.commit,
@@ -200,7 +200,7 @@ def _experiment(template: Template, job: VertexJob) -> str:
     own = {KINDS[one.kind].spec_of(one.request).get("experiment", "") for one in template.offers if one.kind in KINDS}
     if not job.experiment or "" in own or job.experiment in own:
         return ""
-    return job.experiment.rsplit("/", 1)[-1]
+    return last_part(job.experiment)
 
 
 def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[str]:
@@ -220,7 +220,7 @@ def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[
 
 def _run(job: VertexJob) -> str:
     """Return the name that the job's run has in its experiment; empty for one that is named after the job."""
-    experiment, run = (name.rsplit("/", 1)[-1] for name in (job.experiment, job.experiment_run))
+    experiment, run = (last_part(name) for name in (job.experiment, job.experiment_run))
     name = run.removeprefix(f"{experiment}-")
     return "" if name == job.display_name else name
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from slipway.formatting import percent
 from slipway.history.timeline import PoolTimeline
 from slipway.whatif.model import Replay
 
@@ -35,8 +36,8 @@ class Calibration:
         """`6 % off what happened, in machine hours 3 %`"""
         if self.error is None:
             return f"too few jobs: {self.jobs}, of {FEWEST} at least"
-        machines = "" if self.machines is None else f", in machine hours {self.machines * 100:.0f} %"
-        return f"{self.error * 100:.0f} % off what happened{machines}"
+        machines = "" if self.machines is None else f", in machine hours {percent(self.machines)}"
+        return f"{percent(self.error)} off what happened{machines}"
 
 
 def calibrate(replay: Replay, pools: Iterable[PoolTimeline] = ()) -> Calibration:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from slipway.formatting import counted, join, span
+from slipway.formatting import counted, join, percent, span
 from slipway.whatif.calibration import TOLERATED, Calibration
 from slipway.whatif.comparison import Comparison, jobs_of
 from slipway.whatif.delays import ASSUMED, MeasuredDelay
@@ -78,8 +78,7 @@ def headline(found: Comparison) -> str:
 
 def why_not(calibration: Calibration) -> str:
     """Return why waits and dollars are not told where the replay is not trusted."""
-    limit = f"{TOLERATED:.0%}".replace("%", " %")
-    why = f"more than {limit} off" if calibration.error is not None else "too few jobs"
+    why = f"more than {percent(TOLERATED)} off" if calibration.error is not None else "too few jobs"
     return f"what waits and dollars would be can't be told: {why}"
 
 

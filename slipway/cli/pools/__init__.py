@@ -29,7 +29,7 @@ from slipway.generations.published_clusters import declared
 from slipway.jobs.pool_rows import GONE, RECENT, Row, rows, upcoming
 from slipway.kinds import CUSTOM_JOB
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text
+from slipway.prices import MORE, UNKNOWN_PRICE, Price, exact_text, figure
 
 _PRICES = ("$/h NOW", "$/h MIN–MAX", "$ A MONTH")
 
@@ -128,7 +128,7 @@ def _cells(row: Row, now: datetime, *, where: bool) -> tuple[str, ...]:
         f"{row.pool.used} / {row.pool.replicas} / {row.max}",
         _who(row),
         row.idle(now),
-        _money(row.price(row.pool.replicas)),
+        figure(row.price(row.pool.replicas)),
         bounds,
         "" if row.retires else _month(row),
     )
@@ -156,12 +156,6 @@ def _range(row: Row, words: Callable[[Price], str]) -> str:
         return ""
     bounds = "–".join(dict.fromkeys((words(row.price(row.min)), words(row.price(row.max)))))
     return bounds if row.per_machine.complete else f"{bounds} {MORE}"
-
-
-def _money(amount: Price) -> str:
-    if amount.unknown:
-        return "?"
-    return f"{amount.known:,.2f}{'' if amount.complete else '+'}"
 
 
 def _document(row: Row) -> dict[str, object]:

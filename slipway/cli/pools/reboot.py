@@ -22,7 +22,7 @@ from slipway.cli.terminal.options import WORD, catalog_and_output
 from slipway.clock import poll
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.failures import CloudError, NotFound
-from slipway.cloud.jobs import VertexJob
+from slipway.cloud.jobs import VertexJob, state_word
 from slipway.cloud.vertex import Vertex
 from slipway.context import Context
 from slipway.errors import ConfigError, ResourceError, Timeout
@@ -104,7 +104,7 @@ def refuse(name: str, cluster: PersistentResource, jobs: Iterable[VertexJob]) ->
     fix = "wait until slipway pools shows it running and no machine in use"
     if on:
         why, fix = (
-            f"on {cluster.id}: {join(f'{job.typed} ({_state(job)})' for job in on)}",
+            f"on {cluster.id}: {join(f'{job.typed} ({state_word(job.state)})' for job in on)}",
             ways_out(on, "then reboot it"),
         )
     elif cluster.in_use:
@@ -167,7 +167,3 @@ def reboot(vertex: Vertex, name: str, cluster: PersistentResource, stack: str, w
             fix=f"pulumi up --stack {stack}, which makes another in its place; or reboot it once more",
         )
     return watching.now() - began
-
-
-def _state(job: VertexJob) -> str:
-    return job.state.split("_STATE_")[-1].lower()

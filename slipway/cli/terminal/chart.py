@@ -19,7 +19,7 @@ from slipway.cli.terminal import screen
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.monitoring import ACCELERATOR, CPU, MEMORY, Point
 from slipway.context import Context
-from slipway.formatting import span
+from slipway.formatting import percent, span
 from slipway.jobs.cost import JobCost
 from slipway.jobs.idle import idle_accelerators, idle_words
 from slipway.jobs.utilization import Row, Utilization, read_utilization
@@ -68,10 +68,6 @@ def accelerator_line(context: Context, job: VertexJob, account: JobCost) -> str:
         return ""
     means = _means(usage.rows)[ACCELERATOR]
     return f"{_WORDS[ACCELERATOR]} {sparks([means], _OF_A_LINE)[0]}  {idle_words(idle)}"
-
-
-def percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
 
 
 def ends(all_points: Iterable[Sequence[Point]]) -> tuple[datetime, datetime]:

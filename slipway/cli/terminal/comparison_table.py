@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from slipway.cli.terminal import screen
-from slipway.formatting import few, span
+from slipway.formatting import few, percent, span_or_dash
 from slipway.history.waits import Waits
-from slipway.prices import Price, bounded
+from slipway.prices import Price, figure
 from slipway.whatif.comparison import Comparison
 from slipway.whatif.outcome import NeverRun, Outcome
 from slipway.whatif.report import headline, notes, why_not
@@ -34,8 +34,8 @@ def _rows(before: Outcome, after: Outcome) -> Iterable[tuple[str, str, str, str]
     if before.beside_cost != after.beside_cost or before.beside_cost.known:
         parts += f", beside {_both(before.beside_cost, after.beside_cost)}"
     yield "wait p50 / p95", _waits(before.waits), _waits(after.waits), ""
-    yield "longest wait", _span(before.waits.longest), _span(after.waits.longest), ""
-    yield "dollars", _dollars(before.cost), _dollars(after.cost), parts
+    yield "longest wait", span_or_dash(before.waits.longest), span_or_dash(after.waits.longest), ""
+    yield "dollars", figure(before.cost, 0), figure(after.cost, 0), parts
     yield "idle", _share(before.idle), _share(after.idle), ""
 
 
@@ -66,20 +66,12 @@ def _why(never: tuple[NeverRun, ...]) -> str:
 
 
 def _waits(waits: Waits) -> str:
-    return f"{_span(waits.median)} / {_span(waits.p95)}"
-
-
-def _span(seconds: float | None) -> str:
-    return "–" if seconds is None else span(seconds)
-
-
-def _dollars(price: Price) -> str:
-    return "?" if price.unknown else bounded(f"{price.known:,.0f}", price)
+    return f"{span_or_dash(waits.median)} / {span_or_dash(waits.p95)}"
 
 
 def _both(before: Price, after: Price) -> str:
-    return f"{_dollars(before)} → {_dollars(after)}"
+    return f"{figure(before, 0)} → {figure(after, 0)}"
 
 
 def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}".replace("%", " %")
+    return "–" if share is None else percent(share)

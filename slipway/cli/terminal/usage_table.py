@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slipway.budget import Budget, Ledger, all_shares
 from slipway.cli.terminal import screen
-from slipway.formatting import span, usd
+from slipway.formatting import percent, span, usd
 from slipway.history.usage import LABEL, IdleRow, Usage, UsageRow
 from slipway.history.waits import Waits
 from slipway.prices import Price
@@ -71,7 +71,7 @@ class _Table:
         counted = (row.machine_hours, *((row.accelerator_hours,) if self._accelerators else ()))
         most, words = "≤ " if row.at_most else "", "none was up"
         if row.live_machine_hours:
-            words = f"{most}{100 * row.share:.0f} % of {_hours(row.live_machine_hours)}"
+            words = f"{most}{percent(row.share)} of {_hours(row.live_machine_hours)}"
         if row.partly_unknown:
             words += f"; {span(row.unknown_hours * 3600)} not recorded"
         hours = (f"{most if one else ''}{_hours(one)}" for one in counted)

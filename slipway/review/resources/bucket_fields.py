@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from slipway.findings.finding import Grade
-from slipway.formatting import counted, join, span
+from slipway.formatting import counted, join, last_part, span
 from slipway.review.touched import said
 
 _DAY = 86400
@@ -129,11 +129,11 @@ def _soft_delete(before: Any, after: Any) -> Iterator[Telling]:
 def _encryption(before: Any, after: Any) -> Iterator[Telling]:
     old, new = (_mapping(one).get("defaultKmsKeyName") for one in (before, after))
     if new and old != new:
-        key = str(new).rpartition("/")[2]
+        key = last_part(str(new))
         then = "nobody looked whether Cloud Storage may use it, else writes fail"
         yield Telling(_CHANGED, f"encrypts new objects with key `{key}`", then)
     elif old and not new:
-        key = str(old).rpartition("/")[2]
+        key = last_part(str(old))
         yield Telling(_CHANGED, f"encrypts new objects with Google's key, no longer with yours (`{key}`)")
 
 

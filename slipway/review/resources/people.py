@@ -12,7 +12,7 @@ from slipway.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.facts import Facts
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import counted
+from slipway.formatting import counted, last_part
 from slipway.labels import USER_LABEL, label_value
 from slipway.review.change import Change, lapsed
 from slipway.review.grants import Grant, gained_and_lost
@@ -304,7 +304,7 @@ def _is_one(member: str) -> bool:
 
 def _jobs_of(member: str, change: Change) -> tuple[VertexJob, ...]:
     address = member.partition(":")[2]
-    names = {label_value(address), label_value(address.partition("@")[0]), label_value(address.rpartition("/")[2])}
+    names = {label_value(address), label_value(address.partition("@")[0]), label_value(last_part(address))}
     return tuple(
         one for one in distinct(change.jobs) if _is_one(member) and one.labels.get(USER_LABEL, "") in names - {""}
     )

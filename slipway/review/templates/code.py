@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from slipway.catalog.model import Template
 from slipway.findings.finding import Finding, Grade
-from slipway.formatting import few, join
+from slipway.formatting import few, join, last_part
 from slipway.review.change import Change, Files
 from slipway.review.job_code import Constant
 from slipway.review.reach import package
@@ -70,7 +70,7 @@ def _folders(template: Template) -> set[str]:
 
 
 def _short(uri: str) -> str:
-    return uri.rpartition("/")[2].removesuffix(".tar.gz")
+    return last_part(uri).removesuffix(".tar.gz")
 
 
 def _other(template: Template, edited: Iterable[str], constants: list[Constant]) -> Finding:

@@ -12,7 +12,7 @@ from slipway.catalog.model import Catalog, Offer, Template
 from slipway.catalog.placeholders import OUTPUT, names
 from slipway.cloud.jobs import VertexJob
 from slipway.findings.finding import Grade
-from slipway.formatting import counted, join, span
+from slipway.formatting import counted, join, last_part, span
 from slipway.machines.table import all_accelerators
 from slipway.review.templates.secret_values import looks_secret, shown
 from slipway.review.templates.usage import Usage
@@ -137,7 +137,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 def _last(name: str) -> str:
     """Its last part, with the beginning of a digest."""
-    start, at, digest = name.rpartition("/")[2].partition("@")
+    start, at, digest = last_part(name).partition("@")
     return shown(f"{start}@{digest[:14]}…" if at else start)
 
 
@@ -211,7 +211,7 @@ def secret(one: Differing) -> Said:
     place, was = (str(leaf).partition("/secrets/")[0] for leaf in (one.after, one.before))
     if place != was:
         return Said(B, f"read secret {shown(new)} of {shown(place)} instead of {shown(was)}", unseen)
-    after, before = (shown(str(leaf).rpartition("/")[2]) for leaf in (one.after, one.before))
+    after, before = (shown(last_part(str(leaf))) for leaf in (one.after, one.before))
     words = f"read version {after} of secret {shown(new)} instead of {before}"
     return Said(W, words, "nobody looked whether it is still good")
 

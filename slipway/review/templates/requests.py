@@ -16,7 +16,7 @@ from slipway.catalog.placeholders import fill, placeholder
 from slipway.catalog.placeholders import names as names_in
 from slipway.facts import offers_by_label
 from slipway.findings.finding import Finding, Grade
-from slipway.formatting import join
+from slipway.formatting import join, last_part
 from slipway.review.change import Change
 from slipway.review.templates.effects import TRAINER, Differing, Leaf, flag
 from slipway.review.templates.leaves import flat, trainer
@@ -218,7 +218,7 @@ def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
     """Places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
     for path, leaf in flat(offer, catalog).items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
-            name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (path.rpartition("/")[2], "", value)
+            name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)
             if looks_secret(given or value, name.lstrip("-")):
                 yield difference(path, None, value).what
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from slipway.findings.finding import Grade
-from slipway.formatting import span
+from slipway.formatting import last_part, span
 from slipway.labels import TEAM
 from slipway.review.templates import effects
 from slipway.review.templates.effects import Differing, Leaf, Said
@@ -45,7 +45,7 @@ class Rule:
         said = (self.added if one.before is None else self.gone if one.after is None else None) or self.told
         short = tuple(_short(leaf, side) for leaf, side in ((one.before, a), (one.after, b)))
         a, b = (a, b) if short[0] == short[1] else short
-        given = {"a": a, "b": b, "name": one.name, "of": one.of, "last": one.name.rpartition("/")[2]}
+        given = {"a": a, "b": b, "name": one.name, "of": one.of, "last": last_part(one.name)}
         return Said(said.grade, said.words.format(**given), said.more.format(**given))
 
 
@@ -53,7 +53,7 @@ def _short(leaf: Leaf | None, side: str) -> str:
     text = str(leaf)
     if _SECONDS.fullmatch(text):
         return span(float(text[:-1]))
-    return shown(text.rpartition("/")[2]) if text.startswith("projects/") else side
+    return shown(last_part(text)) if text.startswith("projects/") else side
 
 
 def _rows(kind: str, what: str, *rows: tuple[str, Told] | tuple[str, Said, Said, Said]) -> Iterator[Rule]:
