@@ -95,6 +95,11 @@ def replacing(catalog: Catalog) -> frozenset[str]:
     return frozenset(name for name, one in catalog.dormant.items() if one.why == "in-place")
 
 
+def unfinished(catalog: Catalog) -> bool:
+    """Tell whether a later deployment did not come to its end: it writes the catalog before that."""
+    return bool(catalog.under_way or replacing(catalog))
+
+
 def _fields(cluster: Cluster) -> dict[str, Any]:
     """Return the fields of a cluster that is offered."""
     return {one.name: getattr(cluster, one.name) for one in fields(Cluster)}

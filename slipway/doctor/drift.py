@@ -7,49 +7,27 @@ catalog tells what was asked for; and of grants that somebody added, which the e
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from enum import StrEnum
 
 from slipway.catalog.model import Catalog
-from slipway.catalog.withdrawal import replacing
+from slipway.catalog.withdrawal import unfinished
 from slipway.cloud.answers import MISREAD
 from slipway.cloud.clusters import STEADY, PersistentResource
 from slipway.cluster_fields import GOOGLES, Difference, as_asked, compare
 from slipway.doctor.picture import Policy
-from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.findings.finding import Finding, Subject, shape
-from slipway.findings.kinds import KINDS
-from slipway.formatting import last_part
 from slipway.generations.published_clusters import departures
 from slipway.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.review.grants import form, place
 from slipway.review.preview import Preview, Resource, Step
-from slipway.review.resources.bucket_fields import FIELDS
-from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, differences, overwritten, top
+from slipway.review.resources.drift import Then, changed, drift, grant_of, hand_edits, subject
+from slipway.review.touched import BUCKET, CLUSTER_TYPE
 from slipway.state import is_adopted_bucket
 
-_BY_ITSELF = re.compile(r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)")
 PROVIDER = "pulumi:providers:gcp"
 _KNOWN_BY = tuple(f"labels.{key}" for key in (STACK_LABEL, NAME_LABEL, HASH_LABEL))
 _OF_PROJECT = ("projectOwner:", "projectEditor:", "projectViewer:")
 _DONE = ("same", "refresh", "read", "discard")
-
-
-class Then(StrEnum):
-    """The next deployment's answer to it."""
-
-    PUT_BACK = "puts it back"
-    MADE_ANEW = "makes it anew"
-    STAYS = "leaves it as it is"
-    REFUSES = "stops until the stack file says so too"
-
-
-def drift(on: Subject, field: str, sentence: str, then: Then, fix: str = "") -> Finding:
-    """`on` is whose it is, `field` which of its fields, empty for all of it. `sentence` has no amount that moves by
-    itself. `fix`: a command that undoes what no deployment does; empty where there is none."""
-    return KINDS["drift"].of(on, sentence, fix, f"the next deployment {then.value}", field=field, then=then)
 
 
 def shape_of(found: Iterable[Finding], unread: Iterable[str] = ()) -> str:
@@ -69,24 +47,16 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
     for step in preview.standing.values():
         if step.op != "refresh" or step.component or step.old is None:
             continue
-        if step.new is None:
-            yield _gone(step, step.old, again=step.urn in doing)
-        elif step.type == BUCKET and is_adopted_bucket(step.name):
-            continue  # Its settings are its owner's business.
-        elif step.type == OBJECT:
-            if overwritten(step.old, step.new):
-                words = "somebody overwrote it: it has other contents than were deployed"
-                yield drift(_on(step, step.old), "content", words, Then.PUT_BACK)
-        elif step.type.startswith(CLUSTER_TYPE):
+        if step.new and step.type.startswith(CLUSTER_TYPE):
             yield from _of_cluster(step, step.old, step.new)
-        elif not form(step.type):
-            yield from _changed(step, step.old, step.new, Then.PUT_BACK if step.urn in doing else Then.STAYS)
+        elif not (step.new and step.type == BUCKET and is_adopted_bucket(step.name)):  # Its settings are its owner's.
+            yield from hand_edits(step, again=step.urn in doing)
 
 
 def by_hand(found: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
     """Leave out what a deployment did that did not come to its end: it writes the catalog, and deletes what nobody
     needs, before it makes others."""
-    if not (published.under_way or replacing(published)):
+    if not unfinished(published):
         yield from found
         return
     gone = {Subject("cluster", id_) for id_ in (*published.retiring, *(one.id for one in published.dormant.values()))}
@@ -113,10 +83,10 @@ def _of_cluster(step: Step, old: Resource, new: Resource) -> Iterator[Finding]:
     try:
         was, now = (PersistentResource.read(one.inputs).spec for one in (old, new))
     except MISREAD:
-        yield from _changed(step, old, new, Then.STAYS)
+        yield from changed(step, old, new, Then.STAYS)
         return
     found = compare(was, replace(as_asked(now, was, steady=False), labels=was.labels))
-    yield from _of_fields(_on(step, old), found, Then.STAYS)
+    yield from _of_fields(subject(step, old), found, Then.STAYS)
 
 
 def _of_fields(on: Subject, found: Iterable[Difference], then: Then) -> Iterator[Finding]:
@@ -129,9 +99,9 @@ def _of_fields(on: Subject, found: Iterable[Difference], then: Then) -> Iterator
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
     """Find grants beside those that the stack made: the engine knows its own alone. Who else may use an adopted bucket
     is its owner's to say."""
-    granted = {key for step in preview.standing.values() if (key := _grant(step))}
+    granted = {key for step in preview.standing.values() if (key := grant_of(step))}
     buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
-    theirs = {Subject("bucket", _name(step, step.old)) for step in buckets if step.old}
+    theirs = {subject(step, step.old) for step in buckets if step.old}
     for policy in policies:
         if policy.on in theirs:
             continue
@@ -153,7 +123,7 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
     for step in steps:
         if step.type != BUCKET or step.old is None or is_adopted_bucket(step.name):
             continue
-        name = _name(step, step.old)
+        name = subject(step, step.old).name
         known = {*(step.old.inputs.get("labels") or {}), *of_all}
         for key in sorted(labels.get(name, {}).keys() - known):
             if not key.startswith(GOOGLES):
@@ -169,62 +139,3 @@ def _defaults(provider: Resource) -> Iterable[str]:
     except ValueError:
         return ()
     return found if isinstance(found, Mapping) else ()
-
-
-def _grant(step: Step) -> tuple[Subject, str, str] | None:
-    """On what, which role, and who; None for what grants nothing."""
-    is_form, inputs = form(step.type), step.old.inputs if step.old else {}
-    if is_form is None:
-        return None
-    on = (
-        Subject(is_form.what, place(is_form, inputs)[1])
-        if is_form.what
-        else Subject("project", inputs.get("project", ""))
-    )
-    return on, str(inputs.get("role", "")), str(inputs.get("member", ""))
-
-
-def _gone(step: Step, old: Resource, *, again: bool) -> Finding:
-    then = Then.MADE_ANEW if again else Then.STAYS
-    if grant := _grant(step):
-        on, role, member = grant
-        words = f"{member} does not have {role} any more, which the stack granted"
-        return drift(on, f"{role} {member}", words, Then.PUT_BACK if again else then)
-    on, words = _on(step, old), "somebody deleted it"
-    if step.type == OBJECT and step.parent == TEMPLATE:
-        on, words = Subject("package", _name(step, old)), "it is not there any more, deleted by hand or by its age"
-    elif step.type == BUCKET and again:
-        words += ", and comes back empty"
-    return drift(on, "", words, then)
-
-
-def _changed(step: Step, old: Resource, new: Resource, then: Then) -> Iterator[Finding]:
-    on = _on(step, old)
-    if step.type == BUCKET:
-        for key, told in FIELDS.items():
-            # What the program leaves to the cloud is not among its inputs.
-            was, now = (one.inputs.get(key, one.outputs.get(key)) for one in (old, new))
-            for telling in told(was, now) if was != now else ():
-                yield drift(on, key, f"it {telling}", then if key in old.inputs else Then.STAYS)
-    for one in differences(old.inputs, new.inputs):
-        if not (step.type == BUCKET and top(one.path) in FIELDS) and not _BY_ITSELF.fullmatch(top(one.path)):
-            yield drift(on, one.path, str(one).replace("`", ""), then)
-
-
-def _on(step: Step, resource: Resource) -> Subject:
-    if step.type == OBJECT:
-        what = "catalog" if step.parent == CATALOG else "list of clusters" if step.parent == WORKSPACE else "object"
-        bucket = resource.inputs.get("bucket") or resource.outputs.get("bucket") or ""
-        return Subject(what, f"gs://{bucket}/{_name(step, resource)}")
-    if step.type == BUCKET:
-        return Subject("bucket", _name(step, resource))
-    if step.type == ACCOUNT:
-        return Subject("account", resource.outputs.get("email") or resource.inputs.get("accountId") or step.name)
-    kind = "cluster" if step.type.startswith(CLUSTER_TYPE) else step.type.rpartition(":")[2]
-    return Subject(kind, _name(step, resource))
-
-
-def _name(step: Step, resource: Resource) -> str:
-    named = (values.get("name") for values in (resource.inputs, resource.outputs))
-    found = next((one for one in named if isinstance(one, str) and one), step.name)
-    return found if step.type == OBJECT else last_part(found)

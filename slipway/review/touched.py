@@ -19,6 +19,8 @@ OURS = "slipway:"
 BUCKET, OBJECT = "gcp:storage/bucket:Bucket", "gcp:storage/bucketObject:BucketObject"
 ACCOUNT = "gcp:serviceaccount/account:Account"
 CLUSTER_TYPE = "gcp:vertex/aiPersistentResource:"
+BY_ITSELF = r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state)"
+"""The names of fields that move by themselves."""
 _PASSED_OVER = ("discard", "discard-replaced", "remove-pending-replace", "read", "refresh")
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from slipway.catalog.withdrawal import replacing
+from slipway.catalog.withdrawal import unfinished
 from slipway.deployment.workspace_plan import TRAINER
-from slipway.facts import CATALOG, TEMPLATE, WORKSPACE
+from slipway.facts import CATALOG, WORKSPACE
 from slipway.findings.finding import Finding, Grade, Subject
 from slipway.findings.kinds import KINDS
-from slipway.formatting import counted
 from slipway.review.change import Change, let_go
 from slipway.review.clusters.jobs import name_of
 from slipway.review.grants import Grant, form, grants
-from slipway.review.resources.bucket_fields import RULES
+from slipway.review.preview import Step
+from slipway.review.resources.drift import hand_edits
 from slipway.review.resources.fates import ROLES, fate, followed, moved, title
 from slipway.review.resources.roles import rights
 from slipway.review.resources.trainers import submitting_as
-from slipway.review.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, overwritten
+from slipway.review.touched import ACCOUNT, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
 from slipway.review.words import LONGEST, named, several
 
 _KINDS = {
@@ -40,7 +40,7 @@ def data(change: Change) -> Iterator[Finding]:
         if _of_catalog(one) and one.fate is Fate.DELETED:
             words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
             yield KINDS["resource-deleted"].of(Subject("catalog"), words)
-        if not (_of_catalog(one) and _unfinished(change)):  # it wrote the catalog itself
+        if not (_of_catalog(one) and change.published and unfinished(change.published)):  # it wrote the catalog itself
             yield from _drift(one)
     yield from _drift_of_access(change)
 
@@ -108,50 +108,29 @@ def _key(address: str, change: Change) -> str:
 
 
 def _drift(one: Touched) -> Iterator[Finding]:
+    """Tell of a resource in one sentence what somebody did to it, and this deployment undoes."""
     if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
         return
-    noun = {BUCKET: "bucket ", ACCOUNT: "account "}.get(one.type, "")
-    what = f"{noun}`{one.physical}`{'' if noun else f' ({title(one)})'}"
-    grade, details = None, list[str]()
-    if one.by_hand and one.type == OBJECT and one.parent == TEMPLATE:
-        words = f"Package {what} is not there any more, deleted by hand or by its age, and is uploaded again"
-        grade = Grade.NOTE
-    elif one.by_hand:
-        words = f"Somebody deleted {what} by hand, and this deployment makes it again{_AGAIN.get(one.type, '')}"
-    elif one.fate is not Fate.REPLACED and (details := list(_put_back(one))):
-        undoes = f"Somebody changed {what} by hand, and this deployment undoes that"
-        words = f"{undoes}: it {named(details)}"
-        if len(words.split()) > LONGEST:
-            words = f"{undoes}, {counted(len(details), 'edit')} in all"
-    elif _of_catalog(one) and overwritten(one.old, one.now):
-        words = f"Somebody overwrote the catalog {what} by hand, and this deployment publishes it anew"
-    else:
+    step = Step("refresh", "", one.type, one.name, one.parent, one.old, one.now)
+    undone = () if one.fate is Fate.REPLACED else one.put_back
+    found = [
+        each
+        for each in (hand_edits(step, again=True) if one.now or one.by_hand else ())
+        if each.field in ("", "content") or top(each.field) in undone
+    ]
+    if not found:
         return
-    yield KINDS["drift"].of(Subject(title(one), one.physical), words, details=several(details), grade=grade)
-
-
-_AGAIN = {
-    BUCKET: ", empty: what was in it does not come back",
-    ACCOUNT: ": what others granted the old one, the new one of that name may not",
-}
+    on, told = found[0].subject, [each.facts.get("short", each.sentence) for each in found]
+    grade = Grade.NOTE if on.what == "package" else None
+    undoes = f"This deployment undoes edits by hand of {on.what} `{on.name}`"
+    words = f"{undoes}: {named(told)}"
+    if len(words.split()) > LONGEST:
+        words = f"{undoes}, {len(told)} in all"
+    yield KINDS["drift"].of(Subject(title(one), one.physical), words, details=several(told), grade=grade)
 
 
 def _of_catalog(one: Touched) -> bool:
     return one.type == OBJECT and one.parent == CATALOG
-
-
-def _unfinished(change: Change) -> bool:
-    published = change.published
-    return published is not None and bool(published.under_way or replacing(published))
-
-
-def _put_back(one: Touched) -> Iterator[str]:
-    for key in one.put_back if one.now else ():
-        before, after = one.now.inputs.get(key) if one.now else None, one.becomes.get(key)
-        if one.type == BUCKET and key in RULES:
-            yield from (told.without_reason for told in RULES[key](before, after))
-        else:
-            yield from (f"gets {each}" for each in differences(before, after, key))
 
 
 def _drift_of_access(change: Change) -> Iterator[Finding]:

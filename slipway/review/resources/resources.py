@@ -21,6 +21,7 @@ from slipway.review.resources.roles import denied
 from slipway.review.touched import (
     ACCOUNT,
     BUCKET,
+    BY_ITSELF,
     CLUSTER_TYPE,
     OBJECT,
     OURS,
@@ -44,9 +45,7 @@ _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
 _LONGEST = 100
 """Characters of edits in a sentence; of longer ones it has the paths."""
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
-_BY_ITSELF = re.compile(
-    r"(?i).*(etag|fingerprint|generation|updated|time|timestamp|version|selflink|status|state|labels)"
-)
+_BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 
 
 def resources(change: Change) -> Iterator[Finding]:

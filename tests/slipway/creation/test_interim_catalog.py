@@ -11,10 +11,11 @@ from slipway.catalog import document
 from slipway.catalog.model import Catalog
 from slipway.catalog.withdrawal import UNCOMMITTED, begun
 from slipway.deployment.interim_catalog import InterimCatalog, Offers
-from slipway.doctor.drift import Then, by_hand, drift
+from slipway.doctor.drift import by_hand
 from slipway.findings.finding import Subject
 from slipway.labels import Revision
 from slipway.packages.source_package import SourcePackage
+from slipway.review.resources.drift import Then, drift
 from tests.slipway.deployment.test_replacement import ALIVE, NEW, OLD
 from tests.slipway.deployment.world import catalog_with, id_of, spec
 

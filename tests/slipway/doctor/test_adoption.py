@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from slipway.cluster import DnsPeering, PscInterface
-from slipway.doctor.drift import Then, of_clusters, of_engine
+from slipway.doctor.drift import of_clusters, of_engine
 from slipway.doctor.examination import examine
 from slipway.doctor.picture import Picture
 from slipway.generations.adoption import differences
 from slipway.generations.published_clusters import declared
 from slipway.review.preview import Preview, Resource, Step
+from slipway.review.resources.drift import Then
 from slipway.stack.yaml_file import from_text
 from tests.slipway.doctor.picture import BUSY, CPU, FILE, lives, picture, published
 from tests.slipway.review.builders import catalog, cluster

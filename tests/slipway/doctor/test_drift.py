@@ -14,9 +14,7 @@ from slipway.catalog.withdrawal import withdrawn
 from slipway.cli.drift import document
 from slipway.cloud.permissions import Bound
 from slipway.doctor.drift import (
-    Then,
     by_hand,
-    drift,
     of_clusters,
     of_engine,
     of_labels,
@@ -29,6 +27,7 @@ from slipway.doctor.reading import drifted
 from slipway.findings.finding import Finding, Subject
 from slipway.labels import HASH_LABEL
 from slipway.review.preview import Preview, Resource, Step
+from slipway.review.resources.drift import Then, drift
 from tests.checkouts.shell import slipway
 from tests.slipway.doctor.picture import CPU, lives
 from tests.slipway.review.builders import STACK, TRAINER, asked_for, catalog, cluster, pool

@@ -16,7 +16,6 @@ from slipway.cli.doctor import document as doctor
 from slipway.cli.drift import document as drift_document
 from slipway.cli.terminal.documents import dates_document
 from slipway.deployment.schedule import Due
-from slipway.doctor.drift import Then, drift
 from slipway.doctor.reading import Drifted
 from slipway.errors import ConfigError
 from slipway.findings.finding import Finding, Subject
@@ -24,6 +23,7 @@ from slipway.findings.kinds import KINDS as FINDINGS
 from slipway.findings.kinds import to_document as findings_document
 from slipway.notices.issues import steps
 from slipway.notices.notice import KINDS, Notices, line, of_document, of_run
+from slipway.review.resources.drift import Then, drift
 from slipway.season import Season
 from tests.slipway.creation.test_cluster_creation import NEW, OPEN, OTHERS, Story, failed
 from tests.slipway.creation.vertex import OPERATION, gone, unanswered

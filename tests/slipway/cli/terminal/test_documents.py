@@ -44,8 +44,6 @@ from slipway.cloud.storage import Location, StoredObject
 from slipway.cloud.trials import Trial
 from slipway.context import Clock, Context
 from slipway.deployment.schedule import Due
-from slipway.doctor.drift import Then
-from slipway.doctor.drift import drift as drift_of
 from slipway.doctor.reading import Drifted
 from slipway.findings.finding import Finding, Grade, Section, Subject
 from slipway.findings.kinds import KINDS
@@ -78,6 +76,8 @@ from slipway.prices import UNKNOWN, Price
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import Requested
 from slipway.review.money import Amount, Money
+from slipway.review.resources.drift import Then
+from slipway.review.resources.drift import drift as drift_of
 from slipway.review.review import Review, read_all, write_all
 from slipway.season import Season
 from slipway.stack.stack import parse
