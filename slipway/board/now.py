@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cloud.jobs import VertexJob
-from slipway.deployment.schedule import Due
-from slipway.findings.finding import Finding
 from slipway.jobs.demand import Demand
 from slipway.jobs.pool_rows import Row
 from slipway.jobs.waiting import wait_reason, waits
@@ -59,19 +58,6 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class DueNow:
-    """The keys of `slipway schedule`; `does` for people."""
-
-    cluster: str
-    does: str
-    next_deployment: bool
-    time: datetime | None
-    why: str
-    price_per_hour: str | None
-    price_until_then: str | None
-
-
-@dataclass(frozen=True)
 class Gauge:
     """A quota that the stack draws: `now` by it, at most `ceiling`, by `others` what is not its own."""
 
@@ -85,24 +71,15 @@ class Gauge:
 
 
 @dataclass(frozen=True)
-class FoundNow:
-    """The keys of `slipway doctor`."""
-
-    grade: str
-    sentence: str
-    mend: str
-    means: str
-
-
-@dataclass(frozen=True)
 class Now:
-    """`unseen`: what could not be looked at, and why."""
+    """`due` as `slipway schedule` has it, with what it `does` for people; `findings` as `slipway doctor` has them.
+    `unseen`: what could not be looked at, and why."""
 
     pools: tuple[PoolNow, ...]
     waiting: tuple[Waiting, ...]
-    due: tuple[DueNow, ...]
+    due: tuple[Mapping[str, Any], ...]
     gauges: tuple[Gauge, ...]
-    findings: tuple[FoundNow, ...]
+    findings: tuple[Mapping[str, Any], ...]
     unseen: tuple[str, ...] = ()
 
 
@@ -151,12 +128,6 @@ def queue(
         )
 
 
-def due_now(due: Iterable[Due], now: datetime) -> Iterator[DueNow]:
-    for one in due:
-        until, price = exact_text(one.until(now)), exact_text(one.per_hour)
-        yield DueNow(one.name, one.does, one.now, one.at, one.why, price, until)
-
-
 def gauges(lines: Iterable[Line]) -> Iterator[Gauge]:
     """Yield the quota that pools draw; what offers beside them may draw is a verdict, and no use."""
     for line in lines:
@@ -165,8 +136,3 @@ def gauges(lines: Iterable[Line]) -> Iterator[Gauge]:
             if others is not None:
                 others += line.retiring or 0
             yield Gauge(name, line.region, line.now, line.ceiling, others, line.limit, line.verdict)
-
-
-def found_now(findings: Iterable[Finding]) -> Iterator[FoundNow]:
-    for one in findings:
-        yield FoundNow(one.grade.doctor_word, one.sentence, one.fix, one.means)

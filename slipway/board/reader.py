@@ -42,7 +42,7 @@ from slipway.sweeps.runs import in_order, latest, sweep_filter
 
 from .document import Board, board_of
 from .life import Life, read_life
-from .now import Now, due_now, found_now, gauges, pools_now, queue
+from .now import Now, gauges, pools_now, queue
 from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
 from .what_if import Change, what_if
 
@@ -96,9 +96,9 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     return Now(
         pools=tuple(pools),
         waiting=tuple(queue(ours, clusters, names, seen.now)),
-        due=tuple(due_now(due, seen.now)),
+        due=tuple({**one.document(seen.now), "does": one.does} for one in due),
         gauges=tuple(gauges(seen.quota.lines)) if isinstance(seen.quota, QuotaReport) else (),
-        findings=tuple(found_now(examine(seen))),
+        findings=tuple(one.document() for one in examine(seen)),
         unseen=(*unread, *seen.unseen, *([f"what is due: {why}"] if why else [])),
     )
 

@@ -61,17 +61,7 @@ def document(seen: Picture, findings: tuple[Finding, ...]) -> dict[str, Any]:
         "otherRegions": seen.other_regions,
         "time": seen.now,
         "shape": shape_of(findings),
-        "findings": [
-            {
-                "id": one.kind,
-                "grade": one.grade.doctor_word,
-                "subject": one.subject,
-                "sentence": one.sentence,
-                "mend": one.fix or None,
-                "means": one.means or None,
-            }
-            for one in findings
-        ],
+        "findings": [one.document() for one in findings],
         "notLookedAt": seen.unseen,
     }
 

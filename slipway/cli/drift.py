@@ -57,13 +57,9 @@ def document(stack: str, told: Drifted) -> dict[str, Any]:
         "stack": stack,
         "shape": shape_of(told.found, told.unread),
         "drift": [
-            {
-                "on": one.subject,
-                "field": one.field or None,
-                "sentence": one.sentence,
-                "nextDeployment": one.facts["then"].name.lower(),
-                "mend": one.fix or None,
-            }
+            {"on": one.subject}
+            | one.document("field", "sentence")
+            | {"nextDeployment": one.facts["then"].name.lower(), "mend": one.fix or None}
             for one in told.found
         ],
         "unread": list(told.unread),

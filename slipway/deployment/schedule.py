@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from slipway.cloud.clusters import PersistentResource
 from slipway.cluster import CurrentCluster
@@ -15,7 +15,7 @@ from slipway.formatting import join, span
 from slipway.generations.action import DELETE, Action, What, Why
 from slipway.generations.dormant import idle_since
 from slipway.live import Live, Unknown
-from slipway.prices import Price, dollars, per_hour, price_in_words, total
+from slipway.prices import Price, dollars, exact_text, per_hour, price_in_words, total
 from slipway.quota.assessment import assess
 from slipway.quota.report import Line, QuotaReport
 from slipway.quota.request import QuotaRequest, more
@@ -62,6 +62,27 @@ class Due:
         if self.at is None:
             return None
         return self.per_hour * (Decimal(max(0.0, (self.at - now).total_seconds())) / 3600)
+
+    def document(self, now: datetime) -> Mapping[str, Any]:
+        """Return the event for JSON, with what it costs from `now` on."""
+        lacking = self.readiness.lacking if self.readiness else ()
+        return {
+            "cluster": self.name,
+            "clusterId": self.id,
+            "what": self.what,
+            "nextDeployment": self.now,
+            "time": self.at,
+            "why": self.why or None,
+            "overdue": self.overdue,
+            "pricePerHour": exact_text(self.per_hour),
+            "priceUntilThen": exact_text(self.until(now)),
+            "priceComplete": self.per_hour.complete,
+            "ready": self.readiness.ready if self.readiness else None,
+            "lacks": [
+                {"metric": one.metric, "region": one.region, "short": one.short, "request": one.requested}
+                for one in lacking
+            ],
+        }
 
     def words(self, now: datetime) -> str:
         """`season ends 2026-12-20, in 29 days: $101.14/h, $70,392.00 until then`"""

@@ -110,6 +110,19 @@ class Finding:
         """A key that two findings of one thing share."""
         return self.kind, self.subject
 
+    def document(self, *keys: str) -> dict[str, Any]:
+        """Return it for JSON by these keys, or by those of `slipway doctor`, as all documents but a review's spell
+        them. Frozen."""
+        spelled = {
+            "id": self.kind,
+            "grade": self.grade.doctor_word,
+            "field": self.field or None,
+            "mend": self.fix or None,
+            "means": self.means or None,
+        }
+        wanted = keys or ("id", "grade", "subject", "sentence", "mend", "means")
+        return {key: spelled[key] if key in spelled else getattr(self, key) for key in wanted}
+
 
 @dataclass(frozen=True)
 class FindingKind:

@@ -288,8 +288,7 @@ DOCUMENT = "findings"
 
 def to_document(stack: str, looked: Iterable[str], findings: Iterable[Finding]) -> dict[str, Any]:
     """`looked`: the kinds of which these are all that there are."""
-    keys = ("kind", "subject", "sentence", "fix", "facts")
-    listed = [{key: getattr(one, key) for key in keys} for one in findings]
+    listed = [one.document("kind", "subject", "sentence", "fix", "facts") for one in findings]
     return {"schema": 1, "kind": DOCUMENT, "stack": stack, "lookedAt": list(looked), "findings": listed}
 
 

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Literal
+from typing import Annotated, Literal
 
 from slipway.cloud.failures import CloudError, Exhausted
 from slipway.cloud.jobs import VertexJob
 from slipway.cloud.logging import LogEntry, Logging
 from slipway.cloud.session import HttpPolicy
-from slipway.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter
+from slipway.codec import At, MaybeText
+from slipway.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter, who_of
 
 _OVERLAP = timedelta(seconds=20)
 """Entries arrive out of order: this many seconds are read again, and lines that were seen are left out."""
@@ -130,13 +131,14 @@ def line(entry: LogEntry, job: VertexJob) -> str:
 
 @dataclass(frozen=True)
 class JobEvent:
-    """`replica` as the service names it (`workerpool0-0`), empty where its line names none; `trial` of a tuning
-    job."""
+    """`replica` as the service names it (`workerpool0-0`), `role` as people do, both empty where its line names none;
+    `trial` of a tuning job."""
 
     kind: EventKind
-    at: datetime | None
-    replica: str
-    trial: str
+    at: Annotated[datetime | None, At("time")]
+    replica: MaybeText
+    role: MaybeText
+    trial: MaybeText
     text: str
 
 
@@ -161,15 +163,16 @@ def kind_of_line(text: str) -> EventKind | None:
     return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
 
 
-def events_of(entries: Iterable[LogEntry]) -> tuple[JobEvent, ...]:
+def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ...]:
     """ "Running" counts where something else came before, of the same trial: it runs again."""
     found, stopped = [], set[str]()
     for entry in entries:
         kind, trial = event_kind(entry), entry.labels.get(TRIAL_LABEL, "")
         if kind and (kind != "running" or trial in stopped):
             (stopped.discard if kind == "running" else stopped.add)(trial)
-            replica = REPLICA.search(entry.text)
-            found.append(JobEvent(kind, entry.timestamp, replica[0] if replica else "", trial, entry.text.strip()))
+            named = REPLICA.search(entry.text)
+            replica = (named[0], who_of(named[0], job)) if named else ("", "")
+            found.append(JobEvent(kind, entry.timestamp, *replica, trial, entry.text.strip()))
     return tuple(found)
 
 
@@ -181,28 +184,30 @@ def read_events(logging: Logging, job: VertexJob) -> JobEvents:
         entries = newest(logging, _of_service(job), _MOST)
     except CloudError as problem:
         return JobEvents(why=problem.brief)
-    return JobEvents(events_of(entries), more=len(entries) >= _MOST)
+    return JobEvents(events_of(entries, job), more=len(entries) >= _MOST)
 
 
 def read_events_of_many(logging: Logging, newest_first: Iterable[VertexJob]) -> Mapping[str, JobEvents]:
     """The events by the jobs' names, from one query. Older jobs than it can name are left out. What can't be read is
     reported in the result, not raised."""
-    ids, named = dict[str, str](), dict[str, list[LogEntry]]()
+    ids, of_jobs = dict[str, str](), dict[str, list[LogEntry]]()
+    jobs = dict[str, VertexJob]()
     for job in newest_first:
         if len(ids) + len(job.log_ids) > _MOST_IDS:
             break
         ids |= dict.fromkeys(job.log_ids, job.name)
-        named[job.name] = []
+        jobs[job.name], of_jobs[job.name] = job, []
     if not ids:
-        return {name: JobEvents() for name in named}
+        return dict.fromkeys(jobs, JobEvents())
     try:
         lines = list(islice(logging.entries(job_filter(tuple(ids), only=task_filter(SERVICE))), _MOST_LINES))
     except CloudError as problem:
-        return dict.fromkeys(named, JobEvents(why=problem.brief))
+        return dict.fromkeys(jobs, JobEvents(why=problem.brief))
     for entry in lines:
         if entry.job in ids:
-            named[ids[entry.job]].append(entry)
-    return {name: JobEvents(events_of(some), more=len(lines) >= _MOST_LINES) for name, some in named.items()}
+            of_jobs[ids[entry.job]].append(entry)
+    more = len(lines) >= _MOST_LINES
+    return {name: JobEvents(events_of(some, jobs[name]), more=more) for name, some in of_jobs.items()}
 
 
 def last_word(logging: Logging, job: VertexJob) -> str:

@@ -49,7 +49,7 @@ def _line(told: Mapping[str, Any]) -> Finding:
 
 _LINES = As(
     lambda lines: tuple(map(_line, lines)),
-    lambda lines: [{"sentence": one.sentence, "mend": one.fix or None, "means": one.means or None} for one in lines],
+    lambda lines: [one.document("sentence", "mend", "means") for one in lines],
     "a list of lines",
 )
 

@@ -121,7 +121,7 @@ def _document(context: Context, picture: JobDetails) -> dict[str, Any]:
         "tuned": job.tuned,
         "waitsFor": picture.why or None,
         "fallback": picture.next.name if picture.next else None,
-        **events_document(picture.events, job),
+        **events_document(picture.events),
         "usage": usage_document(picture.usage, idle_accelerators(picture.usage, job, told.account)),
         "metrics": dict(picture.metrics),
         "metricsSource": picture.metrics.source or None,
@@ -222,15 +222,15 @@ def _restarts(picture: JobDetails) -> str:
 
 
 def _show_events(picture: JobDetails) -> None:
-    job, rows = picture.job, []
+    rows = []
     screen.out("")
     for event in picture.events.all:
-        who = who_of(event.replica, job) if event.replica else "–"
+        who = event.role or "–"
         when = event.at.isoformat(timespec="seconds") if event.at else "?"
         rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
     screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows, wraps=("THE SERVICE SAID",))
     if picture.events.more:
-        screen.hint(f"older ones: slipway jobs logs {job.typed}")
+        screen.hint(f"older ones: slipway jobs logs {picture.job.typed}")
 
 
 def _show_trials(job: VertexJob) -> None:

@@ -14,11 +14,8 @@ from slipway.catalog.clusters import DormantCluster
 from slipway.catalog.lookup import reason
 from slipway.catalog.model import Template
 from slipway.cli.terminal import screen
-from slipway.cloud.jobs import VertexJob
 from slipway.context import Context
 from slipway.jobs.description import JobDescription
-from slipway.jobs.roles import who_of
-from slipway.prices import exact_text
 
 if TYPE_CHECKING:
     from slipway.deployment.schedule import Due
@@ -33,22 +30,12 @@ def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
     screen.out_json(*(("job", {"job": documents[0]}) if alone else ("jobs", {"jobs": documents})))
 
 
-def events_document(events: JobEvents, job: VertexJob) -> dict[str, Any]:
+def events_document(events: JobEvents) -> dict[str, Any]:
     """Tell what happened to a job; numbers are null where its log could not be read."""
     return {
         "restarts": None if events.why else len(events.of("restart")),
         "preemptions": None if events.why else len(events.of("preemption")),
-        "events": [
-            {
-                "kind": event.kind,
-                "time": event.at,
-                "replica": event.replica or None,
-                "role": who_of(event.replica, job) if event.replica else None,
-                "trial": event.trial or None,
-                "text": event.text,
-            }
-            for event in events.all
-        ],
+        "events": events.all,
         "eventsWhy": events.why or None,
     }
 
@@ -77,27 +64,7 @@ def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> 
 
 
 def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: datetime) -> dict[str, Any]:
-    return {"due": [_due(one, now) for one in due], "dormant": [_dormant(one, now) for one in dormant]}
-
-
-def _due(due: Due, now: datetime) -> dict[str, Any]:
-    return {
-        "cluster": due.name,
-        "clusterId": due.id,
-        "what": due.what,
-        "nextDeployment": due.now,
-        "time": due.at,
-        "why": due.why or None,
-        "overdue": due.overdue,
-        "pricePerHour": exact_text(due.per_hour),
-        "priceUntilThen": exact_text(due.until(now)),
-        "priceComplete": due.per_hour.complete,
-        "ready": due.readiness.ready if due.readiness else None,
-        "lacks": [
-            {"metric": one.metric, "region": one.region, "short": one.short, "request": one.requested}
-            for one in (due.readiness.lacking if due.readiness else ())
-        ],
-    }
+    return {"due": [one.document(now) for one in due], "dormant": [_dormant(one, now) for one in dormant]}
 
 
 def _dormant(cluster: DormantCluster, now: datetime) -> dict[str, Any]:

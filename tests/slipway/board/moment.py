@@ -6,14 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from bench.month import HOSTILE, NOW, REGION, history
 from slipway.board.document import as_json, board_of
-from slipway.board.now import DueNow, FoundNow, Gauge, Now, PoolNow, Share, Waiting
+from slipway.board.now import Gauge, Now, PoolNow, Share, Waiting
 from slipway.board.what_if import Change, WhatIf, what_if
+from slipway.deployment.schedule import Due
+from slipway.findings.finding import Grade, Subject
+from slipway.findings.kinds import KINDS
 from slipway.generations.published_clusters import declared
 from slipway.history.model import History, PastJob
+from slipway.prices import UNKNOWN, Price
 from slipway.whatif.pools import with_bounds
 from tests.slipway.board.moment_sweeps import lives_of, sweeps_of
 from tests.slipway.whatif.past import catalog
@@ -24,20 +29,26 @@ _POOLS = (
     ("cpu/gpu-small", 6, 8, "g2-standard-12", "7.08"),
 )
 _FINDINGS = (
-    FoundNow(
-        "broken",
+    KINDS["cluster-failed"].of(
+        Subject("cluster", "h100-4b2277a"),
         "cluster h100-4b2277a is in ERROR since 02:11 (no machines in us-central1) and holds its name",
         "pulumi up --stack prod",
         "it clears the cluster and tries again",
     ),
-    FoundNow(
-        "warning",
+    KINDS["cluster-retires-long"].of(
+        Subject("cluster", "h100-3e29a36"),
         "cluster h100-3e29a36 retires since 6 days: tune-27b-x1 still runs, $101.01/h",
         "slipway jobs show tune-27b-x1",
         "or wait: the scheduled deployment deletes it when idle",
     ),
-    FoundNow("warning", f"pool cpu/gpu-small idle for 9 days, $143 since its last job {HOSTILE[0]}", "", ""),
-    FoundNow("note", "cluster h100-4b2277a is 18 days old; the cloud advises 30", "", ""),
+    KINDS["pool-idle"].of(
+        Subject("pool", "cpu/gpu-small"), f"pool cpu/gpu-small idle for 9 days, $143 since its last job {HOSTILE[0]}"
+    ),
+    KINDS["cluster-old"].of(
+        Subject("cluster", "h100-4b2277a"),
+        "cluster h100-4b2277a is 18 days old; the cloud advises 30",
+        grade=Grade.NOTE,
+    ),
 )
 _GAUGES = (
     Gauge("H100 GPUs, on-demand", REGION, 24, 32, 0, 32, "ok"),
@@ -66,17 +77,19 @@ def what_if_of(history: History) -> WhatIf:
 
 def _shown(now: Now) -> Now:
     """Return what a picture has room for."""
-    return replace(now, findings=(_FINDINGS[1], _FINDINGS[3]), waiting=now.waiting[1:5], unseen=())
+    return replace(now, findings=(now.findings[1], now.findings[3]), waiting=now.waiting[1:5], unseen=())
 
 
 def now_of(history: History) -> Now:
     pools = {pool.name: pool for pool in _pools(history)}
     waiting = tuple(_waiting(job, pools) for job in history.jobs if job.started is None and job.ended is None)
-    due = (
-        DueNow("h100", "season ends", False, NOW + timedelta(days=29), "", "101.01", "70392.00"),
-        DueNow("a100", "is made", True, None, "$16.99/h from then on", None, None),
+    events = (
+        Due("h100", "h100-4b2277a", "season-ends", "", NOW + timedelta(days=29), per_hour=Price(Decimal("101.01"))),
+        Due("a100", "a100-4b2277a", "create", "$16.99/h from then on", now=True, per_hour=UNKNOWN),
     )
-    return Now(tuple(pools.values()), waiting, due, _GAUGES, _FINDINGS, ("the state: there is no checkout here",))
+    due = tuple({**one.document(NOW), "does": one.does} for one in events)
+    found = tuple(one.document() for one in _FINDINGS)
+    return Now(tuple(pools.values()), waiting, due, _GAUGES, found, ("the state: there is no checkout here",))
 
 
 def _pools(history: History) -> Iterator[PoolNow]:

@@ -21,7 +21,7 @@ def at(hours: float) -> datetime:
 
 
 def event(kind: EventKind, hours: float | None, trial: str = "") -> JobEvent:
-    return JobEvent(kind, None if hours is None else at(hours), "workerpool0-0", trial, f"{kind} happened")
+    return JobEvent(kind, None if hours is None else at(hours), "workerpool0-0", "main", trial, f"{kind} happened")
 
 
 def lived(job: VertexJob, *events: JobEvent) -> list[tuple[str, float, float]]:

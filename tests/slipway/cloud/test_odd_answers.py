@@ -152,7 +152,8 @@ def show_job(job: VertexJob) -> None:
 
 def show_entry(entry: LogEntry) -> None:
     hash((entry.insert_id, entry.stamp, entry.log, entry.text))
-    assert line(entry, VertexJob.read(TUNING, TUNING_JOB)) and events_of([entry]) is not None
+    job = VertexJob.read(TUNING, TUNING_JOB)
+    assert line(entry, job) and events_of([entry], job) is not None
     assert event_kind(entry) in (None, "preemption", "restart", "running", "stock-out")
     assert entry.timestamp is None or entry.timestamp < NOW + timedelta(days=9)
 

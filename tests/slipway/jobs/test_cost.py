@@ -72,7 +72,7 @@ SPOT = replace(JOB, persistent_resource_id="", strategy="SPOT")
 def told(*events: tuple[EventKind, float | None], trial: str = "", **more: Any) -> JobEvents:
     """Events at minutes after 12:00."""
     moments = ((kind, None if minute is None else BEGIN + timedelta(minutes=minute)) for kind, minute in events)
-    return JobEvents(tuple(JobEvent(kind, at, "", trial, "") for kind, at in moments), **more)
+    return JobEvents(tuple(JobEvent(kind, at, "", "", trial, "") for kind, at in moments), **more)
 
 
 @pytest.mark.parametrize(

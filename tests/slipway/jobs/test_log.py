@@ -133,7 +133,7 @@ def test_that_a_job_runs_again_is_an_event_and_that_it_runs_at_first_is_none() -
     """The trials of a tuning job run on while one of them has lost its machines."""
     runs, lost = "Job is running.", "The Spot VM of replica workerpool0-0 was preempted."
     lines = [(runs, "1"), (runs, "2"), (lost, "1"), (runs, "2"), ("Restarting the job", "1"), (runs, "1"), (runs, "1")]
-    found = events_of([said(text, trial_id=trial) for text, trial in lines])
+    found = events_of([said(text, trial_id=trial) for text, trial in lines], spot(1))
     assert [(one.kind, one.trial) for one in found] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
 
 
@@ -143,10 +143,10 @@ def test_what_a_replica_writes_is_no_event() -> None:
 
 def test_an_event_has_the_services_words_and_the_replica_that_it_names(snapshot: SnapshotAssertion) -> None:  # X2
     lines = (said("The Spot VM of replica workerpool0-12 was preempted.", trial_id="3"), said("Job is running."))
-    (event,) = events_of((*lines, said("hello", task="workerpool0-0")))
+    (event,) = events_of((*lines, said("hello", task="workerpool0-0")), spot(1))
     assert (event.kind, event.replica, event.trial) == ("preemption", "workerpool0-12", "3")
     assert event.text == snapshot
-    (nameless,) = events_of([said("A Spot VM was preempted")])
+    (nameless,) = events_of([said("A Spot VM was preempted")], spot(1))
     assert nameless.replica == ""
 
 

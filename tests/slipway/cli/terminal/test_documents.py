@@ -55,6 +55,7 @@ from slipway.jobs.idle import IdleAccelerators
 from slipway.jobs.log import JobEvent, JobEvents
 from slipway.jobs.outputs import LeftOut, OutputFile
 from slipway.jobs.pool_rows import rows
+from slipway.jobs.roles import who_of
 from slipway.jobs.utilization import Row, Utilization
 from slipway.jobs.verdict import Outcome, Verdict
 from slipway.kinds import CUSTOM_JOB
@@ -179,12 +180,6 @@ BARE = VertexJob(f"{PLACE}/customJobs/43", "", "JOB_STATE_QUEUED")
 SPOT = replace(
     FULL, labels={}, persistent_resource_id="", strategy="SPOT", end_time=None, state="JOB_STATE_RUNNING", tried=()
 )
-EVENTS = JobEvents(
-    (
-        JobEvent("preemption", NOW - timedelta(hours=1), "workerpool1-0", "2", "was preempted"),
-        JobEvent("running", None, "", "", "Job is running"),
-    )
-)
 SERIES = Series("cpu/utilization", "42", "workerpool1-0", "", (Point(NOW, 0.5), Point(NOW + timedelta(minutes=1), 0.7)))
 USAGE = Utilization(
     (Row("workers-0", "CPU", SERIES), Row("workers-0", "GPU", replace(SERIES, accelerator="0"))), 60, "no samples"
@@ -201,8 +196,16 @@ def context() -> Context:
     return found
 
 
+def events(job: VertexJob) -> JobEvents:
+    lost = ("workerpool1-0", who_of("workerpool1-0", job), "2", "was preempted")
+    runs = JobEvent("running", None, "", "", "", "Job is running")
+    return JobEvents((JobEvent("preemption", NOW - timedelta(hours=1), *lost), runs))
+
+
 def details(**fields: Any) -> Mapping[str, Any]:
-    known = JobDetails(FULL, "quota is full", EVENTS, USAGE, None, (Suggestion("look", "slipway jobs logs"),), SPOT)
+    known = JobDetails(
+        FULL, "quota is full", events(FULL), USAGE, None, (Suggestion("look", "slipway jobs logs"),), SPOT
+    )
     return {"job": _document(context(), replace(known, **fields))}
 
 
@@ -303,7 +306,7 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "job-without": lambda: details(
         job=BARE, events=JobEvents(why="403"), usage=Utilization(why="none"), next=None, why="", steps=()
     ),
-    "job-memory": lambda: details(job=SPOT, failure=Failure("", (), 0.93, "n1", "")),
+    "job-memory": lambda: details(job=SPOT, events=events(SPOT), failure=Failure("", (), 0.93, "n1", "")),
     "job-idle": lambda: usage_document(USAGE, IDLE),
     "jobs": lambda: {"jobs": [describe(one, context()).document for one in (FULL, BARE, SPOT)]},
     "templates": lambda: {
