@@ -19,6 +19,8 @@ RANK = [
     {"calculate": "indexof(most[by] || [], datum[by] || '')", "as": "found"},
     {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
 ]
+MONEY = {"type": "quantitative", "formatType": "money"}
+"""The page's own function: of small sums it tells more than cents."""
 BY_RANK = {"field": "rank", "type": "nominal", "scale": {"domain": [*range(OTHER + 1)]}, "legend": None}
 _STEP, _BAR = 46, 14
 
@@ -130,15 +132,12 @@ def money_by_day() -> Spec:
     ]
     axis = {"title": None, "format": "%-d %b", "tickCount": "day", "labelOverlap": "greedy", "labelSeparation": 12}
     x = {"field": "begin", "type": "temporal", "scale": {"type": "utc"}, "axis": axis}
-    y = {
-        "field": "low",
-        "type": "quantitative",
-        "axis": {"title": None, "format": "$,.3~s", "tickCount": 4},
-    }
+    label = "format(datum.value, datum.value < 1 ? '$.3~r' : '$,.3~s')"
+    y = {"field": "low", "type": "quantitative", "axis": {"title": None, "labelExpr": label, "tickCount": 4}}
     told = [
         {"field": "begin", "title": "day", "type": "temporal", "timeUnit": "utcyearmonthdate", "format": "%a %-d %b"},
         {"field": "what"},
-        {"field": "dollars", "format": "$,.2f"},
+        {"field": "dollars", **MONEY},
     ]
     return {
         "width": PAGE,
@@ -177,7 +176,7 @@ def money_by() -> Spec:
             }
             for what, style in (("pool", "accent"), ("beside", "beside"), ("idle", "idle"))
         ]
-        + _words("datum.name", "format(datum.pool + datum.beside + datum.idle, '$,.0f')"),
+        + _words("datum.name", "datum.bound + dollars(datum.pool + datum.beside + datum.idle) + datum.more"),
     }
 
 

@@ -37,8 +37,8 @@ _COLOURED, _NAMES, _PREEMPTIONS = 8, 60, 20
 
 @dataclass(frozen=True)
 class BoardJob:
-    """A job as `slipway jobs list` has it, to the second; `on` is where it is drawn: the band's place, how many
-    machines, and from and to which lane for each range of them."""
+    """A job as `slipway jobs list` has it; `on` is where it is drawn: the band's place, how many machines, and from and
+    to which lane for each range of them."""
 
     id: str
     region: str
@@ -224,9 +224,9 @@ def _job(job: PastJob, where: Iterable[Place]) -> BoardJob:
         user=job.user,
         team=job.team,
         capacity_type=job.capacity_type,
-        create_time=_second(job.created),
-        start_time=_second(job.started),
-        end_time=_second(job.ended),
+        create_time=job.created,
+        start_time=job.started,
+        end_time=job.ended,
         cost=exact_text(job.cost),
         cost_at_most=bool(job.cost and job.cost.at_most) or job.lost is None,
         error=short(job.error, _LONGEST_ERROR) or None,
@@ -234,10 +234,6 @@ def _job(job: PastJob, where: Iterable[Place]) -> BoardJob:
         preemptions=tuple(one.replace(microsecond=0) for one in job.preemptions[:_PREEMPTIONS]) or None,
         on=tuple((one.band, one.count, *(end for lane in one.lanes for end in lane)) for one in where),
     )
-
-
-def _second(moment: datetime | None) -> datetime | None:
-    return moment and moment.replace(microsecond=0)
 
 
 def _band(band: Band, top: int, daily: Mapping[datetime, BandDay]) -> BoardBand:
@@ -263,4 +259,4 @@ def _money(daily: Days) -> Iterable[DayOfMoney]:
     for day, one in daily.money.items():
         begun = begun or one != Day()
         if begun:
-            yield DayOfMoney(day, round(one.used, 2), round(one.beside, 2), round(one.idle, 2))
+            yield DayOfMoney(day, round(one.used, 6), round(one.beside, 6), round(one.idle, 6))

@@ -16,14 +16,15 @@
     job.place = job.on.length ? told.bands[job.on[0][0]].name : job.capacityType;
     return job;
   });
+  const bounds = (row, atMost) => ({ bound: atMost ? "≤ " : "", more: row.costComplete ? "" : "+" });
   const within = (name, some, key) => some.flatMap((one, at) => one[key].map((row) => ({ ...row, [name]: at })));
   const data = {
     jobs, deployments: told.deployments, days: told.days,
     ...Object.fromEntries(["points", "ticks", "curves"].map((key) => [key, within("sweep", told.sweeps, key)])),
     ...Object.fromEntries(["phases", "marks", "use"].map((key) => [key, within("life", told.lives, key)])),
     shares: Object.entries(told.usage).flatMap(([by, { rows, idle }]) => [
-      ...rows.slice(0, 8).map((row) => ({ by, name: row.name || "(none)", pool: Number(row.poolCost), beside: Number(row.besideCost), idle: 0 })),
-      ...idle.filter((row) => row.knownHours).map((row) => ({ by, name: `idle ${row.pool}`, pool: 0, beside: 0, idle: Number(row.cost) })),
+      ...rows.slice(0, 8).map((row) => ({ by, name: row.name || "(none)", pool: Number(row.poolCost), beside: Number(row.besideCost), idle: 0, ...bounds(row, row.costAtMost) })),
+      ...idle.filter((row) => row.knownHours).map((row) => ({ by, name: `idle ${row.pool}`, pool: 0, beside: 0, idle: Number(row.cost), ...bounds(row, row.atMost) })),
     ]),
     bands: told.bands.map((band, index) => ({ ...band, index })),
     changes: told.whatIf?.pools.flatMap(({ hours }, pool) => hours.map(([begin, before, after]) => ({ pool, begin, before, after }))),
@@ -31,16 +32,26 @@
   };
 
   // ---- words
+  // As the tables beside them, which slipway/formatting.py and slipway/board/page.py word: halves go to the even number.
+  const round = (number) => (number % 1 === 0.5 ? 2 * Math.round(number / 2) : Math.round(number));
   const spanOf = (ms) => {
-    const minutes = Math.round(ms / 6e4), hours = Math.floor(minutes / 60);
-    if (ms < 6e4) return `${Math.max(0, Math.round(ms / 1e3))} s`;
+    const seconds = Math.max(0, round(ms / 1e3)), minutes = round(seconds / 60), hours = Math.floor(minutes / 60);
+    if (seconds < 60) return `${seconds} s`;
     if (minutes < 60) return `${minutes} min`;
-    return hours < 48 ? `${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ""}` : `${Math.round(hours / 24)} days`;
+    return hours < 48 ? `${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ""}` : `${round(hours / 24)} days`;
   };
+  const usd = (amount, digits) => `$${amount.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+  const money = (value) => {
+    const amount = Number(value);
+    if (value === null || value === undefined) return "–";
+    return amount > 0 && amount < 1e-4 ? "under $0.0001" : usd(amount, amount > 0 && amount < 1 ? 4 : 2);
+  };
+  vega.expressionFunction("money", money);
+  vega.expressionFunction("dollars", (amount) => (amount >= 100 ? usd(amount, 0) : money(amount)));
   const words = {
     moment: (text) => new Date(text).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).replace(",", ""),
     span: spanOf,
-    money: (text) => Number(text).toLocaleString("en-US", { style: "currency", currency: "USD" }),
+    money,
     state: (text) => text.replace("JOB_STATE_", "").toLowerCase().replace("_", " "),
   };
   const fill = (root, job) => {

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from slipway.cloud.jobs import state_word
 from slipway.formatting import counted, span, span_or_dash
 from slipway.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.prices import MORE
+from slipway.prices import MORE, Price, spent
 
 from . import charts, sweep_charts, time_charts
 from .theme import DARK, FONT, LIGHT, PALETTE, Theme
@@ -126,14 +126,15 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
     """Return what was spent this month: the least, where not all of it is known."""
     name = datetime.fromisoformat(f"{month['month']}-01").strftime("%B")
-    spent = f"{'' if month['complete'] else '≥ '}{_whole(month['spent'])}"
-    forecast = "" if month["forecast"] is None else f"{_whole(month['forecast'])} by its end"
-    return Tile(name, spent, ", ".join(filter(None, (forecast, f"budget {_whole(budget)}" if budget else ""))))
+    least = "" if month["complete"] else "≥ "
+    forecast = "" if month["forecast"] is None else f"{least}{_whole(month['forecast'])} by its end"
+    limit = "" if budget is None else f"budget {_whole(budget)}"
+    return Tile(name, f"{least}{_whole(month['spent'])}", ", ".join(filter(None, (forecast, limit))))
 
 
 def _whole(amount: float) -> str:
     """Return USD, with cents where these are what is read."""
-    return f"${amount:,.0f}" if amount >= 100 else f"${amount:,.2f}"
+    return f"${amount:,.0f}" if amount >= 100 else _money(amount)
 
 
 def _colours() -> str:
@@ -171,7 +172,22 @@ def _date(text: str) -> str:
 
 
 def _money(amount: str | float | None) -> str:
+    """Return a sum as `slipway jobs show` tells what a job has cost."""
+    if amount is None:
+        return _UNKNOWN
+    return spent(Price(Decimal(str(amount)))) if float(amount) else "$0.00"
+
+
+def _rate(amount: str | None) -> str:
     return _UNKNOWN if amount is None else f"${float(amount):,.2f}"
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    """Return what a row of usage costs, with its bound."""
+    if row["cost"] is None:
+        return "?"
+    most = "≤ " if row.get("costAtMost") or row.get("atMost") else ""
+    return f"{most}{_money(row['cost'])}{'' if row['costComplete'] else '+'}"
 
 
 def _since(text: str | None, now: str) -> str:
@@ -219,6 +235,8 @@ _FILTERS = {
     "moment": _moment,
     "date": _date,
     "money": _money,
+    "rate": _rate,
+    "cost": _cost,
     "since": _since,
     "machines": _machines,
     "hours": lambda value: f"{value:,.1f}" if value else _UNKNOWN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .charts import PAGE, Spec
+from .charts import MONEY, PAGE, Spec
 
 _OWN = ({"name": "sweep", "value": 0}, {"name": "key", "value": ""}, {"name": "metric", "value": ""})
 _MINE = {"filter": "datum.sweep === sweep"}
@@ -15,7 +15,7 @@ _SCORE = {
 }
 _TOLD = [{"field": "run"}, {"field": "key", "title": "of"}, {"field": "text", "title": "value"}]
 _TOLD += [{"field": "metric", "title": "metric", "type": "quantitative", "format": ".4~g"}]
-_TOLD += [{"field": "cost", "title": "cost", "type": "quantitative", "format": "$,.2f"}]
+_TOLD += [{"field": "cost", "title": "cost", **MONEY}]
 _SIZE = {"field": "cost", "type": "quantitative", "scale": {"range": [25, 160], "zero": True}, "legend": None}
 
 

@@ -39,6 +39,7 @@ class Theme:
         plain = {"labelColor": self.muted, "titleColor": self.muted, "labelFontSize": 11, "titleFontSize": 11}
         return {
             "mark": {"aria": False},  # The figure has a name, and its table says the rest.
+            "customFormatTypes": True,
             "background": None,
             "font": FONT,
             "padding": 0,

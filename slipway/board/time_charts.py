@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .charts import BY_RANK, PAGE, RANK, Spec, chosen
+from .charts import BY_RANK, MONEY, PAGE, RANK, Spec, chosen
 
 _FROM = "now - days * 864e5"
 _HOURS = "utchours(datum.value) || utcminutes(datum.value)"
@@ -293,7 +293,7 @@ def _jobs(y: Any) -> Spec:
                 {"field": "machines"},
                 when("begin", "started"),
                 when("end", "ended"),
-                {"field": "cost", "title": "cost", "type": "quantitative", "format": "$,.2f"},
+                {"field": "cost", "title": "cost", **MONEY},
             ],
         },
     }

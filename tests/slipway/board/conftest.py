@@ -57,6 +57,12 @@ class Looked:
         found: list[dict[str, object]] = self.page.evaluate(script, [figure, mark])
         return found
 
+    def texts(self, selector: str) -> list[str]:
+        """The words in a chart's groups of marks."""
+        script = "(groups) => [...document.querySelectorAll(`${groups} text`)].map((one) => one.textContent)"
+        found: list[str] = self.page.evaluate(script, selector)
+        return found
+
     def choose(self, param: str, value: str) -> None:
         """Choose a range or a colour, and wait until the charts show it."""
         self.page.locator(f"#time input[data-param={param}][value='{value}']").check()

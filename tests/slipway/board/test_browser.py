@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from slipway.board.band import machines_on
 from slipway.board.document import as_json, board_of
 from slipway.board.page import page
 from slipway.formatting import span
+from slipway.prices import spent
 from tests.slipway.board.conftest import JOBS, Looked, Looking
 from tests.slipway.board.moment import board, what_if_of
 
@@ -31,7 +33,7 @@ def seconds(begin: Any, end: Any) -> float:
 
 
 def money(text: str) -> float:
-    return float(text.strip("$").replace(",", ""))
+    return float(text.strip("≤ $+").replace(",", ""))
 
 
 def test_every_chart_is_drawn_and_nothing_else_happens(look: Looking) -> None:
@@ -217,7 +219,42 @@ def test_the_table_of_days_says_what_the_bars_show(look: Looking) -> None:
         drawn[str(row["what"])] += float(str(row["dollars"]))
     table = looked.table("#money article:has([data-chart=days]) table")
     for column, what in ((1, "used"), (2, "beside"), (3, "idle")):
-        assert sum(money(row[column]) for row in table) == pytest.approx(drawn[what])
+        rounded = 0.005 * len(table)  # Cents of each day, of which bars are exact.
+        assert sum(money(row[column]) for row in table) == pytest.approx(drawn[what], abs=rounded)
+
+
+def test_sums_below_a_dollar_are_told_everywhere(look: Looking, tmp_path: Path) -> None:
+    """The axis told half a dollar as $500m, bars and days $0 and $0.00."""
+    job = next(job for job in HISTORY.jobs if job.capacity_type == "on-demand" and job.started)
+    assert job.started
+    hours = Decimal(10) / 3600
+    cost = job.per_hour * hours
+    short = replace(job, ended=job.started + timedelta(seconds=10), busy=10.0, cost=cost)
+    past = replace(HISTORY, jobs=(short,), deployments=(), samples=())
+    (tmp_path / "small.html").write_text(page(as_json(board_of(past), 2)), encoding="utf-8")
+    looked, told = look(file=tmp_path / "small.html"), spent(cost)
+    assert told.startswith("$0.00")
+    axis = [money(one) for one in looked.texts("[data-chart=days] .role-axis-label") if "$" in one]
+    assert len(axis) > 2 and axis == sorted(set(axis)) and axis[-1] < 1
+    (day,) = (row for row in looked.table("#money article:has([data-chart=days]) table") if row[2] != "$0.00")
+    assert day[1:] == ["$0.00", told, "$0.00", told]
+    assert told in looked.texts("[data-chart=shares] .mark-text")
+    (listed,) = looked.table("#jobs table")
+    assert listed[-1] == told
+    assert looked.said == []
+
+
+def test_jobs_have_waited_and_cost_what_the_command_says(look: Looking) -> None:
+    """Times were cut to the second, and waits off by one."""
+    looked, newest = look(), HISTORY.jobs[::-1]
+    table = looked.table("#jobs table")
+    assert len(table) > 20
+    for row, job in zip(table, newest, strict=False):
+        end = job.ended or HISTORY.until
+        assert job.created
+        assert row[5] == span(((job.started or end) - job.created).total_seconds())
+        assert row[6] == (span((end - job.started).total_seconds()) if job.started else "–")
+        assert row[7] == (spent(job.cost) if job.cost else "–")
 
 
 @pytest.mark.parametrize("by", ["user", "team", "template"])

@@ -16,6 +16,7 @@ import slipway.board
 from bench import month
 from slipway.board.document import as_json, board_of
 from slipway.board.page import page
+from slipway.budget import Budget
 from slipway.errors import HARMFUL
 from slipway.history.model import History
 from tests.slipway.board.moment import now_of
@@ -121,6 +122,19 @@ def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -
     html = page(as_json(board_of(replace(HISTORY, samples=()), now_of(HISTORY)), 2))
     rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
     assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
+
+
+def test_idle_machines_are_at_most_those_that_were_up_where_jobs_could_not_be_read() -> None:
+    html = page(as_json(board_of(replace(HISTORY, jobs_unread=frozenset({month.REGION}))), 2))
+    rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
+    cells = [re.findall(r">([^<>]+)</td>", row) for row in rows]
+    assert cells and all(len(row) == 4 and all(cell.startswith("≤ ") for cell in row) for row in cells)
+
+
+def test_the_forecast_of_a_month_that_is_not_wholly_known_is_a_least_one() -> None:
+    html = page(as_json(board_of(replace(HISTORY, samples=()), budget=Budget(0)), 2))
+    (told,) = re.findall(r"November: (.*?)\. List prices", html)
+    assert re.fullmatch(r"≥ \$[\d,]+, ≥ \$[\d,]+ by its end, budget \$0.00", told)
 
 
 def test_of_very_many_users_the_page_says_how_many_it_leaves_out() -> None:
