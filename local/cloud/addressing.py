@@ -1,4 +1,4 @@
-"""The project, the buckets or the service account that a request's address names. Pure."""
+"""The project, buckets or service account in a request's address. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _IDS_IN_BODY = re.compile(rb'"projectIds"\s*:\s*\[\s*"([^"]+)"')
 
 @dataclass(frozen=True)
 class Target:
-    """All empty where a request names none."""
+    """The target of a request; a field that the request does not name is empty."""
 
     project: str = ""
     buckets: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Target:
 
 
 def target(path: str, query: Mapping[str, str], body: bytes) -> Target:
-    """`path` is still percent-encoded."""
+    """Return the target of a request; `path` is still percent-encoded."""
     if path.rstrip("/") == _BUCKETS:
         return Target(project=query.get("project", ""))
     if path in ("/batch", "/batch/storage/v1"):

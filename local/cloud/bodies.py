@@ -1,4 +1,4 @@
-"""Bodies of APIs whose discovery documents say what they hold."""
+"""Bodies of APIs whose discovery documents define their fields."""
 
 import json
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ _UNNAMED_IN_SNAKE_CASE = "storage.v1"
 
 
 def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with its fields named as in JSON, and without its nulls, which say that a field is not set.
+    """Return a body with its fields named as in JSON, and without its nulls, which mean that a field is not set.
 
-    Raises 400 INVALID_ARGUMENT, in Google's words, for a field the schema has not, one that is there in two spellings,
-    or a value of another form.
+    Raises 400 INVALID_ARGUMENT, in Google's words, for a field that the schema lacks, a field in two spellings, or a
+    value of another form.
     """
     found = discovery.document(api)["schemas"]
     return _Reader(found, snake=api != _UNNAMED_IN_SNAKE_CASE).object(found[schema], body, "")
@@ -40,7 +40,7 @@ class _Reader:
                 raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")
             seen.add(name)
             item = known.get(name, rest)
-            # A null among values of any kind is one of them.
+            # A null among values of any kind is a value itself.
             if value is not None or item.get("type", "") == "any":
                 found[name] = self._value(item, value, where)
         return found

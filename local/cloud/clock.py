@@ -1,4 +1,4 @@
-"""One clock for timestamps, waits and timeouts: real, or moved by hand in a test."""
+"""The clock for timestamps, waits and timeouts: real, or moved by hand in a test."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -7,16 +7,16 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The time, aware and in UTC."""
+        """Return the time, aware and in UTC."""
 
     def wait(self, seconds: float, event: threading.Event) -> bool:
-        """Wait until `event` is set or `seconds` have passed. Whether the event was set."""
+        """Wait until `event` is set or `seconds` have passed, and return whether it was set."""
 
     def advance(self, seconds: float) -> None:
-        """Move ahead at once."""
+        """Move the clock ahead at once."""
 
     def here(self, moment: datetime) -> datetime:
-        """A moment that some process took from the machine's own clock, as this clock has it."""
+        """Return a moment of the machine's own clock, which some process took, as this clock has it."""
 
 
 class RealClock:
@@ -39,7 +39,7 @@ class RealClock:
 
 
 class ManualClock:
-    """Stands still until `advance`. A waiter wakes when the time it waits for is reached or its event is set."""
+    """A clock that stands still until `advance`. A waiter wakes when its time is reached or its event is set."""
 
     def __init__(self, start: datetime) -> None:
         self._now = start
@@ -66,12 +66,13 @@ class ManualClock:
 
 
 def timestamp(moment: datetime) -> str:
-    """A moment as the APIs write it: RFC 3339 in UTC with microseconds, `2026-11-20T10:00:00.123456Z`."""
+    """Return a moment as the APIs write it: RFC 3339 in UTC with microseconds, `2026-11-20T10:00:00.123456Z`."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def moment_of(text: str) -> datetime:
-    """A moment as somebody writes it, in UTC; one without a time zone stays so. Raises ValueError for what is none."""
+    """Return the moment that a text names, in UTC; one without a time zone stays so. Raises ValueError for another
+    text."""
     moment = datetime.fromisoformat(text)
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment

@@ -1,4 +1,5 @@
-"""Google's discovery documents, as they ship in google-api-python-client: which methods exist, what queries hold."""
+"""Google's discovery documents, as google-api-python-client ships them: the methods, and the parameters of their
+queries."""
 
 import json
 import re
@@ -34,8 +35,8 @@ _SHARED = frozenset(
 
 @dataclass(frozen=True)
 class Method:
-    """One of Google's methods: its id (`storage.buckets.insert`), the API that has it (`storage.v1`), what its query
-    may hold (names to schemas), and the schema of its body ("" where it takes none)."""
+    """A method of Google's: its id (`storage.buckets.insert`), its API (`storage.v1`), the parameters of its query
+    (names to schemas), and the schema of its body ("" where it takes none)."""
 
     id: str
     api: str
@@ -45,14 +46,14 @@ class Method:
 
 @cache
 def document(api: str) -> Mapping[str, Any]:
-    """The discovery document of an API such as `storage.v1`."""
+    """Return the discovery document of an API such as `storage.v1`."""
     text = (files("googleapiclient") / "discovery_cache" / "documents" / f"{api}.json").read_text(encoding="utf-8")
     parsed: dict[str, Any] = json.loads(text)
     return parsed
 
 
 def method_of(verb: str, path: str) -> Method | None:
-    """Google's method for a raw path, or None when there is none."""
+    """Return Google's method for a raw path, or None when there is none."""
     words = re.sub(r"^/(ui|upload(?=/storage)|download(?=/storage))/", "/", path).strip("/").split("/")
     for api in _APIS:
         if words[0] not in (api.rpartition(".")[2], "storage", "upload", "download", "resumable"):
@@ -65,8 +66,8 @@ def method_of(verb: str, path: str) -> Method | None:
 
 
 def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
-    """Raises 400 INVALID_ARGUMENT for a parameter that Google's method for a raw path has not, or has once and is there
-    twice, or a value of another form. An empty one is not set: Go's clients send all names."""
+    """Raise 400 INVALID_ARGUMENT for a query parameter that Google's method for a raw path lacks, for a repeated one
+    that it takes once, and for a value of another form. An empty one is not set: Go's clients send all names."""
     own = [(name, text) for name, text in bound(pairs) if not _is_shared(name)]
     method = method_of(verb, path) if own else None
     if method is None:
@@ -85,7 +86,7 @@ def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def refuse_repeated(pairs: Iterable[tuple[str, str]], lists: Collection[str]) -> None:
-    """Raises 400 INVALID_ARGUMENT for a parameter that is there more than once and is none of the lists."""
+    """Raise 400 INVALID_ARGUMENT for a repeated parameter that is none of the lists."""
     seen = set()
     for name, _ in pairs:
         if name in seen and name not in lists:
@@ -97,8 +98,8 @@ def refuse_repeated(pairs: Iterable[tuple[str, str]], lists: Collection[str]) ->
 
 
 def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
-    """Raises 400 INVALID_ARGUMENT, in Google's words, for a query parameter that is none of these and none of those
-    that every method has. A name may be in snake_case."""
+    """Raise 400 INVALID_ARGUMENT, in Google's words, for a query parameter that is neither known nor one of those that
+    every method has. A name may be in snake_case."""
     for name in names:
         if camel(name) not in known and not _is_shared(name):
             text = f"Cannot bind query parameter. Field '{name}' could not be found in request message."
@@ -106,12 +107,12 @@ def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
 
 
 def bound(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The pairs of a query with their fields named as in JSON: Google's methods take `page_size` for `pageSize`."""
+    """Return a query's pairs with their fields named as in JSON: Google's methods take `page_size` for `pageSize`."""
     return tuple((name if _is_shared(name) else camel(name), value) for name, value in pairs)
 
 
 def _is_older(method: Method) -> bool:
-    """Tell whether errors of the method's API have the older shape."""
+    """Return whether errors of the method's API have the older shape."""
     return method.api.startswith("storage.")
 
 
@@ -120,7 +121,7 @@ def _is_shared(name: str) -> bool:
 
 
 def examples(api: str) -> list[tuple[str, str, str]]:
-    """(id, HTTP method, an example of a path) of every method of an API."""
+    """Return (id, HTTP method, an example of a path) of every method of an API."""
     return [
         (method["id"], method["httpMethod"], "/" + _PARAMETER.sub("x", _template(api, method)))
         for method in _walk(document(api))
@@ -129,7 +130,7 @@ def examples(api: str) -> list[tuple[str, str, str]]:
 
 @cache
 def _methods(api: str) -> Mapping[tuple[str, int], Sequence[tuple[Sequence[str], Mapping[str, Any]]]]:
-    """An API's methods with the words of their paths, by HTTP method and number of words."""
+    """Return an API's methods with the words of their paths, by HTTP method and number of words."""
     found: dict[tuple[str, int], list[tuple[Sequence[str], Mapping[str, Any]]]] = {}
     for method in _walk(document(api)):
         words = _template(api, method).split("/")
@@ -149,7 +150,7 @@ def _template(api: str, method: Mapping[str, Any]) -> str:
 
 
 def _fits_word(template: str, word: str) -> bool:
-    """Whether a path's word is that of a template: `{name}` stands for one without a colon."""
+    """Return whether a path's word is that of a template: `{name}` stands for one without a colon."""
     _, brace, rest = template.partition("}")
     if not brace:
         return template == word

@@ -29,7 +29,7 @@ Function = Callable[[Values], Test]
 
 
 def parsed(text: str, fields: FilterFields, functions: Mapping[str, Function] | None = None) -> Test:
-    """The test that a filter means; that of the empty filter holds for all. Raises 400 INVALID_ARGUMENT.
+    """Return the test that a filter means; the empty filter's holds for all. Raises 400 INVALID_ARGUMENT.
 
     `fields` are those that the documents can have; `functions` are the service's own.
     """
@@ -68,13 +68,13 @@ class _Tests(filters.Meaning[Test]):
 
 
 def value_at(document: Any, field: str) -> Any:
-    """What a document has at a field's path, None when there is nothing."""
+    """Return the value at a field's path in a document, None when there is none."""
     found = _found(document, filters.path(field))
     return None if found is MISSING else found
 
 
 def holds(actual: Any, sign: str, value: Any) -> bool:
-    """Whether two values of one type compare so; a number compares with a text that is one."""
+    """Return whether the comparison of two values of one type holds; a number compares with a text that is one."""
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         try:
             return _OPERATORS[sign](float(actual), float(value))
@@ -84,7 +84,7 @@ def holds(actual: Any, sign: str, value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value as filters write it."""
+    """Return a value as filters write it."""
     if value is MISSING:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -126,7 +126,7 @@ def _found(document: Any, names: tuple[str, ...]) -> Any:
 
 
 def _moment(text: str) -> str:
-    """A time in the form that documents keep, "" for another text."""
+    """Return a time in the form that documents keep, "" for another text."""
     try:
         moment = moment_of(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the methods of all services do with documents: list them in pages and in an order, change them by a mask."""
+"""Documents in the methods of all services: lists in pages and in an order, changes by a mask."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,8 +18,8 @@ this is the last)."""
 def listed(
     call: Call, key: str, pages: Pages[T], shown: Callable[[T], Any], *, usual: int = 100, most: int = 1000
 ) -> Reply:
-    """The page that a call asks for by `pageSize` and `pageToken`, under `key`. Raises 400 for a negative size, and for
-    a token of another list."""
+    """Return the page that a call asks for by `pageSize` and `pageToken`, under `key`. Raises 400 for a negative size,
+    and for a token of another list."""
     size, question, token = call.integer("pageSize"), page_tokens.asked(call), call.query.get("pageToken", "")
     if size < 0:
         raise invalid_argument("The page size must not be negative.")
@@ -29,12 +29,12 @@ def listed(
 
 
 def without_empty(reply: Reply) -> Reply:
-    """A list as the services write it that leave an empty one out."""
+    """Return a list as services write it that leave an empty one out."""
     return Reply(body={key: value for key, value in reply.body.items() if value != []})
 
 
 def sliced(items: Sequence[T]) -> Pages[T]:
-    """Pages of what is all at hand."""
+    """Return the pages of items that are all at hand."""
 
     def page(after: str, size: int) -> tuple[Sequence[T], str]:
         start = int(after or 0)
@@ -44,7 +44,7 @@ def sliced(items: Sequence[T]) -> Pages[T]:
 
 
 def in_order(bodies: Iterable[Body], order: str, fields: FilterFields) -> list[Body]:
-    """Documents by `display_name, create_time desc`; the first field weighs most. Raises 400."""
+    """Return documents ordered by `display_name, create_time desc`; the first field weighs most. Raises 400."""
     found = list(bodies)
     for part in reversed([part.split() for part in order.split(",") if part.strip()]):
         known = fields(filters.path(part[0]))
@@ -56,18 +56,18 @@ def in_order(bodies: Iterable[Body], order: str, fields: FilterFields) -> list[B
 
 
 def mask(call: Call) -> tuple[str, ...]:
-    """The paths of a call's update mask as they were sent."""
+    """Return the paths of a call's update mask as they were sent."""
     text = call.query.get("updateMask", "")
     return tuple(path.strip() for path in text.split(",") if path.strip())
 
 
 def masked(call: Call) -> tuple[str, ...]:
-    """The fields of a call's update mask in camelCase; `*` names none."""
+    """Return the fields of a call's update mask in camelCase; `*` names none."""
     return tuple(camel(path) for path in mask(call) if path != "*")
 
 
 def merged(found: Mapping[str, Any], sent: Mapping[str, Any], fields: Iterable[str]) -> Body:
-    """A document with these fields as they were sent, and without those that were not."""
+    """Return a document with these fields as they were sent, and without those that were not."""
     fields = tuple(fields)
     kept = {key: value for key, value in found.items() if key not in fields}
     return kept | {key: sent[key] for key in fields if key in sent}

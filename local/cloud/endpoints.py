@@ -1,6 +1,6 @@
 """The variables that lead clients and the gcp provider to this cloud, each with an address on this machine.
 
-What the provider finds no endpoint for it asks Google itself, with the token at hand. So every variable it knows gets
+The provider asks Google itself, with the token at hand, wherever it finds no endpoint. So every variable it knows gets
 a value: those of the APIs that the local cloud serves, and for all others an address that refuses in words.
 """
 
@@ -29,8 +29,8 @@ SERVED = {
 
 # Names that do not follow from an option of the installed SDK.
 _ODD = (
-    "CONTAINERAWS",  # of container_aws_custom_endpoint, spelled so in google-beta's SetEndpointDefaults
-    "CONTAINERAZURE",  # of container_azure_custom_endpoint, likewise
+    "CONTAINERAWS",  # from container_aws_custom_endpoint, spelled so in google-beta's SetEndpointDefaults
+    "CONTAINERAZURE",  # from container_azure_custom_endpoint, likewise
     "CLOUD_BUILD_WORKER_POOL",  # the others were read by earlier versions of google-beta
     "CLOUD_IOT",
     "DATASTORE",
@@ -44,28 +44,28 @@ _OPTION = re.compile(r"\bdef (\w+)_custom_endpoint\(")
 
 
 def variable(service: str) -> str:
-    """The environment variable of a service, e.g. of `VERTEX_AI`."""
+    """Return the environment variable of a service, e.g. of `VERTEX_AI`."""
     return f"GOOGLE_{service}_CUSTOM_ENDPOINT"
 
 
 def served(url: str) -> dict[str, str]:
-    """The variables of the APIs that the local cloud at `url` serves."""
+    """Return the variables of the APIs that the local cloud at `url` serves."""
     return {variable(service): url + path for service, path in SERVED.items()}
 
 
 def cloud_variables(url: str, token: str, project: str) -> dict[str, str]:
-    """Variables with which clients and the provider reach a project of the cloud with a token."""
+    """Return the variables with which clients and the provider reach a project of the cloud with a token."""
     return {
         **served(url),
         "GOOGLE_OAUTH_ACCESS_TOKEN": token,
         "GOOGLE_CLOUD_PROJECT": project,
         "STORAGE_EMULATOR_HOST": f"{url}/t/{token}",
-        "CLOUD_STORAGE_EMULATOR_ENDPOINT": f"{url}/t/{token}",  # of Google's C++ client, which pyarrow has inside
+        "CLOUD_STORAGE_EMULATOR_ENDPOINT": f"{url}/t/{token}",  # read by Google's C++ client, which is inside pyarrow
     }
 
 
 def every(url: str) -> dict[str, str]:
-    """All variables that the provider knows or knew, by the installed SDK and the table above."""
+    """Return all variables that the provider knows or knew, by the installed SDK and the table above."""
     others = {
         variable(service): f"{url}{UNSERVED}{service.lower()}/v1/"
         for service in (*_options(), *_ODD)
@@ -75,7 +75,7 @@ def every(url: str) -> dict[str, str]:
 
 
 def _options() -> list[str]:
-    """The services that the installed SDK has an option for, read from its text: to import it takes seconds."""
+    """Return the services with an option in the installed SDK, read from its text, since importing it takes seconds."""
     found = importlib.util.find_spec("pulumi_gcp")
     if found is None or found.origin is None:
         return []

@@ -17,16 +17,16 @@ Kind = Literal["lost-answer", "unavailable", "delay", "hold", "lagging-list"]
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with calls whose `METHOD /path` matches `match` (a regular expression, searched); `hold` looks at
-    `METHOD /path?query`.
+    """A fault of calls whose `METHOD /path` matches `match` (a regular expression, searched); `hold` looks at `METHOD
+    /path?query`.
 
     - `lost-answer`: the work is done, then the connection is closed without an answer
     - `unavailable`: 503 before any work
     - `delay`: the answer comes `seconds` later
-    - `hold`: the work begins once the fault is switched off, or others are set; never if the caller has gone by then
-    - `lagging-list`: what was made less than `seconds` ago is missing from lists
-    `times` counts down and ends the fault at 0; -1 lasts until switched off. Of the calls that match only each
-    `every`-th is concerned.
+    - `hold`: the work begins once the fault is switched off or replaced; never if the caller has gone by then
+    - `lagging-list`: resources made less than `seconds` ago are missing from lists
+    `times` counts down and ends the fault at 0; -1 lasts until switched off. Only each `every`-th of the matching calls
+    is concerned.
     """
 
     kind: Kind
@@ -55,18 +55,19 @@ class Faults:
             return self._faults
 
     def take(self, kind: Kind, method: str, path: str) -> Fault | None:
-        """The first fault of this kind that concerns the call, counted down; None when there is none."""
+        """Return the first fault of this kind that concerns the call, counted down; None when there is none."""
         with self._lock:
             return self._take(kind, f"{method} {path}")
 
     async def hold(self, method: str, path: str, query: str, gone: Callable[[], Awaitable[bool]]) -> bool:
-        """Returns when no `hold` concerns the call any more: whether one did, and the caller has gone by then."""
+        """Return once no `hold` concerns the call any more: whether one did, and the caller has gone by then."""
         loop, over = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             if self._take("hold", f"{method} {path}?{query}") is None:
                 return False
             self._held.append(lambda: loop.call_soon_threadsafe(over.set))
-        # A server stops reading in the middle of a large body. Unless it reads on, it does not see the caller go.
+        # A server stops reading in the middle of a large body. Unless it reads on, it does not see that the caller has
+        # gone.
         await gone()
         await over.wait()
         return await gone()
@@ -88,7 +89,7 @@ def _is_number(value: Any) -> bool:
 
 
 def parse(body: dict[str, Any]) -> list[Fault]:
-    """The faults of a request's body. Raises 400 INVALID_ARGUMENT."""
+    """Return the faults of a request's body. Raises 400 INVALID_ARGUMENT."""
     if body.keys() != {"faults"}:
         raise invalid_argument(f"a body has 'faults' and nothing else, not {sorted(body)}; DELETE switches all off")
     faults, listed = [], body["faults"]

@@ -1,4 +1,4 @@
-"""Files that a kill can't tear, and locks that a kill frees."""
+"""Files that a kill can't truncate, and locks that a kill frees."""
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The file's object, None when there is no such file."""
+    """Return the file's object, None when there is no such file."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Fields that a filter or an order may name, and the values they can have, by Google's own definitions."""
+"""Fields in filters and orders, and their possible values, by Google's own definitions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ _INTEGERS = ("int32", "uint32", "int64", "uint64")
 
 @dataclass(frozen=True)
 class FilterField:
-    """A field: its path in JSON, and what it holds. A `choice` has one of `values`; a `whole` is a message, a map or
-    a list, of which a filter may ask what it has (`:`); of an `open` one nothing is known."""
+    """A field: its path in JSON, and its kind. A `choice` has one of `values`; a `whole` is a message, a map or a list,
+    of which a filter may ask what it has (`:`); of an `open` one nothing is known."""
 
     path: tuple[str, ...]
     kind: Kind
@@ -48,7 +48,7 @@ FilterFields = Callable[[Sequence[str]], FilterField | None]
 
 
 def of_message(descriptor: Descriptor) -> FilterFields:
-    """The fields of a message."""
+    """Return the fields of a message."""
 
     def found(path: Sequence[str]) -> FilterField | None:
         return _in_message(descriptor, tuple(path), ())
@@ -57,7 +57,7 @@ def of_message(descriptor: Descriptor) -> FilterFields:
 
 
 def of_schema(api: str, name: str) -> FilterFields:
-    """The fields of a schema in an API's discovery document."""
+    """Return the fields of a schema in an API's discovery document."""
 
     def found(path: Sequence[str]) -> FilterField | None:
         schemas = discovery.document(api)["schemas"]
@@ -67,7 +67,7 @@ def of_schema(api: str, name: str) -> FilterFields:
 
 
 def of_tree(tree: Mapping[str, Any]) -> FilterFields:
-    """Texts (None) and choices (sets of values) by name, as a tree; below `{}` anything is."""
+    """Return texts (None) and choices (sets of values) by name, as a tree; below `{}` any field is allowed."""
 
     def found(path: Sequence[str]) -> FilterField | None:
         node: Any = tree

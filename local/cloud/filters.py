@@ -1,8 +1,8 @@
 """Filters of lists (AIP-160): one grammar for all services.
 
 Comparisons `field OP value` with `=`, `!=`, `<`, `<=`, `>`, `>=` and `:` (has), joined by AND (or nothing), OR (which
-binds tighter), NOT (or `-`) and parentheses. What a comparison means, and whether there are functions and words to
-search for, is a service's own: tests on documents are in `document_filters.py`, conditions in SQL in
+binds tighter), NOT (or `-`) and parentheses. Each service has its own meaning of a comparison, its own functions, and
+its own words to search for: tests on documents are in `document_filters.py`, conditions in SQL in
 `vertex/conditions.py`, searches of log entries in `logging/query.py`.
 """
 
@@ -21,7 +21,7 @@ Values = Sequence[str]
 
 
 class Meaning(Generic[T]):
-    """What a service makes of a filter's parts. `everything` is the meaning of the empty filter.
+    """A service's meaning of a filter's parts. `everything` is the meaning of the empty filter.
 
     `functions` has the service's own, by name: as `name("a", "b")`, as `name:"a","b"` and, on the value's side, as
     `field = name("a")`, where the field comes first among the arguments. `searches` allows words and texts without an
@@ -34,14 +34,14 @@ class Meaning(Generic[T]):
     plain: ClassVar[str] = ""
 
     def comparison(self, field: str, sign: str, value: str) -> T:
-        """Raises 400 for a field, an operator or a value that does not fit."""
+        """Return the meaning of a comparison. Raises 400 for a field, an operator or a value that does not fit."""
         raise NotImplementedError
 
     def search(self, word: str) -> T:
         raise NotImplementedError
 
     def joined(self, parts: Sequence[T], word: str) -> T:
-        """Two parts or more, joined by `AND` or `OR`."""
+        """Return two parts or more, joined by `AND` or `OR`."""
         raise NotImplementedError
 
     def inverted(self, part: T) -> T:
@@ -52,7 +52,7 @@ class Meaning(Generic[T]):
 
 
 def parsed(text: str, meaning: Meaning[T]) -> T:
-    """What a filter means. Raises 400 INVALID_ARGUMENT for what is not one."""
+    """Return the meaning of a filter. Raises 400 INVALID_ARGUMENT for an invalid one."""
     tokens = _tokens(text, meaning)
     if not tokens:
         return meaning.everything
@@ -64,7 +64,7 @@ def parsed(text: str, meaning: Meaning[T]) -> T:
 
 
 def path(field: str) -> tuple[str, ...]:
-    """The names in a field's path; a part with dots is in quotation marks."""
+    """Return the names in a field's path; a part with dots is in quotation marks."""
     return tuple(_unescaped(quoted) if quoted else word for quoted, word in _PATH_PART.findall(field))
 
 
@@ -123,7 +123,7 @@ class _Parser(Generic[T]):
         return self._meaning.comparison(name, sign, value)
 
     def _any_value(self, name: str, sign: str) -> T:
-        """The rest of `field = ("a" OR "b")`."""
+        """Return the rest of `field = ("a" OR "b")`."""
         parts, word = [self._meaning.comparison(name, sign, self._value())], "OR"
         while not self._take("mark", ")"):
             word = self._text("OR")
@@ -137,7 +137,7 @@ class _Parser(Generic[T]):
         return found if sign == "=" else self._meaning.inverted(found)
 
     def _values(self, *, closed: bool) -> list[str]:
-        """Values with commas between them, up to a parenthesis where they are `closed` by one."""
+        """Return values with commas between them, up to a parenthesis where they are `closed` by one."""
         values = [self._value()]
         while self._take("mark", ","):
             values.append(self._value())
@@ -170,7 +170,7 @@ class _Parser(Generic[T]):
 
 @cache
 def _pattern(plain: str) -> re.Pattern[str]:
-    """The tokens of a language in which the marks `plain` are letters."""
+    """Return the pattern of tokens in a language in which the marks `plain` are letters."""
     marks, ends = ("".join(mark for mark in every if mark not in plain) for every in ("(),", "(),=<>!:\"'"))
     single = "" if "'" in plain else r"""|'(?P<single>(?:[^'\\]|\\.)*)'"""
     quoted, letters = r'(?:[^"\\]|\\.)*', rf"[^\s{ends}]"

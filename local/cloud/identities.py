@@ -1,4 +1,4 @@
-"""Who exists in a project of the local cloud from its first moment: people, service accounts, their roles."""
+"""The principals of a project of the local cloud from its first moment: people, service accounts, their roles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@slipway.example": (SUB
 
 @dataclass(frozen=True)
 class Project:
-    """`people` are more principals than those of the roles, who can sign in too."""
+    """A project. `people` are principals besides those of the roles, who can sign in too."""
 
     id: str
     number: str
@@ -33,7 +33,7 @@ class Project:
 
     @property
     def compute_default(self) -> str:
-        """Comes with Compute Engine, as an editor where no organisation's policy says otherwise."""
+        """The account that comes with Compute Engine, as an editor where no organisation's policy says otherwise."""
         return f"{self.number}-compute@developer.gserviceaccount.com"
 
     @property
@@ -48,12 +48,12 @@ class Project:
 
     @property
     def principals(self) -> dict[str, str]:
-        """Who can sign in: by role, and others by email."""
+        """The principals that can sign in: by role, and others by email."""
         return {**{person.partition(":")[2]: person for person in self.people}, **self.roles}
 
     @property
     def service_accounts(self) -> dict[str, tuple[str, str]]:
-        """Service accounts made at the first start: email to display name and description."""
+        """The service accounts made at the first start: email to display name and description."""
         return {
             self.deployer: ("deployer", "Runs pulumi up"),
             self.previewer: ("previewer", "Runs pulumi preview on pull requests"),
@@ -79,7 +79,8 @@ class Project:
             "roles/cloudquotas.viewer": previewer,
             "roles/iam.securityReviewer": previewer,
             "roles/storage.bucketViewer": previewer,
-            # On a real project for the catalogs' buckets alone, by a condition; the local cloud evaluates none.
+            # On a real project a condition limits this to the catalogs' buckets; the local cloud evaluates no
+            # conditions.
             "roles/storage.objectViewer": previewer,
             "roles/editor": (f"serviceAccount:{self.compute_default}",),
             "roles/aiplatform.serviceAgent": (agent,),
@@ -87,18 +88,19 @@ class Project:
         }
 
     def is_called(self, text: str) -> bool:
-        """True for the project's id and for its number."""
+        """Return whether a text is the project's id or its number."""
         return text in (self.id, self.number)
 
     def owns(self, email: str) -> bool:
-        """True for an account of the project: one that somebody made, or one of Google's default accounts."""
+        """Return whether an account is the project's: one that somebody made, or one of Google's default accounts."""
         return email.endswith(self.address("")) or email in (
             self.compute_default,
             f"{self.id}@appspot.gserviceaccount.com",
         )
 
     def address(self, account: str) -> str:
-        """An account's email; a project of a domain (`acme.example:ml`) has the parts of its id the other way round."""
+        """Return an account's email; in a project of a domain (`acme.example:ml`) the parts of its id come the other
+        way round."""
         domain, colon, name = self.id.rpartition(":")
         return f"{account}@{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
 
@@ -114,5 +116,5 @@ PROJECTS = "projects"
 
 
 def folder_of(folder: Path, project: str) -> Path:
-    """Where a cloud with this state folder keeps the state of one of its projects."""
+    """Return the folder in which a cloud with this state folder keeps one of its projects."""
     return folder if project == PROJECT_ID else folder / PROJECTS / project.replace(":", "_")

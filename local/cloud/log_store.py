@@ -22,8 +22,8 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Window:
-    """Bounds of a query: a job and who of it wrote ("" for all), and times from `since` to `until`
-    (timestamps, inclusive)."""
+    """The bounds of a query: a job and its writer ("" for all), and times from `since` to `until` (timestamps,
+    inclusive)."""
 
     job: str = ""
     since: str = ""
@@ -31,13 +31,13 @@ class Window:
     task: str = ""
 
     def within(self, other: "Window") -> "Window":
-        """What both are about."""
+        """Return the bounds that both windows have in common."""
         since, until = max(self.since, other.since), min(self.until, other.until)
         return Window(other.job or self.job, since, until, other.task or self.task)
 
 
 class Logs:
-    """Entries as `LogEntry` objects whose `timestamp` is the service's fixed-width form (it sorts as text)."""
+    """The entries as `LogEntry` objects whose `timestamp` is the service's fixed-width form (it sorts as text)."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
@@ -48,7 +48,8 @@ class Logs:
         self._connection.executescript(_SCHEMA)
 
     def append(self, entries: Iterable[dict[str, Any]], keep: int) -> None:
-        """All entries or none. The oldest beyond `keep` go. Raises sqlite3.OperationalError on a full disk."""
+        """Add all entries or none, and remove the oldest beyond `keep`. Raises sqlite3.OperationalError on a full
+        disk."""
         rows = [
             (
                 entry["timestamp"],
@@ -74,7 +75,7 @@ class Logs:
     def read(
         self, window: Window, after: tuple[str, int] | None, descending: bool
     ) -> Iterator[tuple[tuple[str, int], dict[str, Any]]]:
-        """Entries of a window by time, from behind the position `after`; each with its own position."""
+        """Return the entries of a window by time, after the position `after`, each with its own position."""
         while True:
             rows = self._batch(window, after, descending)
             for timestamp, seq, body in rows:
@@ -84,7 +85,7 @@ class Logs:
                 return
 
     def names(self) -> list[str]:
-        """The names of all logs that have entries."""
+        """Return the names of all logs that have entries."""
         with self._lock:
             return [row[0] for row in self._connection.execute("SELECT DISTINCT log FROM entries ORDER BY log")]
 

@@ -29,14 +29,15 @@ _loading = threading.Lock()
 @dataclass(frozen=True)
 class Messages:
     """The types of one API: `packages` by version (`aiplatform_v1`), `modules` by message (`custom_job`). An empty
-    message is a field that is not set, but for those that are `told` by being there (`RaySpec`)."""
+    message means a field that is not set, except for those `told` by their presence (`RaySpec`)."""
 
     packages: Mapping[str, str]
     modules: Mapping[str, str]
     told: Collection[str] = ()
 
     def parse(self, version: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A request's body as canonical JSON. Raises 400 with the path of an unknown, repeated or ill-typed field."""
+        """Return a request's body as canonical JSON. Raises 400 with the path of an unknown, repeated or ill-typed
+        field."""
         message = self._type(version, kind)()
         _check_spellings(message.DESCRIPTOR, body, "")
         try:
@@ -48,14 +49,15 @@ class Messages:
         return canonical
 
     def render(self, call: Call, version: str, kind: str, body: Mapping[str, Any], mask: str = "") -> dict[str, Any]:
-        """A body as this call wants it: its version's fields, enums as numbers if asked, only the masked fields."""
+        """Return a body as this call wants it: its version's fields, enums as numbers if asked, only the masked
+        fields."""
         descriptor = self.descriptor(version, kind)
         shown = projection.projection(descriptor, wants_numbers(call))(body)
         return projection.masked(shown, _mask(mask, descriptor)) if mask else shown
 
     def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
-        """Raises 400 for a query parameter that is no field of a request's message, or one `bound` to path or body, is
-        there twice, or has a value of another form."""
+        """Raise 400 for a query parameter that is no field of a request's message, is `bound` to path or body, is
+        repeated, or has a value of another form."""
         message = self._type(version, request)
         fields = {field.json_name: field for field in message.DESCRIPTOR.fields if field.json_name not in bound}
         discovery.refuse_unknown(call.query, fields)
@@ -69,20 +71,20 @@ class Messages:
                 raise invalid_argument(f"Invalid value at '{name}', \"{text}\"") from error
 
     def masked(self, version: str, kind: str, mask: str) -> Collection[str]:
-        """The fields of a message that a mask names, or parts of, in JSON. Raises 400."""
+        """Return the fields of a message, in JSON, that a mask names whole or in part. Raises 400."""
         return _mask(mask, self.descriptor(version, kind)).keys()
 
     def fields(self, version: str, kind: str) -> FilterFields:
-        """Fields of a message that filters and orders may name."""
+        """Return the fields of a message that filters and orders may name."""
         return filter_fields.of_message(self.descriptor(version, kind))
 
     def descriptor(self, version: str, kind: str) -> Descriptor:
-        """The official definition of a message."""
+        """Return the official definition of a message."""
         found: Descriptor = self._type(version, kind).DESCRIPTOR
         return found
 
     def _tidy(self, message: Message, at: str) -> None:
-        """Clear empty messages. Raises 400 for the number of an enum's value that there is not."""
+        """Clear empty messages. Raises 400 for a number that is no value of an enum."""
         for field, value in message.ListFields():
             where = f"{at}.{field.json_name}".lstrip(".")
             for inner in _values(field, value):
@@ -94,7 +96,7 @@ class Messages:
                 message.ClearField(field.name)
 
     def _says_nothing(self, field: FieldDescriptor, value: Any) -> bool:
-        """Tell whether a field is an empty message whose presence means nothing, unlike in a `oneof`."""
+        """Return whether a field is an empty message whose presence means nothing, unlike in a `oneof`."""
         if field.is_repeated or not isinstance(value, Message) or _well_known(value.DESCRIPTOR):
             return False
         choice = field.containing_oneof
@@ -106,13 +108,13 @@ class Messages:
 
 
 def wants_numbers(call: Call) -> bool:
-    """Whether the client asked for enums as numbers."""
+    """Return whether the client asked for enums as numbers."""
     return "enum-encoding=int" in call.query.get("$alt", "")
 
 
 @functools.lru_cache(100)
 def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
-    """A mask as a tree of names in JSON. Raises 400 for one that names no field, or a part of a list."""
+    """Return a mask as a tree of names in JSON. Raises 400 for a mask that names no field, or a part of a list."""
     paths = [path.strip() for path in text.split(",") if path.strip()]
     mask = field_mask_pb2.FieldMask()
     try:
@@ -124,7 +126,7 @@ def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
     if "*" in paths:
         return {field.json_name: {} for field in descriptor.fields}
     tree: dict[str, Any] = {}
-    # The shorter first: what is below a name that keeps everything changes nothing.
+    # The shorter names come first: a name below one that keeps everything changes nothing.
     for path in sorted(mask.paths, key=len):
         *above, last = [camel(name) for name in path.split(".")]
         node: dict[str, Any] | None = tree
@@ -136,7 +138,7 @@ def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
 
 
 def _check_spellings(descriptor: Descriptor, body: Any, at: str) -> None:
-    """Raises 400 for a field that is there twice, once as in JSON and once as in the message."""
+    """Raise 400 for a field that is there twice, once as in JSON and once as in the message."""
     if _well_known(descriptor) or not isinstance(body, Mapping):
         return
     known = {name: field for field in descriptor.fields for name in (field.name, field.json_name)}
@@ -144,7 +146,7 @@ def _check_spellings(descriptor: Descriptor, body: Any, at: str) -> None:
     for name, value in body.items():
         field = known.get(name)
         if field is None:
-            continue  # Parsing has better words for it.
+            continue  # The parser has a better error for this.
         where = f"{at}.{field.json_name}".lstrip(".")
         if field.number in seen:
             raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")
@@ -155,14 +157,14 @@ def _check_spellings(descriptor: Descriptor, body: Any, at: str) -> None:
 
 
 def _values(field: FieldDescriptor, value: Any) -> Iterable[Any]:
-    """The values of a field: one, those of a list, or those of a map."""
+    """Return the values of a field: one, those of a list, or those of a map."""
     if not field.is_repeated:
         return (value,)
     return value.values() if isinstance(value, Mapping) else value
 
 
 def _well_known(descriptor: Any) -> bool:
-    """Tell whether a message has a form of its own in JSON, as times have, or is a map's pair."""
+    """Return whether a message has a form of its own in JSON, as times have, or is a map's pair."""
     return bool(descriptor.full_name.startswith("google.protobuf.") or descriptor.GetOptions().map_entry)
 
 
@@ -177,10 +179,10 @@ def _words(error: Exception) -> str:
 
 @functools.cache
 def _module(package: str, module: str) -> Any:
-    """One module of a client library's types without the library's long import of every service.
+    """Return a module of a client library's types without the library's long import of every service.
 
-    While it is imported, empty packages stand for the library's own, whose `__init__` imports everything; they
-    are taken out again at once, so a later import of the whole library gets the real one.
+    While it is imported, empty packages stand for the library's own, whose `__init__` imports everything; they are
+    taken out again at once, so a later import of the whole library gets the real one.
     """
     name = f"google.cloud.{package}.types.{module}"
     with _loading:  # A module that another thread is importing is in `sys.modules` long before it is whole.

@@ -1,1 +1,1 @@
-"""Who may do what: the people and accounts there are, tokens, roles and policies."""
+"""Access: people and accounts, tokens, roles and policies."""

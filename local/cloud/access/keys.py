@@ -1,6 +1,6 @@
 """Service-account keys of the roles: application default credentials for clients that find their own.
 
-A key's file is all that there is of it: who holds it may sign in, and the cloud verifies what was signed by that file.
+A key exists as its file alone: whoever holds it may sign in, and the cloud verifies a signature by that file.
 """
 
 import json
@@ -30,7 +30,8 @@ class Keys:
         self._known: dict[Path, tuple[int, bytes]] = {}
 
     def principal(self, signed: str) -> str | None:
-        """Whose key signed a JSON web token that is still good by this machine's clock; None for anything else."""
+        """Return the principal whose key signed a JSON web token that is still valid by this machine's clock; None for
+        anything else."""
         try:
             claims: dict[str, Any] = jwt.decode(signed, verify=False)  # type: ignore[no-untyped-call]
             who = _who(self._project(), str(claims.get("iss", "")))
@@ -53,9 +54,11 @@ class Keys:
 
 
 def write(folder: Path, project: Project, who: str, url: str) -> Path:
-    """The file of somebody's key for the cloud at an address, readable by its owner. The key itself is made once.
+    """Return the file of somebody's key for the cloud at an address, readable by its owner. The key itself is made
+    once.
 
-    `folder` is the project's."""
+    `folder` is the project's.
+    """
     file = _file(folder, who)
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -86,7 +89,7 @@ def _file(folder: Path, who: str) -> Path:
 
 
 def _who(project: Project, email: str) -> str:
-    """The role with an email, or that of another who can sign in; "" when there is none."""
+    """Return the role with an email, or the email of another principal who can sign in; "" when there is none."""
     found = [who for who, principal in project.principals.items() if principal.partition(":")[2] == email]
     return found[-1] if found else ""
 
@@ -98,6 +101,6 @@ def _new_key() -> str:
 
 
 def _public_key(private: str) -> bytes:
-    """Raises ValueError for what is no private key."""
+    """Return the public half of a private key. Raises ValueError for anything else."""
     found = serialization.load_pem_private_key(private.encode(), None).public_key()
     return found.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

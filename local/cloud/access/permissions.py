@@ -1,4 +1,4 @@
-"""Tokens and permissions: who sends a request, and whether they may."""
+"""Tokens and permissions: the sender of a request, and whether it is allowed."""
 
 import hashlib
 import hmac
@@ -42,9 +42,9 @@ class Access:
         self.keys, self._project = keys, project
 
     def identify(self, token: str) -> str | None:
-        """The token's principal (`user:…` or `serviceAccount:…`), or None for an unknown or revoked token.
+        """Return the token's principal (`user:…` or `serviceAccount:…`), or None for an unknown or revoked token.
 
-        What a role's key signed is as good as a token: Google's clients save themselves the exchange.
+        A text that a role's key signed is as good as a token: Google's clients save themselves the exchange.
         """
         if token.startswith(_SIGNED_HEAD):
             return self.keys.principal(token)
@@ -57,8 +57,8 @@ class Access:
         return str(found["principal"])
 
     def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
-        """A new token of a principal; `purpose` (a job's name) says in the store what it is for. It ends at `until`
-        or when it is revoked."""
+        """Return a new token of a principal; `purpose` (a job's name) says in the store what it is for. The token is
+        valid until `until` or until it is revoked."""
         token = f"{TOKEN_HEAD}local-" + secrets.token_urlsafe(24)
         self.adopt(token, principal, purpose, until)
         return token
@@ -88,18 +88,18 @@ class Access:
         inherits: bool = True,
         more: Mapping[str, Sequence[str]] = NOBODY,
     ) -> bool:
-        """Whether a role on the project, or on the resource (full name), gives the principal the permission.
+        """Return whether a role on the project, or on the resource (full name), gives the principal the permission.
 
-        One that is not the project's own `inherits` nothing: a role on the resource alone counts. `more` are roles with
-        their members that count as well.
+        A resource of another project `inherits` nothing: a role on the resource alone counts. `more` are further roles
+        with their members that count.
         """
         return any(role.grants(permission) for role in self._roles(principal, resource, inherits, more))
 
     def require(self, principal: str, permission: str, project: str, resource: str | None = None) -> None:
-        """Raises 403 PERMISSION_DENIED in Google's words unless granted.
+        """Raise 403 PERMISSION_DENIED in Google's words unless granted.
 
-        `project` is an id or a number; another project than this one is denied like one that does not exist.
-        `resource` is a full resource name (`//service/…`); its own policy counts besides the project's.
+        `project` is an id or a number; another project than this one is denied like one that does not exist. `resource`
+        is a full resource name (`//service/…`); its own policy counts besides the project's.
         """
         known = self._project.is_called(project)
         if known and self.granted(principal, permission, resource):

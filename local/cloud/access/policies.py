@@ -28,7 +28,7 @@ def bucket_name(bucket: str) -> str:
 
 
 def concurrent_change() -> ApiError:
-    """What IAM and Resource Manager answer when a policy changed since it was read."""
+    """Return the error of IAM and Resource Manager for a policy that changed since it was read."""
     return aborted(
         "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff. "
         "The request's ETag did not match the current policy's ETag."
@@ -40,14 +40,14 @@ def account_name(project: str, email: str) -> str:
 
 
 class Policies:
-    """Policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
+    """The policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
 
     def __init__(self, store: Store, accounts: str) -> None:
-        """`accounts`: the end of the emails of the project's own service accounts, from its `@` on."""
+        """`accounts` is the end of the emails of the project's own service accounts, from its `@` on."""
         self._store, self._accounts = store, accounts
 
     def get(self, resource: str) -> dict[str, Any]:
-        """`{version, etag, bindings}`; a resource without a policy has one without bindings."""
+        """Return `{version, etag, bindings}`; a resource without a policy has one without bindings."""
         policy = self._store.get(_KIND, resource) or {"bindings": []}
         bindings: list[dict[str, Any]] = policy["bindings"]
         answer: dict[str, Any] = {"version": 1, "etag": _etag(resource, policy)}
@@ -56,9 +56,9 @@ class Policies:
         return answer
 
     def set(self, resource: str, policy: Mapping[str, Any], conflict: Callable[[], ApiError]) -> dict[str, Any]:
-        """Replace the policy. Raises what `conflict` makes when the etag sent is not the current one, 400
-        INVALID_ARGUMENT for an invalid role, member or binding, and 501 for conditions, which would
-        otherwise be ignored."""
+        """Replace the policy. Raises the error of `conflict` when the etag sent is not the current one, 400
+        INVALID_ARGUMENT for an invalid role, member or binding, and 501 for conditions, which would otherwise be
+        ignored."""
         if int(policy.get("version") or 0) not in _VERSIONS:
             raise invalid_argument(f"Invalid policy version {policy['version']}: it is 0, 1 or 3.")
         if policy.get("auditConfigs"):
@@ -73,7 +73,7 @@ class Policies:
         return self.get(resource)
 
     def seed(self, resource: str, bindings: Mapping[str, Iterable[str]]) -> None:
-        """The first policy of a resource, unchecked."""
+        """Set the first policy of a resource, unchecked."""
         rows = [{"role": role, "members": sorted(members)} for role, members in sorted(bindings.items())]
         self._store.put(_KIND, resource, {"bindings": rows, "changes": 1})
 
@@ -81,13 +81,13 @@ class Policies:
         self._store.delete(_KIND, resource)
 
     def bindings(self, resource: str) -> list[tuple[str, list[str]]]:
-        """(role, members) of the resource."""
+        """Return (role, members) of the resource."""
         policy = self._store.get(_KIND, resource) or {"bindings": []}
         return [(binding["role"], binding["members"]) for binding in policy["bindings"]]
 
     def rename_member(self, member: str, successor: str) -> None:
-        """A deleted service account stays in policies under its `deleted:` name, so that a new one of the same
-        name inherits nothing."""
+        """Rename a member: a deleted service account stays in policies under its `deleted:` name, so that a new one of
+        the same name inherits nothing."""
         with self._store.transaction():
             for resource, policy in self._store.list(_KIND):
                 if any(member in binding["members"] for binding in policy["bindings"]):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Role:
-    """`only_on` is the one kind of resource that takes the role (`bucket`), or "" for any."""
+    """A role. `only_on` is the one kind of resource that takes it (`bucket`), or "" for any."""
 
     name: str
     permissions: frozenset[str]
@@ -22,7 +22,7 @@ class Role:
 
 @cache
 def table() -> Mapping[str, Role]:
-    """All known roles by name (`roles/…`)."""
+    """Return all known roles by name (`roles/…`)."""
     rows = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
     return {name: _role(name, row["permissions"], row.get("on", "")) for name, row in rows.items()}
 

@@ -1,1 +1,1 @@
-"""IAM: service accounts, their policies, and short-lived tokens for those who may impersonate them."""
+"""IAM: service accounts, their policies, and short-lived tokens for impersonation."""

@@ -1,4 +1,4 @@
-"""What the server takes of IAM."""
+"""Routes of IAM."""
 
 from ..wire import Route
 from ..world import World

@@ -23,7 +23,7 @@ class Credentials:
         return [Route("POST", path, self.access_token)]
 
     def access_token(self, call: Call) -> Reply:
-        """A token of the account that ends after `lifetime` (3600s by default, an hour at most)."""
+        """Return a token of the account that ends after `lifetime` (3600s by default, an hour at most)."""
         account = self._accounts.find(call.params["project"], call.params["account"])
         resource = policies.account_name(self._world.project.id, account["email"])
         self._world.access.require(

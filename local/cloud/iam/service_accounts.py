@@ -37,7 +37,7 @@ class Accounts:
         ]
 
     def find(self, project: str, account: str) -> dict[str, Any]:
-        """The account by email or unique id; the project may be `-`. Raises 404 in the service's words."""
+        """Return the account by email or unique id; the project may be `-`. Raises 404 in the service's words."""
         known = project == "-" or self._world.project.is_called(project)
         found = self._store.get(KIND, account) if known else None
         if found is None and known and account.isdigit():
@@ -139,7 +139,7 @@ class Accounts:
 
 
 def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Make an account of the project unless it is there. Within a transaction."""
+    """Make an account of the project unless it exists. Within a transaction."""
     if world.store.get(KIND, email) is not None:
         return
     unique = f"1{100 + world.store.next_id('serviceAccount'):020d}"

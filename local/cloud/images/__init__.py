@@ -6,12 +6,12 @@ from . import cache
 
 
 def cluster_cache(state_folder: Path, cluster_id: str) -> Path:
-    """Where a cluster's machines keep images."""
+    """Return the folder in which a cluster's machines keep images."""
     return state_folder / "pools" / cluster_id / "images"
 
 
 def clear(state_folder: Path, cluster_id: str) -> str:
-    """Empty a cluster's image cache; says in a sentence what was done."""
+    """Empty a cluster's image cache, and return a sentence that says so."""
     folder = cluster_cache(state_folder, cluster_id)
     if not folder.is_dir():
         return f"There is no image cache of {cluster_id}: no job has run on a cluster with that id here."

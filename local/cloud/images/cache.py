@@ -28,14 +28,14 @@ Without a command it only looks whether the replica is to stop.
 
 
 def common(environ: Mapping[str, str]) -> Path:
-    """Where this machine keeps the environments of shared recipes, whatever state folder or checkout uses them."""
+    """Return this machine's folder for environments of shared recipes, whatever state folder or checkout uses them."""
     return root(environ) / "images"
 
 
 def cached(
     cache: Path, image: str, recipe: Recipe, tool: Tool, uv: str, say: Callable[[str], None], shelf: Path
 ) -> Path:
-    """The image's environment in a cache, built if it is not there. A build that was killed is begun again.
+    """Return the image's environment in a cache, built if it is missing. A build that was killed is begun again.
 
     A shared recipe's environment is built on the `shelf` (see `common`), and the cache gets a link to it.
     """
@@ -69,7 +69,7 @@ def _on_shelf(shelf: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[s
 
 
 def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
-    """The mark is made last, so that an environment without it is never taken for a whole one."""
+    """Build an environment. Its mark is made last, so that one without the mark is never taken for a whole one."""
     python = str(folder / "bin" / "python")
     tool((uv, "venv", "--quiet", "--python", sys.executable, str(folder)))
     tool((uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *recipe.requirements))
@@ -77,7 +77,7 @@ def _build(folder: Path, recipe: Recipe, tool: Tool, uv: str) -> None:
 
 
 def copied(image: Path, target: Path, *, lasting: bool) -> None:
-    """A copy of an image's environment that a run may add to. Files are hard links, scripts name the copy.
+    """Return a copy of an image's environment that a run may add to. Files are hard links, scripts name the copy.
 
     Where hard links can't be made, files of a `lasting` image (which nobody clears while a run uses it) are symbolic
     links, those of another are copies.
@@ -92,7 +92,8 @@ def copied(image: Path, target: Path, *, lasting: bool) -> None:
 
 
 def _link_all(source: str, target: str, lasting: bool) -> None:
-    """A folder with what is in it. Texts and no Paths: heavy images have tens of thousands of files."""
+    """Link a folder with its content. Paths are texts and no Path objects: heavy images have tens of thousands of
+    files."""
     os.makedirs(target, exist_ok=True)  # noqa: PTH103
     with os.scandir(source) as entries:
         for entry in entries:
@@ -106,7 +107,7 @@ def _link_all(source: str, target: str, lasting: bool) -> None:
 
 
 def link(source: str, target: str, *, lasting: bool) -> None:
-    """A hard link, or what stands for one where none can be made (see `copied`)."""
+    """Make a hard link, or a substitute where none can be made (see `copied`)."""
     try:
         os.link(source, target)
     except OSError:
@@ -118,7 +119,7 @@ def link(source: str, target: str, *, lasting: bool) -> None:
 
 
 def clear(cache: Path) -> int:
-    """Empty a cache, one image at a time and none while it is being built. How many images there were."""
+    """Empty a cache, one image at a time and none while it is being built. Return how many images there were."""
     count = 0
     for lock in sorted(cache.glob("*.lock")):
         with files.locked(lock, BUILD_WAIT_S):

@@ -1,5 +1,5 @@
-"""Images with a job's packages on top, kept for a short while: by a pool, as a study's trials bring the same ones, or
-for this machine where images are built once for it (`image_builds=once`)."""
+"""Images with a job's packages on top, kept for a short while: by a pool, since a study's trials bring the same
+packages, or for this machine where images are built once for it (`image_builds=once`)."""
 
 import contextlib
 import hashlib
@@ -17,7 +17,7 @@ MOST = 20
 
 
 def common(environ: Mapping[str, str]) -> Path:
-    """Where this machine keeps them, whatever state folder or checkout uses them."""
+    """Return this machine's folder for such images, whatever state folder or checkout uses them."""
     return cache.common(environ).with_name("environments")
 
 
@@ -34,8 +34,9 @@ def filled(
 ) -> bool:
     """Make `target` the image's environment with the packages; `now` in seconds since 1970.
 
-    Whether they were to be installed: they were not when a job with the same ones came by within `FRESH_S`. Jobs that
-    come at once wait for the first. `lasting` as in `cache.copied`; raises what `install` and `give_up` raise.
+    Return whether they had to be installed: they had not when a job with the same packages came by within `FRESH_S`.
+    Jobs that come at once wait for the first. `lasting` as in `cache.copied`; raises the errors of `install` and
+    `give_up`.
     """
     folder = kept / f"{cache.PACKAGES}{_digest(image, packages)}"
     kept.mkdir(parents=True, exist_ok=True)
@@ -52,7 +53,7 @@ def filled(
 
 
 def forget_oldest(kept: Path) -> None:
-    """Keep MOST. None goes while somebody fills or copies it: it goes the next time."""
+    """Keep the newest images, MOST of them. One that somebody fills or copies stays until the next time."""
     made: dict[Path, float] = {}
     for ready in kept.glob(f"{cache.PACKAGES}*/{cache.READY}"):
         with contextlib.suppress(FileNotFoundError):
@@ -67,7 +68,7 @@ def _lock(folder: Path) -> Path:
 
 
 def _digest(image: Path, packages: Sequence[Path]) -> str:
-    """By what the packages are, not by where they come from."""
+    """Return a digest of the packages' contents, wherever they come from."""
     digest = hashlib.sha256(str(image).encode())
     for path in packages:
         digest.update(f"\n{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode())

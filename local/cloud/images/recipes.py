@@ -1,4 +1,4 @@
-"""Recipes: what stands for a container image where there is no Docker (data: recipes/*.toml)."""
+"""Recipes: environments that stand for container images where there is no Docker (data: recipes/*.toml)."""
 
 import fnmatch
 import tomllib
@@ -11,9 +11,11 @@ _FOLDER = Path(__file__).with_name("recipes")
 
 @dataclass(frozen=True)
 class Recipe:
-    """`images` are patterns of image URIs; `requirements` are installed into an environment that stands for them.
+    """A recipe. `images` are patterns of image URIs; `requirements` are installed into an environment that stands for
+    them.
 
-    A `shared` one is heavy: it is built once on this machine, outside every state folder, and caches only link to it.
+    A `shared` recipe is heavy: it is built once on this machine, outside every state folder, and caches only link to
+    it.
     """
 
     name: str
@@ -23,13 +25,13 @@ class Recipe:
 
 
 def recipe_for(image: str) -> Recipe | None:
-    """The first recipe whose pattern fits the image's URI, None when there is none."""
+    """Return the first recipe whose pattern fits the image's URI, None when there is none."""
     return next((recipe for recipe in recipes() if any(fnmatch.fnmatchcase(image, fit) for fit in recipe.images)), None)
 
 
 @cache
 def recipes() -> tuple[Recipe, ...]:
-    """All recipes, by file name."""
+    """Return all recipes, by file name."""
     found = []
     for path in sorted(_FOLDER.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))

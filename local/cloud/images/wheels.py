@@ -19,15 +19,15 @@ _SOURCES = (".tar.gz", ".zip")
 
 
 def common(environ: Mapping[str, str]) -> Path:
-    """Where this machine keeps wheels, whatever state folder or checkout uses them."""
+    """Return this machine's folder for wheels, whatever state folder or checkout uses them."""
     return cache.common(environ).with_name("wheels")
 
 
 def built(shelf: Path, package: Path, tool: cache.Tool, uv: str, say: Callable[[str], None]) -> Path:
-    """The wheel of a source package, put beside it; a package that is none is given back as it is.
+    """Return the wheel of a source package, put beside it; any other file is returned as it is.
 
-    It is known by what the package is, not by its name. One that is being built is waited for, and what a killed build
-    leaves is never taken for a wheel. Raises what `tool` raises.
+    A wheel is known by its package's content, not by its name. A wheel that is being built is waited for, and the rest
+    of a killed build is never taken for a wheel. Raises the errors of `tool`.
     """
     if not package.name.endswith(_SOURCES):
         return package
@@ -49,7 +49,7 @@ def built(shelf: Path, package: Path, tool: cache.Tool, uv: str, say: Callable[[
 
 
 def _build(kept: Path, package: Path, tool: cache.Tool, uv: str) -> None:
-    """In a folder of its own, that gets its name when all is there."""
+    """Build a wheel in a folder of its own, which gets its name when it is complete."""
     draft = Path(tempfile.mkdtemp(prefix=f"{kept.name}-", dir=kept.parent))
     tool((uv, "build", "--wheel", "--quiet", "--python", sys.executable, "--out-dir", str(draft), str(package)))
     shutil.rmtree(kept, ignore_errors=True)
@@ -57,7 +57,7 @@ def _build(kept: Path, package: Path, tool: cache.Tool, uv: str) -> None:
 
 
 def _forget_oldest(shelf: Path) -> None:
-    """Keep MOST. None goes while somebody builds or takes one that shares its lock: it goes the next time."""
+    """Keep the newest wheels, MOST of them. One whose lock is held by a build or a copy stays until the next time."""
     used: dict[Path, float] = {}
     for folder in shelf.iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -69,12 +69,12 @@ def _forget_oldest(shelf: Path) -> None:
 
 
 def _lock(folder: Path) -> Path:
-    """One of sixteen: they stay, as a lock that is removed while somebody waits for it is no lock."""
+    """Return one of sixteen locks: they stay, since a lock that is removed while somebody waits for it is no lock."""
     return folder.with_name(f"{folder.name[0]}.lock")
 
 
 def _digest(package: Path) -> str:
-    """Also by the interpreter: a package may have code to compile."""
+    """Return a digest of the package and the interpreter, for which a package may have code to compile."""
     digest = hashlib.sha256(f"{sys.base_prefix}\n{sys.version}\n".encode())
     digest.update(package.read_bytes())
     return digest.hexdigest()[:20]

@@ -23,14 +23,14 @@ _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITIC
 
 @dataclass(frozen=True)
 class Query:
-    """`matches` decides; `window` is what of it an index can answer."""
+    """A query: `matches` decides; `window` is the part of it that an index can answer."""
 
     matches: Test
     window: Window = field(default_factory=Window)
 
 
 def parse(text: str) -> Query:
-    """Raises 400 INVALID_ARGUMENT for what is not a query, in the subset."""
+    """Return a parsed query. Raises 400 INVALID_ARGUMENT for a text outside the subset."""
     return filters.parsed(re.sub(r"(?m)^\s*--.*$", "", text), _Queries())
 
 
@@ -92,7 +92,7 @@ class _Queries(filters.Meaning[Query]):
             raise self.refusal(f"unrecognized severity '{value}'")
         self._check_order(sign)
         bound = _SEVERITIES.index(value.upper())
-        # An entry from before severities were checked may have any; it has the least then.
+        # An entry from before severities were checked may have any text; it then counts as the least.
         known = {name: at for at, name in enumerate(_SEVERITIES)}
         return Query(lambda entry: holds(known.get(entry.get("severity", ""), 0), sign, bound))
 

@@ -1,4 +1,4 @@
-"""What the server takes of Cloud Logging."""
+"""Routes of Cloud Logging."""
 
 from ..wire import Route
 from ..world import World

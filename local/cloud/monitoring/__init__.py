@@ -1,1 +1,1 @@
-"""Cloud Monitoring: what jobs use of their machines, and what of each quota is in use."""
+"""Cloud Monitoring: jobs' use of their machines, and the use of each quota."""

@@ -1,4 +1,4 @@
-"""Aggregation of series: points of equal distance, then one series out of several."""
+"""Aggregation of series: points at equal distances, then one series out of several."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ _REDUCERS: Mapping[str, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True)
 class Aggregation:
-    """`period_s` counts back from the interval's end."""
+    """An aggregation of points. `period_s` counts back from the interval's end."""
 
     aligner: str
     reducer: str
@@ -49,7 +49,8 @@ class Aggregation:
 
 
 def asked(call: Call, known: FilterFields) -> Aggregation | None:
-    """Aggregation that a call asks for, None for raw points. `known` are the fields to group by. Raises 400, 501."""
+    """Return the aggregation that a call asks for, None for raw points. `known` are the fields to group by. Raises 400,
+    501."""
     aligner = call.query.get("aggregation.perSeriesAligner", "ALIGN_NONE")
     reducer = call.query.get("aggregation.crossSeriesReducer", "REDUCE_NONE")
     if any(name.startswith("secondaryAggregation.") for name in call.query):
@@ -75,7 +76,7 @@ def asked(call: Call, known: FilterFields) -> Aggregation | None:
 
 
 def aggregated(found: Iterable[Series], how: Aggregation, end: str) -> list[Series]:
-    """Aligned series, reduced to one for each group where that is asked."""
+    """Return aligned series, reduced to one for each group where the aggregation says so."""
     aligned = [_aligned(series, how, end) for series in found]
     if how.reducer == "REDUCE_NONE":
         return aligned

@@ -31,7 +31,7 @@ class Series:
     whole: bool = False
 
     def document(self) -> dict[str, Any]:
-        """What a filter asks about; both spellings of labels are in use."""
+        """Return the series as the document that a filter tests; both spellings of labels are in use."""
         metric, resource = dict(self.metric_labels), dict(self.resource_labels)
         return {
             "metric": {"type": self.metric, "labels": metric, "label": metric},
@@ -55,7 +55,7 @@ class Series:
 
 
 def of_jobs(world: World, after: str, until: str) -> Iterator[Series]:
-    """What was measured of replicas, still without points: `filled` reads them."""
+    """Yield the series of replicas, still without points: `filled` reads them."""
     for source in records.sources(world.store, after, until):
         yield Series(
             _TRAINING + source.metric,
@@ -67,7 +67,7 @@ def of_jobs(world: World, after: str, until: str) -> Iterator[Series]:
 
 
 def filled(world: World, series: Series, after: str, until: str) -> Series:
-    """A series of a job with its points; others have theirs."""
+    """Return a job's series with its points; other series have theirs."""
     if series.resource != "cloudml_job":
         return series
     labels = series.resource_labels
@@ -81,7 +81,7 @@ def filled(world: World, series: Series, after: str, until: str) -> Series:
 
 
 def of_quotas(world: World) -> Iterator[Series]:
-    """What of each quota is in use, and its limit: one point each, of now."""
+    """Yield the use of each quota, and its limit: one point each, of now."""
     now = world.now()
     preferences = limits.granted(world)
     for region in machines.table().all_regions:

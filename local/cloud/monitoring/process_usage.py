@@ -1,4 +1,4 @@
-"""How much of a machine a replica's processes use, from what the operating system counts."""
+"""The share of a machine that a replica's processes use, as the operating system counts it."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from ..nodes import processes
 
 @dataclass(frozen=True)
 class Reading:
-    """Of one session at one moment: CPU seconds used until now by process, and the bytes they have in memory.
+    """A session's use at one moment: CPU seconds until now by process, and the bytes in memory.
 
     `at` counts seconds on a clock that only its own readings share.
     """
@@ -24,16 +24,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Use:
-    """Fractions from 0 to 1."""
+    """The use of a machine, in fractions from 0 to 1."""
 
     cpu: float
     memory: float
 
 
 def between(before: Reading, after: Reading, cores: int, memory: int) -> Use:
-    """The use from one reading to the next, of so many cores and bytes.
+    """Return the use from one reading to the next, of so many cores and bytes.
 
-    What processes that ended in between used since the first reading is not seen.
+    The use by processes that ended in between, since the first reading, is not seen.
     """
     elapsed = after.at - before.at
     used = sum(seconds - before.cpu_s.get(pid, 0.0) for pid, seconds in after.cpu_s.items())
@@ -42,7 +42,7 @@ def between(before: Reading, after: Reading, cores: int, memory: int) -> Use:
 
 
 def read(session: int, at: float) -> Reading:
-    """All processes of a session but its leader, which is the cloud's own."""
+    """Return a reading of all processes of a session but its leader, which is the cloud's own."""
     cpu_s: dict[int, float] = {}
     memory = 0
     for pid in processes.members(session):
@@ -62,5 +62,5 @@ def own_cores() -> int:
 
 
 def own_memory() -> int:
-    """The bytes of memory that this machine has."""
+    """Return the bytes of memory that this machine has."""
     return int(psutil.virtual_memory().total)

@@ -1,4 +1,4 @@
-"""What was measured of jobs' replicas, in a table of its own. Values are fractions from 0 to 1."""
+"""Measurements of jobs' replicas, in a table of its own. Values are fractions from 0 to 1."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _TABLES = (
 
 @dataclass(frozen=True, order=True)
 class Source:
-    """What a series is of: a job's id, its replica (`workerpool0-0`), the metric type's end (`cpu/utilization`), and
-    which of several accelerators ("" for what a machine has once)."""
+    """The source of a series: a job's id, its replica (`workerpool0-0`), the metric type's end (`cpu/utilization`), and
+    which of several accelerators ("" for a part that a machine has once)."""
 
     job: str
     task: str
@@ -26,7 +26,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Sample:
-    """`moment` is a timestamp as the APIs write it."""
+    """A sample. `moment` is a timestamp as the APIs write it."""
 
     moment: str
     value: float
@@ -39,7 +39,7 @@ def open_table(store: Store) -> None:
 
 
 def add(store: Store, moment: str, values: Iterable[tuple[Source, float]]) -> None:
-    """Within a transaction."""
+    """Add the values of one moment. Within a transaction."""
     for source, value in values:
         store.execute(
             "INSERT OR REPLACE INTO monitoring_samples VALUES (?, ?, ?, ?, ?, ?)",
@@ -48,7 +48,7 @@ def add(store: Store, moment: str, values: Iterable[tuple[Source, float]]) -> No
 
 
 def sources(store: Store, after: str, until: str) -> list[Source]:
-    """All that was measured after a moment and until another."""
+    """Return the sources measured after a moment and until another."""
     rows = store.execute(
         "SELECT DISTINCT job, task, metric, part FROM monitoring_samples WHERE moment > ? AND moment <= ? "
         "ORDER BY job, task, metric, part",
@@ -58,7 +58,7 @@ def sources(store: Store, after: str, until: str) -> list[Source]:
 
 
 def read(store: Store, source: Source, after: str, until: str) -> list[Sample]:
-    """One series, the newest first."""
+    """Return one series, the newest first."""
     rows = store.execute(
         "SELECT moment, value FROM monitoring_samples WHERE job = ? AND task = ? AND metric = ? AND part = ? "
         "AND moment > ? AND moment <= ? ORDER BY moment DESC",
@@ -68,5 +68,5 @@ def read(store: Store, source: Source, after: str, until: str) -> list[Sample]:
 
 
 def forget(store: Store, before: str) -> None:
-    """Remove what is older. Within a transaction."""
+    """Remove older samples. Within a transaction."""
     store.execute("DELETE FROM monitoring_samples WHERE moment < ?", (before,))

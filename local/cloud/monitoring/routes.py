@@ -1,4 +1,4 @@
-"""What the server takes of Cloud Monitoring."""
+"""Routes of Cloud Monitoring."""
 
 from ..wire import Route
 from ..world import World

@@ -1,4 +1,4 @@
-"""Listing time series."""
+"""The method that lists time series."""
 
 import re
 from collections.abc import Mapping
@@ -36,8 +36,8 @@ class TimeSeries:
         return [Route("GET", "/v3/projects/{project}/timeSeries", self.list)]
 
     def list(self, call: Call) -> Reply:
-        """Raises 400 for a filter without a metric type or an interval without an end, 403, 404 for a metric that there
-        is not."""
+        """Return a page of time series. Raises 400 for a filter without a metric type or an interval without an end,
+        403, and 404 for an unknown metric."""
         resource = f"//monitoring.googleapis.com/projects/{call.params['project']}"
         self._world.access.require(call.principal, "monitoring.timeSeries.list", call.params["project"], resource)
         text = call.query.get("filter", "")
@@ -70,14 +70,14 @@ class TimeSeries:
         return documents.without_empty(listed)
 
     def _quotas(self, after: str, until: str) -> tuple[gauges.Series, ...]:
-        """Emitted now alone, and not at all where the setting says so."""
+        """Return the series of quotas: of now alone, and none where the setting says so."""
         if not self._world.settings.quota_series or not after < self._world.now() <= until:
             return ()
         return tuple(gauges.of_quotas(self._world))
 
 
 def _interval(call: Call) -> tuple[str, str]:
-    """(after, until): without a start the interval is an instant."""
+    """Return (after, until): without a start the interval is an instant."""
     end = _moment(call, "interval.endTime", "")
     start = _moment(call, "interval.startTime", call.query["interval.endTime"])
     if start > end:

@@ -1,4 +1,4 @@
-"""The thread that looks at jobs' replicas every few seconds."""
+"""The thread that samples jobs' replicas every few seconds."""
 
 import logging
 import threading
@@ -32,14 +32,14 @@ Gauge = Callable[[int, float], Reading]
 
 
 class Sampler:
-    """Measures CPU and memory. There are no accelerators here: they show what the scenario has recorded for the job,
-    else what CPU and memory do."""
+    """The sampler of CPU and memory. There are no accelerators here: they show the scenario's recording for the job,
+    else the values of CPU and memory."""
 
     def __init__(
         self, world: World, read: Gauge = process_usage.read, seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self._world, self._read, self._seconds = world, read, seconds
-        self._before: dict[Path, tuple[Reading, str]] = {}  # And until when a recording was played.
+        self._before: dict[Path, tuple[Reading, str]] = {}  # and the moment until which a recording was played
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._work, name="monitoring", daemon=True)
         jobs.open_table(world.store)
@@ -54,7 +54,7 @@ class Sampler:
             self._thread.join()
 
     def step(self) -> None:
-        """One look at every replica that runs. A replica's first look gives no sample."""
+        """Look once at every replica that runs. A replica's first look gives no sample."""
         before, self._before = self._before, {}
         found: dict[str, list[tuple[Source, float]]] = defaultdict(list)
         scenario, now = scenarios.current(self._world).scenario, self._world.now()
@@ -96,7 +96,7 @@ class Sampler:
 def _values(
     run: Run, replica: Replica, before: Reading, after: Reading, *, accelerated: bool
 ) -> Iterator[tuple[Source, float]]:
-    """What was measured between two looks; `accelerated`: accelerators show the same."""
+    """Return the values measured between two looks; `accelerated`: accelerators show the same."""
     shape = _shape(run, replica)
     vcpus = machines.table().types[shape.machine_type].vcpus
     use: Use = process_usage.between(before, after, min(vcpus, process_usage.own_cores()), process_usage.own_memory())
@@ -107,7 +107,7 @@ def _values(
 
 
 def _played(run: Run, replica: Replica, recording: GpuRecording) -> Iterator[tuple[str, Source, float]]:
-    """All samples of a recording, each with the moment that it has in this job."""
+    """Yield all samples of a recording, each with the moment that it has in this job."""
     if run.start_time is None:
         return
     start = moment_of(run.start_time)

@@ -1,1 +1,1 @@
-"""The machines that replicas run on, as processes of this one."""
+"""The machines of replicas, as processes of this one."""

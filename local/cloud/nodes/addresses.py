@@ -4,7 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-# Parts of an address are of three digits, so that a job's sort as the names do that the service gives: chief first.
+# Parts of an address have three digits, so that a job's addresses sort as the service's names do: chief first.
 _LEAST, _PARTS = 100, 155
 _HOSTS = _PARTS**3
 _FIRST_PORT = 10_000
@@ -12,16 +12,17 @@ _PORTS = 22_000
 
 
 def beginning(state_folder: Path) -> int:
-    """What a cloud counts its replicas from, so that two clouds on a machine are unlikely to meet."""
+    """Return the number from which a cloud counts its replicas, so that two clouds on a machine are unlikely to
+    meet."""
     return int(hashlib.sha256(bytes(state_folder)).hexdigest()[:12], 16) % _HOSTS
 
 
 def address(number: int, first: int, platform: str = sys.platform) -> tuple[str, int, int]:
-    """(host, training port, open port) for the replica that is the `number`th of all, from 1, of a job whose first
-    one is the `first`th.
+    """Return (host, training port, open port) for the replica that is the `number`th of all, from 1, of a job whose
+    first replica is the `first`th.
 
     Linux answers on all of 127.0.0.0/8, so there each replica has a host of its own, outside 127.0.0.x, and only jobs
-    differ by their ports: programs that listen on every address, as PyTorch's store does, would else meet those of
+    differ by their ports: programs that listen on every address, as PyTorch's store does, would otherwise meet those of
     another job. Elsewhere each replica has ports of its own.
     """
     if platform == "linux":

@@ -12,9 +12,9 @@ from pathlib import Path
 from .spec import ReplicaSpec, UnreadyError
 
 _CHUNK = 1 << 20
-# A killed cloud is started again by whoever notices; its jobs live on meanwhile.
+# A killed cloud is started again by somebody who notices; its jobs live on meanwhile.
 _PATIENCE_S, _EVERY_S = 300.0, 0.5
-# Of a connection, not of the replica's own disk.
+# Errors of a connection, not of the replica's own disk.
 _OF_THE_WAY = (urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException)
 
 
@@ -25,8 +25,8 @@ def download(
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> Path:
-    """The file of a package, `gs://BUCKET/NAME`, in a folder of its own; asked for again while nothing answers. Raises
-    UnreadyError."""
+    """Return the file of a package, `gs://BUCKET/NAME`, in a folder of its own; asked for again while nothing answers.
+    Raises UnreadyError."""
     say(f"Downloading {uri}")
     target = folder / uri.rpartition("/")[2]
     folder.mkdir(exist_ok=True)
@@ -38,7 +38,7 @@ def download(
         try:
             with opener.open(request, timeout=60) as answer, target.open("wb") as file:
                 shutil.copyfileobj(answer, file, _CHUNK)
-                if answer.length:  # what of it did not come: the interpreter takes a cut connection for an end
+                if answer.length:  # the bytes still missing: the interpreter takes a cut connection for an end
                     raise http.client.IncompleteRead(b"", answer.length)
             break
         except urllib.error.HTTPError as error:

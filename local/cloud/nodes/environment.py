@@ -24,7 +24,7 @@ _THREADS = (
 
 @dataclass(frozen=True)
 class Place:
-    """A replica's worker pool and number in it, and where it listens."""
+    """The place of a replica: its worker pool, its number in the pool, and its address."""
 
     index: int
     number: int
@@ -47,8 +47,8 @@ def variables(
     spec: Mapping[str, Any],
     trial: str | None = None,
 ) -> dict[str, str]:
-    """The variables of the replica `own` of a job with replicas `places`. `project` is a number, `spec` the canonical
-    CustomJobSpec, `trial` the id of the trial of a tuning job that it runs."""
+    """Return the variables of the replica `own` of a job with replicas `places`. `project` is a number, `spec` the
+    canonical CustomJobSpec, `trial` the id of the tuning job's trial that it runs."""
     found = {
         "CLUSTER_SPEC": _text(cluster_spec(places, own, spec, trial)),
         # The service sets the number here, not the id.
@@ -80,7 +80,7 @@ def variables(
 def cluster_spec(
     places: Sequence[Place], own: Place, spec: Mapping[str, Any], trial: str | None = None
 ) -> dict[str, Any]:
-    """CLUSTER_SPEC. A job of one replica has the key `chief` instead of `workerpool0`."""
+    """Return CLUSTER_SPEC. A job of one replica has the key `chief` instead of `workerpool0`."""
     alone = len(places) == 1
     cluster: dict[str, list[str]] = {}
     for place in places:
@@ -95,7 +95,7 @@ def cluster_spec(
 
 
 def tf_config(places: Sequence[Place], own: Place, spec: Mapping[str, Any], trial: str | None = None) -> dict[str, Any]:
-    """TF_CONFIG. Evaluators are never part of the cluster."""
+    """Return TF_CONFIG. Evaluators are never part of the cluster."""
     cluster: dict[str, list[str]] = {}
     for place in places:
         if _TF_ROLES[place.index] != "evaluator":
@@ -105,7 +105,7 @@ def tf_config(places: Sequence[Place], own: Place, spec: Mapping[str, Any], tria
 
 
 def _text(body: Mapping[str, Any]) -> str:
-    """JSON with letters as they are: Linux takes 128 KB for one variable, and an escaped letter is three times one."""
+    """Return JSON with unescaped letters: Linux takes 128 KB for one variable, and escapes triple a letter's size."""
     return json.dumps(body, ensure_ascii=False)
 
 
@@ -114,11 +114,11 @@ def _trial(trial: str | None) -> dict[str, str]:
 
 
 def thread_bounds(threads: int) -> dict[str, str]:
-    """What keeps numeric libraries of one replica from using the whole machine."""
+    """Return variables that keep numeric libraries of one replica from using the whole machine."""
     return dict.fromkeys(_THREADS, str(threads))
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:
-    """`$(NAME)` replaced by a known variable, as Kubernetes does it: unknown ones stay, and `$$` is `$` everywhere, so
-    `$$(NAME)` is `$(NAME)` itself."""
+    """Return the text with `$(NAME)` replaced by a known variable, as Kubernetes does it: unknown ones stay, and `$$`
+    is `$` everywhere, so `$$(NAME)` is `$(NAME)` itself."""
     return _REFERENCE.sub(lambda found: "$" if found[0] == "$$" else known.get(found[1], found[0]), text)

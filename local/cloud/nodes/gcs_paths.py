@@ -1,8 +1,8 @@
 """Objects that a command names by their path under /gcs, where the service mounts all buckets.
 
-Here nothing is mounted there. What a command names is fetched before it starts, and named where it then is: so the
-SDK's local scripts run, which are packages that a shell installs from /gcs. An object that is not there yet is one that
-the command is to write, and can't.
+Nothing is mounted here. An object in a command is downloaded before the start, and the command gets the path of the
+download instead. So the SDK's local scripts run, which are packages that a shell installs from /gcs. An object that
+does not exist yet would be the command's output, which it can't write there.
 """
 
 import re
@@ -15,9 +15,10 @@ _PATH = re.compile(r"""/gcs/([a-z0-9][a-z0-9._-]+)/([^\s'"`;|&<>()$*?]+)""")
 
 
 def fetched(words: Sequence[str], spec: ReplicaSpec, work: Path, say: Callable[..., None]) -> list[str]:
-    """The words of a command, with the places of objects that were fetched for their paths under /gcs.
+    """Return the words of a command, with downloads in place of objects' paths under /gcs.
 
-    A place is named from the working folder on, whose own path may hold what a shell takes apart.
+    A download is named by its path from the working folder, whose own path may hold characters that a shell takes
+    apart.
     """
     return [_PATH.sub(lambda path: _fetched(path, spec, work, say), word) for word in words]
 

@@ -1,4 +1,4 @@
-"""A replica's log: one JSON object a line, written as lines come, read from where a reader stopped."""
+"""A replica's log: one JSON object a line, written as lines come, read on from where a reader stopped."""
 
 import json
 import re
@@ -19,7 +19,8 @@ _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITIC
 
 @dataclass(frozen=True)
 class Line:
-    """`text` is a plain line, `fields` those of a JSON line with a message; `service` lines are not user code's."""
+    """A line: `text` is a plain one, `fields` those of a JSON line with a message; `service` lines are not user
+    code's."""
 
     time: str
     severity: str
@@ -29,8 +30,8 @@ class Line:
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """As they are written, without their ends. Of a bar that goes back to its beginning with each move, each is a line,
-    which comes with the next one."""
+    """Yield lines as they are written, without their ends. Each state of a progress bar, which returns to the line's
+    start, is a line, which comes with the next one."""
     rest = b""
     while part := stream.read1(LINE_BYTES):  # type: ignore[attr-defined]
         rest += part
@@ -48,7 +49,7 @@ def lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 class LogFile:
-    """Appends lines, from any number of threads. Beyond FILE_BYTES it keeps one last line that says so."""
+    """A log to append to, from any number of threads. Beyond FILE_BYTES it keeps one last line that says so."""
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
@@ -56,7 +57,7 @@ class LogFile:
         self._size = self._file.tell()
 
     def user(self, text: str, severity: str) -> None:
-        """A line of user code; a JSON object with `message` is taken apart as the service does."""
+        """Add a line of user code; a JSON object with `message` is taken apart as the service does."""
         fields = _structured(text)
         if fields is not None:
             given = str(fields.pop("severity", severity)).upper()
@@ -64,7 +65,7 @@ class LogFile:
         self._write(Line(_now(), severity, text if fields is None else "", fields))
 
     def service(self, text: str, severity: str = "INFO") -> None:
-        """A line of the service about this replica."""
+        """Add a line of the service about this replica."""
         self._write(Line(_now(), severity, text, service=True))
 
     def _write(self, line: Line) -> None:
@@ -83,7 +84,7 @@ class LogFile:
 
 
 def read(path: Path, offset: int, most_bytes: int) -> tuple[list[Line], int]:
-    """The whole lines after a byte offset, some `most_bytes` of them, and the offset after them."""
+    """Return the whole lines after a byte offset, some `most_bytes` of them, and the offset after them."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -102,7 +103,8 @@ def _lines(content: bytes) -> Iterator[Line]:
 
 
 def _structured(text: str) -> dict[str, Any] | None:
-    """The fields of a line in JSON with a `message`; None for any other, and for what only Python takes for JSON."""
+    """Return the fields of a line in JSON with a `message`; None for any other, and for JSON that only Python
+    accepts."""
     if not text.startswith("{"):
         return None
     try:

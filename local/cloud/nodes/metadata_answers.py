@@ -1,4 +1,4 @@
-"""What a replica's metadata server answers: the identity that client libraries find on a VM."""
+"""The answers of a replica's metadata server: the identity that client libraries find on a VM."""
 
 import http.server
 import json
@@ -17,7 +17,7 @@ _TOKEN_SECONDS = 3599
 
 
 def answer(identity: Identity, path: str) -> Any | None:
-    """What a path answers: text, or something for JSON; None where a VM answers 404.
+    """Return the answer to a path: text, or a value for JSON; None where a VM answers 404.
 
     Identity tokens are not served, as for jobs with a service account of their own.
     """
@@ -56,7 +56,7 @@ _LOOKS = 20
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers for one identity on a socket that listens already."""
+    """A server that answers for one identity on a socket that listens already."""
 
     daemon_threads = True
 
@@ -91,7 +91,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send(200, "application/json", json.dumps(found))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests to the metadata server are nobody's log lines."""
+        """Log nothing: requests to the metadata server are nobody's log lines."""
 
     def _send(self, status: int, media: str, text: str) -> None:
         content = text.encode()
@@ -108,7 +108,7 @@ def _own_name(host: str) -> bool:
 
 
 def _is_somebody_elses(client: tuple[str, int]) -> bool:
-    """Tell whether a connection is another user's, or one whose user the kernel (Linux) does not tell."""
+    """Return whether a connection is another user's, or one whose user the kernel (Linux) does not tell."""
     packed = ":".join((socket.inet_aton(client[0])[::-1].hex().upper(), f"{client[1]:04X}"))
     for _ in range(_LOOKS):
         try:

@@ -1,4 +1,4 @@
-"""The metadata server of a replica: a port of its own that waits to be asked."""
+"""The metadata server of a replica: a port of its own that waits for requests."""
 
 import contextlib
 import selectors
@@ -10,10 +10,10 @@ from .spec import Identity
 
 
 class MetadataServer:
-    """Serves one identity on a free port of the replica's own address while it is entered; `address` is host:port.
+    """A server of one identity on a free port of the replica's own address while it is entered; `address` is host:port.
 
-    What answers is loaded with the first question, as most replicas ask none: a web server takes as long to import as
-    all else that a runner needs.
+    The answering code is loaded with the first question, as most replicas ask none: a web server takes as long to
+    import as all else that a runner needs.
     """
 
     def __init__(self, host: str, identity: Identity) -> None:
@@ -45,5 +45,5 @@ class MetadataServer:
                     from .metadata_answers import Server
 
                     server = Server(self._listening, self._identity)
-                with contextlib.suppress(OSError):  # who asked has gone again
+                with contextlib.suppress(OSError):  # the client has gone again
                     server.handle_request()

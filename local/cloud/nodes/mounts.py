@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 _NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "--propagation", "private")
-# A new /mnt with all that the machine has there (on some, people's own disks), and the mounts. The mounts go with the
+# A new /mnt with everything that the machine has there (on some, people's own disks), and the mounts, which go with the
 # last process that sees them.
 _SCRIPT = """
 set -e
@@ -32,20 +32,21 @@ exec "$@"
 
 @dataclass(frozen=True)
 class Mount:
-    """`source` is a folder of this machine that stands for a server's path; replicas see it at /mnt/nfs/`point`."""
+    """A mount. `source` is a folder of this machine that stands for a server's path; replicas see it at
+    /mnt/nfs/`point`."""
 
     source: str
     point: str
 
 
 def source(state_folder: Path, server: str, path: str) -> Path:
-    """The folder that stands for an NFS server's path. It outlives jobs, and all that name it share it."""
+    """Return the folder that stands for an NFS server's path. It outlives jobs, and all jobs that name it share it."""
     parts = [part for part in PurePosixPath(path).parts if part not in ("/", "//", "..")]
     return state_folder.joinpath("nfs", server.replace("/", "_").lstrip(".") or "_", *parts)
 
 
 def mounted(command: Sequence[str], mounts: Sequence[Mount]) -> list[str]:
-    """The command, run where the mounts are seen; their sources are made. The process stays the same one."""
+    """Return the command, run where the mounts are seen; their sources are made. The process stays the same one."""
     if not mounts:
         return list(command)
     for mount in mounts:
@@ -56,7 +57,7 @@ def mounted(command: Sequence[str], mounts: Sequence[Mount]) -> list[str]:
 
 @cache
 def possible() -> bool:
-    """Whether this machine lets a process have mounts of its own: Linux with user namespaces."""
+    """Return whether this machine lets a process have mounts of its own: Linux with user namespaces."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             tried = subprocess.run(mounted(("true",), (Mount(folder, "tried"),)), capture_output=True, timeout=10)

@@ -1,4 +1,4 @@
-"""What happens on a replica before user code: the image, and the job's packages on top of it."""
+"""The preparation of a replica before user code: the image, and the job's packages on top of it."""
 
 import os
 import re
@@ -20,9 +20,9 @@ _WAIT_S = 1800.0
 
 
 def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[[str], None]) -> Path:
-    """The environment for this replica's process, made by the first replica of the attempt that comes by.
+    """Return the environment for this replica's process, made by the first replica of the attempt that asks.
 
-    Raises UnreadyError, and what `tool` raises.
+    Raises UnreadyError, and the errors of `tool`.
     """
     recipe = recipe_for(spec.image)
     if recipe is None:
@@ -55,7 +55,7 @@ def _fill(
     *,
     lasting: bool,
 ) -> None:
-    """Make the environment. The packages are always asked for: whether the job may read them is seen there."""
+    """Make the environment. The packages are always requested, which shows whether the job may read them."""
     target, names = folder / "environment", ", ".join(uri.rpartition("/")[2] for uri in spec.packages)
     downloads = _downloads(spec, folder, say) if spec.packages else []
 
@@ -64,7 +64,8 @@ def _fill(
         shelf = wheels.common(os.environ)
         brought = [str(wheels.built(shelf, download, tool, uv, say)) for download in downloads]
         python, bounds = str(environment / "bin" / "python"), str(cache.CONSTRAINTS)
-        # What is kept for all jobs of the machine is compiled once, as its image is; else each replica does it again.
+        # An environment kept for all jobs of the machine is compiled once, as its image is; else each replica does it
+        # again.
         compiled = ("--compile-bytecode",) if spec.shares_images else ()
         tool((uv, "pip", "install", "--quiet", *compiled, "--python", python, "--constraint", bounds, *brought))
 
@@ -103,8 +104,8 @@ def install_at_start(environment: Path) -> None:
 
 
 def show_outside(environment: Path) -> None:
-    """Let a virtual environment see the user's packages. Its settings may be a link to the image's, so they are written
-    anew, not over."""
+    """Let a virtual environment see the user's packages. Its settings may be a link to the image's, so they are
+    replaced, not overwritten."""
     settings = environment / "pyvenv.cfg"
     text = _OUTSIDE.sub("include-system-site-packages = true", settings.read_text(encoding="utf-8"))
     settings.unlink()

@@ -1,6 +1,6 @@
 """Processes of a replica: found and ended, whatever they have become, and nobody else's.
 
-A replica's runner leads a session. Whatever user code starts is in that session, or came from it, or has its home in
+A replica's runner leads a session. Every process of user code is in that session, descends from it, or has its home in
 the replica's folder. Numbers of processes and sessions are given out again, after a restart of the machine at the
 latest, so a number alone proves nothing.
 """
@@ -36,15 +36,15 @@ def adopt_orphans() -> None:
 
 
 def birth(pid: int) -> str:
-    """What tells a process from every other that has or had its number; "" when it is not there."""
+    """Return a text that tells a process from every other that has or had its number; "" when it does not exist."""
     entry = _entry(pid)
     return f"{_boot()}/{entry.began}" if entry else ""
 
 
 def end_replica(leader: int, born: str, folder: Path) -> None:
     """Kill a replica's processes but this one: its runner's, as far as `born` proves the number to be its own, and
-    those whose home is in its folder. The runner goes first, or it would see the others end and tell of an exit."""
-    for _ in range(_ROUNDS):  # What forks while it is looked for is found the next time.
+    those whose home is in its folder. The runner goes first, or it would see the others end and report an exit."""
+    for _ in range(_ROUNDS):  # A process that forks during the search is found the next time.
         found = {*_proven(leader, born), *at_home_in(folder / "work")} - {os.getpid()}
         if not found:
             return
@@ -54,12 +54,12 @@ def end_replica(leader: int, born: str, folder: Path) -> None:
 
 
 def members(session: int) -> list[int]:
-    """The pids of a session's processes that have not ended."""
+    """Return the pids of a session's processes that have not ended."""
     return [entry.pid for entry in _entries() if entry.session == session]
 
 
 def family(leader: int) -> list[int]:
-    """The pids of a leader's session and of everything that came from it, that have not ended."""
+    """Return the pids, not ended, of a leader's session and of all its descendants."""
     entries = _entries()
     found = {entry.pid for entry in entries if entry.session == leader or entry.pid == leader}
     while more := {entry.pid for entry in entries if entry.parent in found} - found:
@@ -68,17 +68,17 @@ def family(leader: int) -> list[int]:
 
 
 def at_home_in(home: Path) -> list[int]:
-    """The pids of processes that were started with this home (Linux)."""
+    """Return the pids of processes that were started with this home (Linux)."""
     wanted, found = f"HOME={home}".encode(), []
     for pid in _pids():
         with contextlib.suppress(OSError), open(f"{_PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123
-            if wanted in file.read().split(b"\0"):  # nothing, of one that has ended
+            if wanted in file.read().split(b"\0"):  # empty for a process that has ended
                 found.append(pid)
     return found
 
 
 def reap_orphans(own: int) -> None:
-    """Forget adopted processes that have ended; for the child `own` somebody else waits."""
+    """Forget adopted processes that have ended, but not the child `own`, for which somebody else waits."""
     with contextlib.suppress(ChildProcessError):
         while seen := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if seen.si_pid == own:
@@ -95,12 +95,13 @@ def _proven(leader: int, born: str) -> list[int]:
 
 
 def _entries() -> list[_Entry]:
-    """All processes that have not ended."""
+    """Return all processes that have not ended."""
     return [entry for entry in map(_entry, _pids()) if entry]
 
 
 def _pids() -> list[int]:
-    """Of all processes. Every replica's end looks through them: texts and no Paths, here and in what reads them."""
+    """Return the pids of all processes. Paths here, and in all that reads them, are texts and no Path objects, since
+    every replica's end looks through them."""
     if _PROC.is_dir():
         return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
     import psutil
@@ -109,7 +110,7 @@ def _pids() -> list[int]:
 
 
 def _entry(pid: int) -> _Entry | None:
-    """None for a process that is not there, or is only waited for by its parent any more."""
+    """Return a process, None for one that does not exist, or that has ended and only awaits its parent."""
     try:
         with open(f"{_PROC}/{pid}/stat", "rb") as file:  # noqa: PTH123
             fields = file.read().rpartition(b")")[2].decode("ascii").split()
@@ -129,7 +130,7 @@ def _entry_elsewhere(pid: int) -> _Entry | None:
 
 
 def _boot() -> str:
-    """What tells one run of the machine from the next, where the system says it."""
+    """Return a text that tells one run of the machine from the next, where the system has one."""
     try:
         return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

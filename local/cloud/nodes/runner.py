@@ -1,7 +1,7 @@
 """The process of one replica: `python -m local.cloud.nodes.runner SPECFILE`.
 
-It lives in a session of its own and needs nobody: it prepares, runs user code, writes the log as lines come, and
-leaves `exit.json` when all is over. A replica runs once: who finds its claim does not run it again.
+The runner lives in a session of its own and needs nobody: it prepares, runs user code, writes the log as lines come,
+and leaves `exit.json` when all is over. A replica runs once: a runner that finds a claim does not run it again.
 """
 
 import contextlib
@@ -69,7 +69,7 @@ class Runner:
                 home = preparation.prepared(self._spec, self._tool, _uv(), self._log.service)
                 self._look()
                 code = self._execute(home, metadata.address)
-            # Whoever ends a whole machine signals user code as well, which may be over first.
+            # A signal to the whole machine reaches user code as well, which may end first.
             if not self._stopping and self._events.empty():
                 return self._exit("exited", code)
         except StopError:
@@ -77,7 +77,7 @@ class Runner:
         except (UnreadyError, files.BusyError, OSError) as error:
             self._log.service(str(error), "ERROR")
             return self._exit("unready", message=str(error))
-        # A runner that ends without having been told to is a machine that went away.
+        # A runner that ends without a request is a machine that went away.
         return self._exit("stopped" if (self._folder / specs.STOP).exists() else "lost")
 
     def _execute(self, home: Path, metadata: str) -> int:
@@ -111,7 +111,7 @@ class Runner:
         return 128 - code if code < 0 else code
 
     def _wait(self, child: subprocess.Popen[bytes]) -> int:
-        """The child's exit code. When asked to stop, the child gets SIGTERM, and SIGKILL after the grace."""
+        """Return the child's exit code. When asked to stop, the child gets SIGTERM, and SIGKILL after the grace."""
         event = self._first_event()
         if event == "stop":
             self._stopping = True
@@ -126,7 +126,8 @@ class Runner:
         return int(event.removeprefix("exit "))
 
     def _first_event(self) -> str:
-        """Looks up now and then: a signal that comes as a wait begins is only acted on after it."""
+        """Return the first event. It looks up now and then: a signal that comes as a wait begins is only acted on after
+        it."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._events.get(timeout=_LOOK_S)
@@ -159,7 +160,7 @@ class Runner:
             "no_proxy": "127.0.0.0/8,localhost",
             "GCE_METADATA_HOST": metadata,
             "GCE_METADATA_IP": metadata,
-            "GCE_METADATA_ROOT": metadata,  # of Google's C++ client
+            "GCE_METADATA_ROOT": metadata,  # read by Google's C++ client
             **environment.CLIENT_SETTINGS,
         }
         for name, value in self._spec.user_variables.items():
@@ -201,7 +202,7 @@ class Runner:
             raise UnreadyError(f"{name} failed with status {child.returncode}: {text[-2000:]}")
 
     def _look(self) -> None:
-        """Raises StopError once the replica is to end."""
+        """Raise StopError once the replica is to end."""
         if not self._events.empty() or (self._folder / specs.STOP).exists():
             raise StopError
 
@@ -227,7 +228,7 @@ def main(path: Path) -> None:
 
 
 def _lift_limits() -> None:
-    """A limit on the cloud's own files is not one on the job's."""
+    """Lift the limits on the cloud's own files, which do not hold for the job's."""
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Starting, watching and ending the runners of replicas, from a cloud that may be killed at any point."""
+"""The starter of replicas' runners, which also watches and ends them, from a cloud that may be killed at any point."""
 
 import contextlib
 import os
@@ -17,7 +17,8 @@ _MOST_STARTS = 3
 
 
 class RunnerStarter:
-    """What counts is in the replicas' folders; this object only remembers the runners it started itself."""
+    """The starter of runners. The truth is in the replicas' folders; this object only remembers the runners it started
+    itself."""
 
     def __init__(self) -> None:
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
@@ -25,7 +26,7 @@ class RunnerStarter:
         self._told: set[Path] = set()
 
     def ready(self, folder: Path) -> bool:
-        """Whether the replica's specification is written, so that `start` may be called."""
+        """Return whether the replica's specification is written, so that `start` may be called."""
         return (folder / specs.SPEC).exists()
 
     def write(self, folder: Path, spec: ReplicaSpec) -> None:
@@ -53,7 +54,7 @@ class RunnerStarter:
             )
 
     def status(self, folder: Path) -> Status:
-        """What the replica does now. Finds out, and writes down, that a runner was killed."""
+        """Return the replica's status now. A runner that was killed is found, and noted, here."""
         ended = _exit_of(folder)
         if ended:
             self._forget(folder)
@@ -74,7 +75,7 @@ class RunnerStarter:
     def stop(self, folder: Path, grace_s: float | None = None) -> None:
         """Ask the replica to end; one that never started has ended at once. Calling it again is harmless.
 
-        User code is killed after `grace_s` seconds, None is after those of its specification.
+        User code is killed after `grace_s` seconds; None stands for the grace in its specification.
         """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (folder / specs.STOP).exists():
@@ -118,7 +119,7 @@ class RunnerStarter:
 
 
 def kill(folder: Path) -> bool:
-    """End the processes of a replica that runs. Whether it does; one that has not begun, or has ended, does not."""
+    """Kill the processes of a replica and return whether it ran; one that has not begun, or has ended, does not."""
     claim = files.read_json(folder / specs.CLAIM)
     if claim is None or (folder / specs.EXIT).exists():
         return False

@@ -1,4 +1,4 @@
-"""One replica: its specification, as its runner reads it, and what is seen of it from outside."""
+"""A replica: its specification, as its runner reads it, and its status, as seen from outside."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -27,7 +27,7 @@ class UnreadyError(Exception):
 
 @dataclass(frozen=True)
 class Identity:
-    """Who the replica is to the cloud: what its metadata server tells. `token` is the job's own."""
+    """The identity of the replica towards the cloud, as its metadata server tells it. `token` is the job's own."""
 
     email: str
     project_id: str
@@ -40,12 +40,13 @@ class Identity:
 
 @dataclass(frozen=True)
 class ReplicaSpec:
-    """One replica. `image_folder` caches images, `environment_folder` is shared by the replicas of one attempt.
-    `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after this one.
-    `shares_images`: an image is built once for this machine, whatever its recipe says, and what jobs bring is kept.
+    """The specification of a replica. `image_folder` caches images, `environment_folder` is shared by the replicas of
+    one attempt. `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after
+    this one. `shares_images`: an image is built once for this machine, whatever its recipe says, and a job's packages
+    are kept.
 
     A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
-    `variables` is what the service sets, `user_variables` what the job sets.
+    `variables` are set by the service, `user_variables` by the job.
     """
 
     name: str
@@ -70,11 +71,11 @@ class ReplicaSpec:
 
 @dataclass(frozen=True)
 class Status:
-    """`starting` is not in user code yet.
+    """The status of a replica; `starting` is before user code.
 
-    `exited` has the code of user code (128 + N for signal N), `unready` the words of why user code never started;
-    a `lost` replica's machine went away, a `stopped` one was asked to end, a `killed` one was ended without a word.
-    `began` is when user code did, `over` when it ended, as far as that is known: timestamps of the machine's clock.
+    `exited` has the code of user code (128 + N for signal N), `unready` the reason why user code never started; a
+    `lost` replica's machine went away, a `stopped` one was asked to end, a `killed` one was ended without a word.
+    `began` is the start of user code, `over` its end, as far as they are known: timestamps of the machine's clock.
     """
 
     phase: Phase

@@ -1,9 +1,9 @@
 """Inside a job: the Vertex AI SDK talks to the local cloud without being told.
 
 In the service the SDK finds the region's endpoint by itself, and nothing in its environment names another one. So this
-waits until the SDK's settings are imported, and gives them the local cloud's address for a default, REST for the way
-(the local cloud serves no gRPC) and the project, which the SDK would ask Resource Manager for over gRPC. What the job's
-code sets itself still wins. It runs in the job's interpreter, whatever that is: the standard library only.
+module waits until the SDK's settings are imported, and gives them defaults: the local cloud's address, REST (the local
+cloud serves no gRPC) and the project, which the SDK would ask Resource Manager for over gRPC. Settings of the job's own
+code still win. It runs in the job's interpreter, whatever that is: the standard library only.
 """
 
 import importlib.abc
@@ -18,7 +18,7 @@ _ENDPOINT, _PROJECT = "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT", "GOOGLE_CLOUD_PROJECT"
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the SDK's settings once, as everybody finds them, and loads them with the defaults."""
+    """A finder that finds the SDK's settings once, in the usual way, and loads them with the defaults."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -42,7 +42,8 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
         settings = module.global_config
-        # Its `init` would look for the experiment that the environment names, which can't be before all is imported.
+        # The module's `init` would look for the experiment that the environment names, which can't be before all is
+        # imported.
         settings._api_endpoint = os.environ[_ENDPOINT].partition("/v1")[0]
         settings._api_transport = "rest"
         settings._project = os.environ.get(_PROJECT)
