@@ -1,4 +1,4 @@
-"""Page tokens: where the next page starts, bound to the question that it is the next page of."""
+"""Page tokens: the position of the next page, bound to the question that it continues."""
 
 import base64
 import hashlib
@@ -11,12 +11,12 @@ _PAGING = ("pageToken", "pageSize")
 
 
 def written(position: Any, question: Any) -> str:
-    """The token for a position (JSON). `question` is all that the next call has to ask again."""
+    """Return the token for a position (JSON). `question` is everything that the next call has to ask again."""
     return base64.urlsafe_b64encode(json.dumps([_mark(question), position]).encode()).decode()
 
 
 def position(token: str, question: Any) -> Any:
-    """The position in a token. Raises 400 INVALID_ARGUMENT for one of nobody's, or of another question."""
+    """Return the position in a token. Raises 400 INVALID_ARGUMENT for a foreign token, or one of another question."""
     try:
         mark, found = json.loads(base64.b64decode(token, altchars="-_", validate=True))
     except (ValueError, TypeError) as error:
@@ -27,7 +27,7 @@ def position(token: str, question: Any) -> Any:
 
 
 def asked(call: Call) -> Any:
-    """Return what must be the same for each page: all of a call but the page and its size."""
+    """Return the question, which must be the same for each page: all of a call but the page and its size."""
     return [call.path, sorted(pair for pair in call.pairs if pair[0] not in _PAGING and not pair[0].startswith("$"))]
 
 

@@ -9,8 +9,8 @@ from .world import World
 
 
 def routes(world: World, base: str, api: str, kind: str, resource_of: Callable[[Call], str]) -> list[Route]:
-    """Routes under the path template `base`. `api` names the discovery document, `kind` is the permissions' head
-    (`resourcemanager.projects`), `resource_of` gives the full resource name or raises."""
+    """Return the routes under the path template `base`. `api` names the discovery document, `kind` is the permissions'
+    head (`resourcemanager.projects`), `resource_of` returns the full resource name or raises."""
 
     def get_policy(call: Call) -> Reply:
         resource = resource_of(call)

@@ -1,7 +1,7 @@
 """Canonical JSON as one version of an API shows it, without making messages of it: pages have a thousand bodies.
 
-What comes out is what `json_format` would make of a body and back: fields that the version has, in the order of their
-numbers, and none that has its type's zero.
+The result is what `json_format` would make of a body and back: fields that the version has, in the order of their
+numbers, without those that have their type's zero.
 """
 
 import functools
@@ -25,8 +25,8 @@ _PLAIN = (FieldDescriptor.CPPTYPE_BOOL, FieldDescriptor.CPPTYPE_STRING)
 
 
 class Projection:
-    """Shows bodies of one message; `numbers`: enums as those. Its fields are looked up when the first body comes, as
-    messages may contain themselves."""
+    """The form of one message's bodies; `numbers`: enums are shown as numbers. Fields are looked up when the first body
+    comes, as messages may contain themselves."""
 
     def __init__(self, descriptor: Descriptor, numbers: bool) -> None:
         self._descriptor, self._numbers = descriptor, numbers
@@ -45,7 +45,8 @@ class Projection:
 
     @functools.cached_property
     def _fields(self) -> Mapping[str, tuple[int, str, Shown, Any]]:
-        """By name in JSON and in the message: number, name in JSON, how it is shown, the value that is left out."""
+        """Return by name in JSON and in the message: number, name in JSON, how it is shown, the value that is left
+        out."""
         found = {}
         for field in self._descriptor.fields:
             known = (field.number, field.json_name, _field(field, self._numbers), _zero(field, self._numbers))
@@ -55,12 +56,13 @@ class Projection:
 
 @functools.cache
 def projection(descriptor: Descriptor, numbers: bool) -> Projection:
-    """The one projection of a message."""
+    """Return the one projection of a message."""
     return Projection(descriptor, numbers)
 
 
 def masked(body: Mapping[str, Any], mask: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a shown body that a tree of names keeps; a name with nothing below it keeps all that is there."""
+    """Return the part of a shown body that a tree of names keeps; a name with nothing below it keeps its whole
+    value."""
     kept = {}
     for name, below in mask.items():
         if name in body:
@@ -75,7 +77,7 @@ def _number(item: tuple[int, str, Any]) -> int:
 
 
 def _zero(field: FieldDescriptor, numbers: bool) -> Any:
-    """What a field shows that was not set; a field that knows whether it was set shows even that."""
+    """Return the value of a field that is left out; a field that knows whether it was set leaves none out."""
     if field.is_repeated:
         return [] if _entry(field) is None else {}
     if field.has_presence:
@@ -88,7 +90,7 @@ def _zero(field: FieldDescriptor, numbers: bool) -> Any:
 
 
 def _entry(field: FieldDescriptor) -> Descriptor | None:
-    """The message of a map's pairs, None for a field that is no map."""
+    """Return the message of a map's pairs, None for a field that is no map."""
     message: Descriptor | None = field.message_type
     return message if message is not None and message.GetOptions().map_entry else None
 
@@ -105,7 +107,7 @@ def _field(field: FieldDescriptor, numbers: bool) -> Shown:
 
 
 def _value(field: FieldDescriptor, numbers: bool) -> Shown:
-    """How one value of a field is shown."""
+    """Return how one value of a field is shown."""
     if field.message_type is not None:
         return _message(field.message_type, numbers)
     if field.enum_type is not None:
@@ -128,7 +130,7 @@ def _value(field: FieldDescriptor, numbers: bool) -> Shown:
 
 
 def _enum(descriptor: EnumDescriptor, numbers: bool) -> Shown:
-    """A name that this version of the API does not know is gone."""
+    """Return how an enum is shown; a name that this version of the API does not know is left out."""
     known: dict[Any, Any] = {}
     for value in descriptor.values:
         shown = value.number if numbers else descriptor.values_by_number[value.number].name
@@ -154,7 +156,7 @@ def _made(descriptor: Descriptor) -> Any:
 
 
 def _whole(made: Any, *, null: bool = False) -> Shown:
-    """Through a message after all, for values that may be written in several ways."""
+    """Return how values are shown that may be written in several ways: through a message after all."""
 
     def show(value: Any) -> Any:
         if value is None and not null:
@@ -165,7 +167,7 @@ def _whole(made: Any, *, null: bool = False) -> Shown:
 
 
 def _moment(descriptor: Descriptor) -> Shown:
-    """A time with as few digits behind its seconds as it needs: six, three or none."""
+    """Return how a time is shown, with as few digits behind its seconds as it needs: six, three or none."""
     whole = _whole(_made(descriptor))
 
     def show(value: Any) -> Any:

@@ -1,5 +1,5 @@
-"""The projects of the local cloud: the one that it always has, and those that somebody named since, each a world of its
-own in a folder of its own."""
+"""The projects of the local cloud: the one that it always has, and those that were named since, each a world of its own
+in a folder of its own."""
 
 import logging
 import re
@@ -31,10 +31,10 @@ _GROUP = re.compile(rf"group:{_EMAIL.pattern}")
 
 @dataclass(frozen=True)
 class Declaration:
-    """A project as somebody names it.
+    """The declaration of a project.
 
-    `groups` are members by group, `people` principals who can sign in, `accounts` emails of service accounts that are
-    there before a stack, `quota` limits by METRIC or METRIC.REGION.
+    `groups` are members by group, `people` principals who can sign in, `accounts` emails of service accounts that exist
+    before a stack, `quota` limits by METRIC or METRIC.REGION.
     """
 
     project: str
@@ -44,7 +44,8 @@ class Declaration:
     quota: Mapping[str, int] = field(default_factory=dict)
 
     def joined(self, other: "Declaration") -> "Declaration":
-        """Both together, as several stacks may be in one project: nobody leaves, and the higher limits hold."""
+        """Return both declarations together, as several stacks may be in one project: nobody leaves, and the higher
+        limits hold."""
         groups = {name: _union(self.groups.get(name, ()), members) for name, members in other.groups.items()}
         return replace(
             self,
@@ -56,7 +57,7 @@ class Declaration:
 
 
 def parse(body: Mapping[str, Any]) -> Declaration:
-    """Read a declaration that a client sent. Raises 400."""
+    """Return the declaration in a client's body. Raises 400."""
     for name in body.keys() - {"project", "groups", "people", "accounts", "quota"}:
         raise invalid_argument(f"A project has no '{name}': it has project, groups, people, accounts, quota.")
     project = body.get("project")
@@ -83,7 +84,7 @@ def parse(body: Mapping[str, Any]) -> Declaration:
 
 
 class Projects:
-    """All worlds of a cloud."""
+    """The worlds of a cloud's projects."""
 
     def __init__(self, home: World) -> None:
         self._home, self._lock = home, threading.Lock()
@@ -104,14 +105,15 @@ class Projects:
         return tuple(self._worlds.values())
 
     def follow(self, tell: Callable[[World], None]) -> None:
-        """Tell of each world, and again whenever somebody names its project."""
+        """Call `tell` with each world, and again whenever somebody names its project."""
         with self._lock:
             self._told.append(tell)
             for world in self.worlds():
                 tell(world)
 
     def name(self, wanted: Declaration) -> World:
-        """The project's world: made where there is none, else with what is new in it. Raises 400."""
+        """Return the project's world: made where there is none, else with the new parts of the declaration. Raises
+        400."""
         with self._lock:
             store = self._home.store
             with store.transaction():
@@ -122,18 +124,18 @@ class Projects:
                 number = str(first) if of_home else found["number"] if found else str(first + store.next_id(_KIND))
                 _check_quota(self._home, whole)
                 store.put(_KIND, wanted.project, {"number": number, **asdict(whole)})
-                world = self._open(number, whole)  # What can't be opened is not kept.
+                world = self._open(number, whole)  # A world that can't be opened is not kept.
             for tell in self._told:
                 tell(world)
         return world
 
     def identify(self, token: str) -> str | None:
-        """Whose token it is, whichever project it was made for."""
+        """Return the principal of a token, whichever project it was made for."""
         found = (world.access.identify(token) for world in self.worlds())
         return next((principal for principal in found if principal is not None), None)
 
     def addressed(self, path: str, query: Mapping[str, str], body: bytes) -> World:
-        """The world that a request is about. Raises 403 for a project that nobody named."""
+        """Return the world that a request addresses. Raises 403 for a project that nobody named."""
         target = addressing.target(path, query, body)
         owners = {one.project.id: one for bucket in target.buckets for one in self._with_bucket(bucket)}
         if len(owners) > 1:
@@ -153,7 +155,7 @@ class Projects:
         return [one for one in self.worlds() if one.store.get(BUCKET, bucket) is not None]
 
     def _open(self, number: str, wanted: Declaration) -> World:
-        """The world as it is declared; what is there already of it stays."""
+        """Return the world as it is declared; its existing parts stay."""
         home, world = self._home, self._worlds.get(wanted.project)
         if world is None:
             folder = folder_of(home.state_folder, wanted.project)

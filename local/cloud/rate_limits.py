@@ -1,4 +1,4 @@
-"""Requests a minute: the service's rate limits, counted in a window that slides."""
+"""The service's rate limits: requests a minute, counted in a sliding window."""
 
 import threading
 from collections import deque
@@ -44,7 +44,7 @@ _LIMITS = {
 
 
 class Limits:
-    """`take(what, region)` counts one request, or refuses it when the last minute is full.
+    """The rate limits: `take(what, region)` counts one request, or refuses it when the last minute is full.
 
     Which metric names the service uses in these errors is not documented; the error's shape is.
     """
@@ -55,7 +55,8 @@ class Limits:
         self._taken: dict[tuple[str, str], deque[datetime]] = {}
 
     def take(self, what: str, region: str = "global") -> None:
-        """`what` is `submit` (60 a minute by default), `call` (600) or `logs` (60). Raises 429 RESOURCE_EXHAUSTED."""
+        """Count a request. `what` is `submit` (60 a minute by default), `call` (600) or `logs` (60). Raises 429
+        RESOURCE_EXHAUSTED."""
         limit = _LIMITS[what]
         allowed: int = getattr(self._settings(), limit.setting)
         if allowed <= 0:

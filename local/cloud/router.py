@@ -21,7 +21,7 @@ class _Compiled:
 
 
 def pattern(template: str) -> re.Pattern[str]:
-    """The regular expression of a path template, for paths that are still percent-encoded."""
+    """Return the regular expression of a path template, for paths that are still percent-encoded."""
     parts: list[str] = []
     at = 0
     for match in _PARAMETER.finditer(template):
@@ -39,7 +39,8 @@ def _compiled(route: Route) -> _Compiled:
 
 
 class Router:
-    """Finds the route with the most literal text among those that fit, so `{job}:cancel` goes before `{job:any}`."""
+    """The routes of a server. Of those that fit, the one with the most literal text wins, so `{job}:cancel` goes before
+    `{job:any}`."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         compiled = [_compiled(route) for route in routes]
@@ -49,7 +50,8 @@ class Router:
             self._by_method.setdefault(route.method, []).append(route)
 
     def find(self, method: str, raw_path: str, query: Collection[str] = ()) -> tuple[Handler, Mapping[str, str]] | None:
-        """The handler and its decoded parameters, or None when nothing serves this method, path and query (names)."""
+        """Return the handler and its decoded parameters, or None when nothing serves this method, path and query
+        (names)."""
         for route in self._by_method.get(method, ()):
             match = route.pattern.fullmatch(raw_path)
             if match and (not route.needs or route.needs in query):

@@ -59,7 +59,7 @@ class Settings(TrainingSettings):
             raise ValueError(f"'body_bytes' is at least {_LEAST_BODY}, not {self.body_bytes}")
 
     def changed(self, values: Mapping[str, Any]) -> "Settings":
-        """These settings with some changed; texts are converted. Raises SettingsError."""
+        """Return the settings with some changed; texts are converted. Raises SettingsError."""
         known = {item.name: getattr(self, item.name) for item in fields(self)}
         result: dict[str, Any] = {}
         for name, value in values.items():
@@ -81,12 +81,12 @@ class Settings(TrainingSettings):
 
 
 def load(path: Path, extra: Mapping[str, Any]) -> Settings:
-    """The settings of a state folder's file (which may be missing) with `extra` on top. Raises SettingsError."""
+    """Return the settings of a state folder's file (which may be missing) with `extra` on top. Raises SettingsError."""
     return Settings().changed(read(path)).changed(extra)
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The file's values as they are. Raises SettingsError when it is not TOML."""
+    """Return the file's values as they are. Raises SettingsError when it is not TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -96,7 +96,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """`name=value,name=value` as a mapping. Raises SettingsError when a part has no `=`."""
+    """Return `name=value,name=value` as a mapping. Raises SettingsError when a part has no `=`."""
     result: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
@@ -107,7 +107,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def dump(values: Mapping[str, Any]) -> str:
-    """Values as TOML, with tables for `quota` and `groups`."""
+    """Return values as TOML, with tables for `quota` and `groups`."""
     plain = [f"{name} = {_toml(value)}" for name, value in values.items() if not isinstance(value, Mapping)]
     tables = [
         f"\n[{name}]\n" + "\n".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())

@@ -1,4 +1,4 @@
-"""Documents in SQLite: named JSON objects by kind, with transactions that a kill can't tear."""
+"""Documents in SQLite: named JSON objects by kind, with transactions that a kill can't cut in half."""
 
 import json
 import sqlite3
@@ -30,13 +30,14 @@ Texts = list[tuple[str, str]]
 
 
 class _Connection(sqlite3.Connection):
-    """The library's connection takes no weak references; a thread's connection should go when the thread goes."""
+    """A connection that takes weak references, unlike the library's, so that it goes when its thread goes."""
 
 
 class Store:
-    """One database file, for any number of threads. A document that is put again keeps its place in creation order.
+    """The documents in one database file, for any number of threads. A replaced document keeps its place in creation
+    order.
 
-    Readers see what is committed (and what their own thread's transaction wrote). A full disk raises
+    Readers see the last commit (and the writes of their own thread's transaction). A full disk raises
     `sqlite3.OperationalError` and leaves the last committed state.
     """
 
@@ -53,7 +54,8 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """One writer at a time; re-entrant in one thread. Commits at its end, rolls back on an exception."""
+        """Hold the one writer's transaction, re-entrant in one thread. Commits at its end, rolls back on an
+        exception."""
         with self._writer:
             depth = getattr(self._local, "depth", 0)
             if depth:
@@ -83,17 +85,17 @@ class Store:
             self._connection().execute(_PUT, (kind, name, text))
 
     def delete(self, kind: str, name: str) -> bool:
-        """Whether there was such a document."""
+        """Delete a document and return whether it existed."""
         with self.transaction():
             done = self._connection().execute("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
             return done.rowcount > 0
 
     def list(self, kind: str, prefix: str = "") -> Documents:
-        """All documents of a kind whose names start with `prefix`, oldest first."""
+        """Return all documents of a kind whose names start with `prefix`, oldest first."""
         return [(name, _object(text)) for name, text in self.texts(kind, prefix)]
 
     def texts(self, kind: str, prefix: str = "") -> Texts:
-        """The same, with bodies as the JSON that is stored: for who knows what a text means from an earlier look."""
+        """Return the same, with bodies as stored JSON, for callers that know a text from an earlier look."""
         rows: sqlite3.Cursor = self._connection().execute(
             "SELECT name, body FROM documents WHERE kind = ? AND name >= ? AND name < ? ORDER BY seq",
             (kind, prefix, prefix + _TOP),
@@ -103,10 +105,10 @@ class Store:
     def page(
         self, kind: str, prefix: str = "", after: str = "", size: int = 100, *, newest_first: bool = False
     ) -> tuple[Documents, str]:
-        """Up to `size` documents in creation order, and the `after` of the next page ("" when this is the last).
+        """Return up to `size` documents in creation order, and the `after` of the next page ("" when this is the last).
 
-        Costs what the page costs, however many documents there are. `after` comes from an earlier page;
-        raises ValueError when it does not.
+        The cost is that of the page, however many documents there are. `after` comes from an earlier page; raises
+        ValueError when it does not.
         """
         comes, order = ("<", "DESC") if newest_first else (">", "ASC")
         start = int(after) if after else (2**62 if newest_first else 0)
@@ -121,7 +123,7 @@ class Store:
         return [(name, _object(body)) for _, name, body in found], str(found[-1][0]) if more else ""
 
     def scan(self, kind: str, start: str, stop: str, size: int, *, inclusive: bool = True) -> Documents:
-        """Up to `size` documents by name, from `start` (or after it) up to and without `stop`."""
+        """Return up to `size` documents by name, from `start` (or after it) up to and without `stop`."""
         comes = ">=" if inclusive else ">"
         rows = self._connection().execute(
             f"SELECT name, body FROM documents WHERE kind = ? AND name {comes} ? AND name < ? ORDER BY name LIMIT ?",
@@ -136,11 +138,11 @@ class Store:
         return int(row.fetchone()[0])
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """A statement on a service's own tables, within this thread's transaction; writes need one."""
+        """Run a statement on a service's own tables, within this thread's transaction; writes need one."""
         return self._connection().execute(sql, values)
 
     def next_id(self, counter: str) -> int:
-        """The next number of a counter that starts at 1 and survives restarts."""
+        """Return the next number of a counter that starts at 1 and survives restarts."""
         with self.transaction():
             row = self._connection().execute(
                 "INSERT INTO counters (name, value) VALUES (?, 1) "

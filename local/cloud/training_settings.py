@@ -1,4 +1,4 @@
-"""What the documents leave open about training, and the cloud's own delays, as settings."""
+"""Settings for the documents' open questions about training, and for the cloud's own delays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Delays are seconds of the cloud's own work, divided by `speed`; a person's durations never are."""
+    """The settings of training. Delays are seconds of the cloud's own work, divided by `speed`; a person's durations
+    never are."""
 
     # Divides every delay below.
     speed: float = 1.0
@@ -106,9 +107,9 @@ class TrainingSettings:
 
     @property
     def restart_codes(self) -> frozenset[int]:
-        """`worker_restart_codes` as numbers."""
+        """Return `worker_restart_codes` as numbers."""
         return frozenset(int(code) for code in self.worker_restart_codes.split(",") if code.strip())
 
     def delay(self, seconds: float) -> float:
-        """A delay of the cloud's own, at this speed."""
+        """Return a delay of the cloud's own, at this speed."""
         return seconds / self.speed

@@ -1,7 +1,7 @@
-"""What is to be removed from the disk: out of its place at once, and gone when there is time.
+"""Folders to be removed from the disk: out of their places at once, and deleted when there is time.
 
-An environment has thousands of files. Whoever removed them itself would hold up all that it has to do, and in a busy
-process wait for its turn after each of them: so a process that does nothing else removes them.
+An environment has thousands of files. A thread that removed them itself would hold up its own work and, in a busy
+process, wait for its turn after each file. So a process that does nothing else removes them.
 """
 
 import logging
@@ -17,7 +17,7 @@ _LOOK_S = 0.05
 
 
 class Trash:
-    """A folder of the state folder's file system. Between `start` and `stop` it is emptied in the background; what is
+    """A folder of the state folder's file system. Between `start` and `stop` it is emptied in the background; anything
     left in it then is removed after the next start."""
 
     def __init__(self, folder: Path) -> None:
@@ -27,7 +27,7 @@ class Trash:
         self._thread = threading.Thread(target=self._work, name="trash", daemon=True)
 
     def take(self, paths: Iterable[Path]) -> None:
-        """Take folders out of their places; those that are not there are left out."""
+        """Take folders out of their places; missing ones are left out."""
         for path in paths:
             try:
                 path.rename(self._folder / uuid.uuid4().hex)
@@ -67,5 +67,5 @@ class Trash:
                         return
                 if child.returncode and child.stderr:
                     _log.warning("could not remove all of %s: %s", self._folder, child.stderr.read(2000).strip())
-        except OSError as error:  # as when there are no processes left; the next that comes takes these along
+        except OSError as error:  # as when there are no processes left; the next one takes these along
             _log.warning("could not remove %s: %s", self._folder, error)

@@ -17,7 +17,7 @@ Schema = Mapping[str, Any]
 
 
 def fits(schema: Schema, value: Any) -> bool:
-    """Tell whether a JSON value that is neither a list nor an object has the form that a schema asks for."""
+    """Return whether a JSON value that is neither a list nor an object has the form that a schema asks for."""
     kind, form = schema.get("type", "any"), schema.get("format", "")
     if kind == "any":
         return True
@@ -31,8 +31,8 @@ def fits(schema: Schema, value: Any) -> bool:
 
 
 def text_fits(schema: Schema, text: str, *, numbered: bool) -> bool:
-    """Tell whether a query's text has that form. `numbered`: an enum's value may be its number, as clients that ask for
-    numbers send it."""
+    """Return whether a query's text has that form. `numbered`: an enum's value may be its number, as clients that ask
+    for numbers send it."""
     kind, form = schema.get("type", "any"), schema.get("format", "")
     if form in _INTEGERS or kind == "integer":
         return _is_integer(schema, form or "int32", text)
@@ -64,7 +64,7 @@ def _any_text(_: str) -> bool:
 
 
 def _readable(read: Callable[[str], object]) -> Callable[[str], bool]:
-    """Tell whether a text can be read so."""
+    """Return a test of whether a text can be read so."""
 
     def found(text: str) -> bool:
         try:
@@ -77,7 +77,7 @@ def _readable(read: Callable[[str], object]) -> Callable[[str], bool]:
 
 
 def _decode(text: str) -> None:
-    """Both alphabets, with padding or without, as the services take them. Raises ValueError."""
+    """Decode both alphabets, with padding or without, as the services take them. Raises ValueError."""
     plain = text.translate(str.maketrans("-_", "+/")).rstrip("=")
     base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 

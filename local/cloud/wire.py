@@ -1,4 +1,4 @@
-"""What passes over the wire: calls, replies, errors and routes, free of any web framework."""
+"""The values on the wire: calls, replies, errors and routes, free of any web framework."""
 
 import ipaddress
 import json
@@ -17,8 +17,8 @@ _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 class ApiError(Exception):
     """An answer that is an error, in Google's shape `{"error": {code, message, status, details}}`.
 
-    `reason` is the older APIs' word for it (`notFound`, `conditionNotMet`): Storage clients read
-    `errors[].reason`, and an error that has one is written in that older shape as well.
+    `reason` is the older APIs' word for it (`notFound`, `conditionNotMet`): Storage clients read `errors[].reason`, and
+    an error that has a reason is written in that older shape as well.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ def permission_denied(message: str) -> ApiError:
 
 
 def service_disabled(api: str, number: str) -> ApiError:
-    """Answer of every method of an API that is not enabled in the project with this number."""
+    """Return the answer of every method of an API that is not enabled in the project with this number."""
     link = f"https://console.developers.google.com/apis/api/{api}/overview?project={number}"
     consumer = f"projects/{number}"
     return ApiError(
@@ -112,11 +112,11 @@ def unavailable(message: str) -> ApiError:
 
 @dataclass(frozen=True)
 class Call:
-    """One request whose sender is known.
+    """A request whose sender is known.
 
-    `principal` is `user:…` or `serviceAccount:…`; `params` come from the route's template, percent-decoded;
-    `path` has no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all, both with the
-    names that fields have in JSON; `headers` are lower-case.
+    `principal` is `user:…` or `serviceAccount:…`; `params` come from the route's template, percent-decoded; `path` has
+    no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all, both with the names that
+    fields have in JSON; `headers` are lower-case.
     """
 
     principal: str
@@ -131,31 +131,31 @@ class Call:
     base_url: str = ""
 
     def json(self) -> Any:
-        """The body as JSON, `{}` when there is none. Raises 400 INVALID_ARGUMENT when it is not JSON."""
+        """Return the body as JSON, `{}` when there is none. Raises 400 INVALID_ARGUMENT when it is not JSON."""
         return parsed_json(self.raw) if self.raw.strip() else {}
 
     def object(self) -> dict[str, Any]:
-        """The body as a JSON object. Raises 400 INVALID_ARGUMENT for anything else."""
+        """Return the body as a JSON object. Raises 400 INVALID_ARGUMENT for anything else."""
         body = self.json()
         if not isinstance(body, dict):
             raise invalid_argument("Invalid JSON payload received. The body must be a JSON object.")
         return body
 
     def nothing(self) -> None:
-        """Raises 400 INVALID_ARGUMENT for a body that has a field, where the method takes none."""
+        """Raise 400 INVALID_ARGUMENT for a body that has a field, where the method takes none."""
         for name in self.object():
             raise invalid_argument(f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
 
     def values(self, name: str) -> tuple[str, ...]:
-        """All values of a repeated query parameter."""
+        """Return all values of a repeated query parameter."""
         return tuple(value for key, value in self.pairs if key == name)
 
     def flag(self, name: str) -> bool:
-        """A query parameter that is `true` in any case (clients send `True`)."""
+        """Return whether a query parameter is `true` in any case (clients send `True`)."""
         return self.query.get(name, "").lower() == "true"
 
     def integer(self, name: str, default: int = 0) -> int:
-        """A query parameter as an integer. Raises 400 INVALID_ARGUMENT when it is not one."""
+        """Return a query parameter as an integer. Raises 400 INVALID_ARGUMENT when it is not one."""
         text = self.query.get(name, "")
         if not text:
             return default
@@ -167,7 +167,7 @@ class Call:
 
 @dataclass(frozen=True)
 class FileSlice:
-    """Part of an open file as a reply's body, sent without reading it into memory, then closed. In bytes."""
+    """A part of an open file as a reply's body, in bytes, sent without reading it into memory, then closed."""
 
     file: BinaryIO
     start: int
@@ -209,7 +209,8 @@ def _finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    """Python's whole numbers have no end; one beyond a double's range fails wherever a double is made of it."""
+    """Return a whole number. Python's have no end, and one beyond a double's range fails wherever a double is made of
+    it."""
     if len(text) > _DIGITS:
         _finite(text)
     return int(text)
@@ -234,12 +235,12 @@ class Route:
 
 
 def camel(name: str) -> str:
-    """A field's name in snake_case as JSON has it."""
+    """Return a field's name in snake_case as JSON has it."""
     return re.sub(r"_([a-z])", lambda hit: hit[1].upper(), name)
 
 
 def loopback(host: str) -> bool:
-    """Whether a Host header names this machine by a loopback address, or as `localhost`.
+    """Return whether a Host header names this machine by a loopback address, or as `localhost`.
 
     A browser sends the name that a page was loaded from, whatever address that name was made to have.
     """

@@ -1,4 +1,4 @@
-"""The world that every service is handed, and what a service module offers."""
+"""The world that every service gets, and the parts of a service module."""
 
 import os
 import threading
@@ -29,7 +29,7 @@ class Loop(Protocol):
     def start(self) -> None: ...
 
     def stop(self) -> None:
-        """Returns when the work has ended."""
+        """Return when the work has ended."""
 
 
 class Service(Protocol):
@@ -45,12 +45,12 @@ class Service(Protocol):
 
 
 class World:
-    """All that the services of a project share.
+    """Everything that the services of a project share.
 
-    `url` is the cloud's base without a trailing slash; `state_folder` is absolute; `trouble` says what went wrong last
-    (a full disk), "" when the last write went well. `changed` is set when background work should look again at once.
-    `quota_in_use` gives what is drawn in a region, by metric; whichever service draws it puts its own in place. `all`
-    are the worlds of the cloud's projects, this one among them.
+    `url` is the cloud's base without a trailing slash; `state_folder` is absolute; `trouble` is the last write's error
+    (a full disk), "" when it went well. `changed` is set when background work should look again at once. `quota_in_use`
+    returns the use in a region, by metric; the service that draws quota puts its own in place. `all` are the worlds of
+    the cloud's projects, this one among them.
     """
 
     def __init__(self, state_folder: Path, url: str, clock: Clock, chosen: Settings, project: Project) -> None:
@@ -72,7 +72,7 @@ class World:
         self.all: Callable[[], Sequence[World]] = lambda: (self,)
 
     def now(self) -> str:
-        """The time as the APIs write it."""
+        """Return the time as the APIs write it."""
         return timestamp(self.clock.now())
 
     def advance(self, seconds: float) -> None:
@@ -84,13 +84,13 @@ class World:
         self.changed.set()
 
     def change_settings(self, values: Mapping[str, Any]) -> Settings:
-        """Change settings while running. Raises SettingsError, and then nothing is changed."""
+        """Change settings while running and return them. Raises SettingsError, and then nothing is changed."""
         self.settings = self.settings.changed(values)
         return self.settings
 
 
 def disabled_apis(world: World) -> set[str]:
-    """The APIs that Service Usage has switched off (`aiplatform.googleapis.com`, …)."""
+    """Return the APIs that Service Usage has switched off (`aiplatform.googleapis.com`, …)."""
     return {name for name, _ in world.store.list("disabledApi")}
 
 
@@ -102,7 +102,7 @@ def open_world(
     chosen: Settings | None = None,
     project: Project = HOME,
 ) -> World:
-    """The world of a state folder, made with its project, service accounts and policy when it is new."""
+    """Return the world of a state folder, made with its project, service accounts and policy when it is new."""
     state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen is None:
         chosen = settings.load(state_folder / settings.FILE, settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", "")))

@@ -1,1 +1,1 @@
-"""Cloud Quotas: what the limits are, and preferences for other ones."""
+"""Cloud Quotas: limits, and preferences for other ones."""

@@ -1,5 +1,5 @@
-"""The limit in force for a metric and region: the service's default, the setting on top, then granted preferences;
-and what is beyond it."""
+"""The limit in force for a metric and region: the service's default, the setting on top, then granted preferences; and
+the metrics beyond it."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ Granted = Mapping[tuple[str, str | None], int]
 
 
 def granted(world: World) -> Granted:
-    """What preferences have put in force until now."""
+    """Return the limits that preferences have put in force until now."""
     now = world.clock.now()
     found: dict[tuple[str, str | None], int] = {}
     for item in records.every(world.store):
@@ -24,7 +24,7 @@ def granted(world: World) -> Granted:
 
 
 def limit(world: World, quota: Quota, region: str, preferences: Granted) -> int:
-    """-1 is unlimited."""
+    """Return the limit of a quota in a region; -1 is unlimited."""
     for where in (region, None):
         if (quota.quota_id, where) in preferences:
             return preferences[quota.quota_id, where]
@@ -36,17 +36,17 @@ def limit(world: World, quota: Quota, region: str, preferences: Granted) -> int:
 
 
 def limits(world: World, metrics: Iterable[str], region: str) -> dict[str, int]:
-    """The limits of some metrics in a region."""
+    """Return the limits of some metrics in a region."""
     preferences = granted(world)
     return {metric: limit(world, table().by_metric(metric), region, preferences) for metric in metrics}
 
 
 def beyond(world: World, region: str, needs: Mapping[str, int], used: Mapping[str, int]) -> list[str]:
-    """The metrics whose limit in the region is below use and need together."""
+    """Return the metrics whose limit in the region is below use and need together."""
     return over(needs, used, limits(world, needs, region))
 
 
 def refusal(metrics: list[str]) -> ApiError:
-    """429 in the service's words, all metrics named."""
+    """Return a 429 in the service's words, all metrics named."""
     listed = ",".join(f"{SERVICE}/{metric}" for metric in metrics)
     return resource_exhausted(f"The following quota metrics exceed quota limits: {listed}")

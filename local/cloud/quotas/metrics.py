@@ -1,4 +1,4 @@
-"""Quota metrics of custom training and what a set of replicas draws from each (data: metrics.toml)."""
+"""Quota metrics of custom training and how much of each a set of replicas draws (data: metrics.toml)."""
 
 import tomllib
 from collections import Counter
@@ -18,7 +18,7 @@ _DATA = Path(__file__).with_name("metrics.toml")
 
 @dataclass(frozen=True)
 class Quota:
-    """One regional quota: `metric` without the service's name, plain counts (GPUs, vCPUs, GB), -1 is unlimited."""
+    """A regional quota: `metric` without the service's name, plain counts (GPUs, vCPUs, GB), -1 is unlimited."""
 
     metric: str
     quota_id: str
@@ -47,7 +47,7 @@ class QuotaTable:
 
 
 def drawn(replicas: Iterable[tuple[Shape, int]], *, preemptible: bool = False) -> Counter[str]:
-    """What replicas draw: metric to amount. `replicas` are shapes with their counts."""
+    """Return the quota that replicas draw: metric to amount. `replicas` are shapes with their counts."""
     quotas = table()
     gpus = quotas.preemptible_gpus if preemptible else quotas.on_demand_gpus
     needs: Counter[str] = Counter()
@@ -62,7 +62,7 @@ def drawn(replicas: Iterable[tuple[Shape, int]], *, preemptible: bool = False) -
 
 
 def over(needs: Mapping[str, int], used: Mapping[str, int], limits: Mapping[str, int]) -> list[str]:
-    """The metrics whose limit is below what is used plus what is needed, in the order of `needs`."""
+    """Return the metrics whose limit is below use and need together, in the order of `needs`."""
     return [
         metric
         for metric, amount in needs.items()
@@ -72,7 +72,7 @@ def over(needs: Mapping[str, int], used: Mapping[str, int], limits: Mapping[str,
 
 @cache
 def table() -> QuotaTable:
-    """The table of metrics.toml, read once."""
+    """Return the table of metrics.toml, read once."""
     data = tomllib.loads(_DATA.read_text(encoding="utf-8"))
     quotas: list[Quota] = []
     on_demand: dict[str, str] = {}
@@ -82,7 +82,7 @@ def table() -> QuotaTable:
         on_demand[accelerator] = f"custom_model_training_nvidia_{item['name']}_gpus"
         title = f"Custom model training Nvidia {item['name'].replace('_', ' ').upper()} GPUs per region"
         quotas.append(_quota(on_demand[accelerator], f"{item['infix']}GPUs", title, item))
-        # No document names a preemptible GB200 metric; one by pattern, with limit 0, refuses such a job by name.
+        # No document names a preemptible GB200 metric; a name by the pattern, with limit 0, refuses such a job by name.
         preemptible[accelerator] = f"custom_model_training_preemptible_nvidia_{item['name']}_gpus"
         title = title.replace("training Nvidia", "training preemptible Nvidia")
         allowed = {"other": item.get("preemptible", 0)}

@@ -1,4 +1,4 @@
-"""The methods of quota infos: what the limits are, by region (vertex-rules 6.2)."""
+"""The methods of quota infos: limits by region (vertex-rules 6.2)."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class QuotaInfos:
         }
 
     def _by_region(self, quota: Quota) -> list[dict[str, Any]]:
-        """Regions that differ from the most common limit, each by name, then all the others together."""
+        """Return the regions that differ from the most common limit, each by name, then all the others together."""
         granted = limits.granted(self._world)
         regions = machines.table().all_regions
         found = {region: limits.limit(self._world, quota, region, granted) for region in regions}

@@ -1,4 +1,4 @@
-"""The methods of quota preferences: asked for, granted, never deleted (vertex-rules 6.3)."""
+"""The methods of quota preferences, which are asked for, granted, and never deleted (vertex-rules 6.3)."""
 
 import hashlib
 import re
@@ -128,7 +128,7 @@ class QuotaPreferences:
         return self._decided(call, found, quota, body)
 
     def _decided(self, call: Call, item: Preference, quota: Quota, body: Mapping[str, Any]) -> Preference:
-        """The preference with what is asked now, and what the service will grant."""
+        """Return the preference with its new value, and the value that the service will grant."""
         preferred = int(body.get("quotaConfig", {}).get("preferredValue", 0))
         if preferred < UNLIMITED:
             raise invalid_argument("The preferred value must be at least -1.")
@@ -159,7 +159,7 @@ class QuotaPreferences:
         return replace(made, etag=hashlib.sha256(f"{made}{update_time}".encode()).hexdigest()[:22])
 
     def _granted(self, present: int, preferred: int) -> tuple[int, str]:
-        """What an increase will come to, and why it is not what was asked for."""
+        """Return the value that an increase will get, and why it is not the one asked for."""
         reason, ceiling = self._world.settings.quota_ineligible, self._world.settings.quota_grant_ceiling
         if reason:
             return present, f"The request was denied: {reason}."
@@ -171,7 +171,7 @@ class QuotaPreferences:
 
     def _check_decrease(self, call: Call, quota: Quota, region: str | None, present: int, preferred: int) -> None:
         ignored = {text for value in call.values("ignoreSafetyChecks") for text in value.split(",")}
-        # Clients that send enums as numbers name the checks by theirs.
+        # Clients that send enums as numbers name the checks by number.
         ignored |= {{"1": _BELOW_USAGE, "2": _TOO_HIGH}.get(text, "") for text in ignored}
         used = self._world.quota_in_use(region)[quota.metric] if region else 0
         if preferred != UNLIMITED and preferred < used and _BELOW_USAGE not in ignored:

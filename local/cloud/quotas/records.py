@@ -1,4 +1,4 @@
-"""Quota preferences: what was asked for, what was granted, and when that took effect."""
+"""Quota preferences: the values asked for and granted, and when they took effect."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -27,13 +27,14 @@ MESSAGES = Messages(
 
 
 def check_query(call: Call, request: str) -> None:
-    """Raises 400 for a query parameter that the request's message has not. This API has no discovery document."""
+    """Raise 400 for a query parameter that the request's message lacks. This API has no discovery document."""
     MESSAGES.check_query(call, call.params["version"], request, ("parent", "name", "quotaPreference"))
 
 
 @dataclass(frozen=True)
 class Preference:
-    """`granted` is in force from `due` on, `before` until then; None is the service's own limit. -1 is unlimited."""
+    """A preference. `granted` is in force from `due` on, `before` until then; None is the service's own limit. -1 is
+    unlimited."""
 
     name: str
     service: str
@@ -54,7 +55,7 @@ class Preference:
 
 
 def effective(item: Preference, now: datetime) -> int | None:
-    """The limit that the preference puts in force, None while there is none."""
+    """Return the limit that the preference puts in force, None while there is none."""
     return item.granted if settled(item, now) else item.before
 
 
@@ -63,7 +64,7 @@ def settled(item: Preference, now: datetime) -> bool:
 
 
 def answer(item: Preference, now: datetime) -> dict[str, Any]:
-    """The body of a read, in canonical JSON."""
+    """Return the body of a read, in canonical JSON."""
     done = settled(item, now)
     granted = effective(item, now)
     config: dict[str, Any] = {"preferredValue": str(item.preferred)}

@@ -1,4 +1,4 @@
-"""What the server takes of Cloud Quotas."""
+"""Routes of Cloud Quotas."""
 
 from ..wire import Route
 from ..world import World

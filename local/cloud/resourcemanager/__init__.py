@@ -1,1 +1,1 @@
-"""Resource Manager: the projects there are, read by id or number, on `v1` and `v3`."""
+"""Resource Manager: projects, read by id or number, on `v1` and `v3`."""

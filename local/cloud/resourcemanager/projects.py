@@ -1,4 +1,4 @@
-"""The projects there are, read by id or number, on `v1` and `v3`."""
+"""The methods of projects, read by id or number, on `v1` and `v3`."""
 
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,8 @@ def routes(world: World) -> list[Route]:
         return Reply(body=_shown(world, call))
 
     def list_all(call: Call) -> Reply:
-        """`v1` calls the words to look for a filter, `v3` a query; both mean the same."""
+        """Return the projects that match. `v1` calls the words to look for a filter, `v3` a query; both mean the
+        same."""
         test = filters.parsed(call.query.get("filter") or call.query.get("query") or "", _Search())
         found = [
             _shown(one, call)

@@ -1,4 +1,4 @@
-"""What the server takes of Resource Manager."""
+"""Routes of Resource Manager."""
 
 from .projects import routes
 

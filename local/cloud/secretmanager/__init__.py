@@ -1,1 +1,1 @@
-"""Secret Manager: secrets, their versions, and who may read them."""
+"""Secret Manager: secrets, their versions, and their readers."""

@@ -1,4 +1,4 @@
-"""What the server takes of Secret Manager."""
+"""Routes of Secret Manager."""
 
 from ..wire import Route
 from ..world import World

@@ -15,7 +15,7 @@ _MOST_LABELS, _MOST_ALIASES, _MOST_ANNOTATION_BYTES = 64, 50, 16 * 1024
 
 
 def check(secret: Mapping[str, Any], now: str) -> None:
-    """Raises 400 INVALID_ARGUMENT for a secret, as it is to be kept, that can't be."""
+    """Raise 400 INVALID_ARGUMENT for a secret that can't be, in the form in which it is kept."""
     for why in (
         *_replication(secret.get("replication", {})),
         *_labels(secret.get("labels", {})),

@@ -71,7 +71,7 @@ class Secrets:
         return Reply(body=self.find(name))
 
     def list(self, call: Call) -> Reply:
-        """The newest first."""
+        """Return the secrets, the newest first."""
         self.require(call, "secrets.list", f"projects/{call.params['project']}")
         names = [name for name, _ in self._world.store.list(KIND)]
         return page(call, "secrets", "Secret", (body for name in reversed(names) if (body := self._found(name))))
@@ -102,21 +102,23 @@ class Secrets:
         return Reply(body={})
 
     def entered(self, call: Call, permission: str) -> str:
-        """Check who asks for something of the secret that the call names; its full name. Raises 403."""
+        """Check that the caller has a permission on the secret that the call names, and return its full name. Raises
+        403."""
         name = self._name(call.params["secret"])
         rest = f"/versions/{call.params['version']}" if "version" in call.params else ""
         self.require(call, permission, f"projects/{call.params['project']}/secrets/{call.params['secret']}{rest}", name)
         return name
 
     def find(self, name: str) -> dict[str, Any]:
-        """Raises 404."""
+        """Return a secret. Raises 404."""
         found = self._found(name)
         if found is None:
             raise not_found(f"Secret [{name}] not found.")
         return found
 
     def require(self, call: Call, permission: str, shown: str, secret: str = "") -> None:
-        """A role on the project or on the secret must grant it. Raises 403 in this service's words."""
+        """Check that a role on the project or on the secret grants the permission. Raises 403 in this service's
+        words."""
         permission = f"secretmanager.{permission}"
         resource = f"//secretmanager.googleapis.com/{secret}" if secret else None
         known = self._world.project.is_called(call.params["project"])
@@ -124,7 +126,7 @@ class Secrets:
             raise permission_denied(f"Permission '{permission}' denied for resource '{shown}' (or it may not exist).")
 
     def _found(self, name: str) -> dict[str, Any] | None:
-        """The secret unless it is not there, or has expired, which deletes it."""
+        """Return the secret, None where there is none or it has expired, which deletes it."""
         found = self._world.store.get(KIND, name)
         if found and found.get("expireTime", "9") <= self._world.now():
             with self._world.store.transaction():
@@ -140,7 +142,7 @@ class Secrets:
         self.vault.destroy_all(name.rpartition("/")[2])
 
     def _check_aliases(self, secret: dict[str, Any]) -> None:
-        """Raises 400 for an alias of a version that there is not."""
+        """Raise 400 for an alias of a version that does not exist."""
         for alias, number in secret.get("versionAliases", {}).items():
             if self._world.store.get(VERSION, f"{secret['name']}/versions/{number}") is None:
                 raise invalid_argument(f'There is no version {number} for the alias "{alias}".')
@@ -151,7 +153,7 @@ class Secrets:
         return body
 
     def _checked(self, call: Call) -> dict[str, Any]:
-        """The body of a create or a patch, a lifetime as the time of its end. Raises 400, 501."""
+        """Return the body of a create or a patch, with a lifetime as the time of its end. Raises 400, 501."""
         body = bodies.parsed(_API, "Secret", call.object())
         for field in ("topics", "rotation", "versionDestroyTtl", "customerManagedEncryption", "tags"):
             if body.get(field):
@@ -175,7 +177,7 @@ class Secrets:
 
 
 def page(call: Call, key: str, schema: str, found: Iterable[dict[str, Any]]) -> Reply:
-    """A page of documents of a schema that fit the call's filter. Raises 400."""
+    """Return a page of documents of a schema that fit the call's filter. Raises 400."""
     test = document_filters.parsed(call.query.get("filter", ""), filter_fields.of_schema(_API, schema))
     found = [body for body in found if test(body)]
     listed = documents.listed(call, key, documents.sliced(found), lambda body: body, usual=_PAGE, most=_MAX_PAGE)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 class Vault:
-    """`secret` is a secret's id, `number` its version's."""
+    """The values of secrets. `secret` is a secret's id, `number` its version's."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def put(self, secret: str, number: int, value: bytes) -> None:
-        """Write a value, whole before it has its name. Raises OSError."""
+        """Write a value, which gets its name when it is whole. Raises OSError."""
         folder = self._folder / secret
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = folder / f".{number}"
@@ -22,7 +22,7 @@ class Vault:
         draft.replace(folder / str(number))
 
     def get(self, secret: str, number: int) -> bytes:
-        """Raises FileNotFoundError."""
+        """Return a value. Raises FileNotFoundError."""
         return (self._folder / secret / str(number)).read_bytes()
 
     def destroy(self, secret: str, number: int) -> None:

@@ -1,4 +1,4 @@
-"""The methods of secret versions, and the one that gives a value out."""
+"""The methods of secret versions, among them the one that returns a value."""
 
 import base64
 from typing import Any
@@ -49,7 +49,7 @@ class Versions:
         return Reply(body=made)
 
     def list(self, call: Call) -> Reply:
-        """The newest first."""
+        """Return the versions, the newest first."""
         secret = self._secrets.entered(call, "versions.list")
         self._secrets.find(secret)
         found = [body for _, body in self._world.store.list(VERSION, f"{secret}/")]
@@ -60,7 +60,7 @@ class Versions:
         return Reply(body=self._find(secret, call.params["version"]))
 
     def access(self, call: Call) -> Reply:
-        """The value of a version by number, alias, or `latest`: the newest, whatever its state."""
+        """Return the value of a version by number, alias, or `latest`: the newest, whatever its state."""
         secret = self._secrets.entered(call, "versions.access")
         found = self._find(secret, call.params["version"])
         if found["state"] != "ENABLED":
@@ -80,7 +80,7 @@ class Versions:
         return self._moved(call, "destroy", "DESTROYED")
 
     def _moved(self, call: Call, verb: str, state: str) -> Reply:
-        """A version in another state. Nothing brings a destroyed one back."""
+        """Return a version in another state. Nothing restores a destroyed one."""
         secret = self._secrets.entered(call, f"versions.{verb}")
         with self._world.store.transaction():
             found = self._find(secret, call.params["version"])
@@ -97,7 +97,7 @@ class Versions:
         return Reply(body=made)
 
     def _find(self, secret: str, version: str) -> dict[str, Any]:
-        """A version by number, alias or `latest`. Raises 404."""
+        """Return a version by number, alias or `latest`. Raises 404."""
         aliases = self._secrets.find(secret).get("versionAliases", {})
         if version == _LATEST:
             version = str(len(self._world.store.list(VERSION, f"{secret}/")))
@@ -116,10 +116,10 @@ class Versions:
 
 
 def _decoded(payload: dict[str, Any]) -> bytes:
-    """The value of a payload, checked against its checksum where there is one. Raises 400, without the value."""
+    """Return the value of a payload, checked against its checksum where there is one. Raises 400, without the value."""
     try:
         value = base64.b64decode(payload.get("data", ""), validate=True)
-    except ValueError as error:  # `binascii.Error` is one, and so is what letters beyond ASCII raise
+    except ValueError as error:  # `binascii.Error` is one, and so is the error for letters beyond ASCII
         raise invalid_argument("Invalid value at 'payload.data' (TYPE_BYTES), Base64 decoding failed.") from error
     if not value:
         raise invalid_argument("The payload of a secret version can't be empty.")

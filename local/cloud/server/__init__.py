@@ -1,1 +1,1 @@
-"""The process: started and stopped, listening, and controlled by its owner."""
+"""The server process: its start and stop, its port, and its owner's control."""

@@ -1,4 +1,4 @@
-"""The HTTP side: checks who asks, finds the handler, runs it in a thread and turns its answer into bytes."""
+"""The HTTP side: checks the caller, finds the handler, runs it in a thread and turns its answer into bytes."""
 
 import asyncio
 import errno
@@ -49,7 +49,7 @@ _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLI
 
 
 def build_app(projects: Projects, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
-    """The ASGI application over the services' routes. `connections` lets faults drop a connection."""
+    """Return the ASGI application over the services' routes. `connections` lets faults drop a connection."""
     routers: dict[str, Router] = {}
 
     def open_routes(world: World) -> None:
@@ -65,7 +65,7 @@ def build_app(projects: Projects, services: Sequence[Service], connections: Conn
 
 
 def _while_enabled(world: World, api: str, route: Route) -> Route:
-    """The route, answering 403 SERVICE_DISABLED while Service Usage has its API switched off."""
+    """Return the route, answering 403 SERVICE_DISABLED while Service Usage has its API switched off."""
 
     def handler(call: Call) -> Reply:
         if world.store.get("disabledApi", api) is not None:
@@ -146,7 +146,7 @@ class _App:
         return b"".join(parts)
 
     def _principal(self, token: str) -> str:
-        """Raises 401."""
+        """Return a token's principal. Raises 401."""
         principal = self._projects.identify(token) if token else None
         if principal is None:
             raise unauthenticated()
@@ -205,7 +205,7 @@ def _call(request: Request, principal: str, token: str, path: str, params: Mappi
 
 
 def _split_token(request: Request) -> tuple[str, str]:
-    """The request's token ("" when it has none) and its raw path without the token's prefix."""
+    """Return the request's token ("" when it has none) and its raw path without the token's prefix."""
     raw_path: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
     path = raw_path.split(b"?")[0].decode("latin-1")
     if path.startswith("/t/"):
@@ -216,12 +216,12 @@ def _split_token(request: Request) -> tuple[str, str]:
 
 
 def _shown(path: str) -> str:
-    """A path as the log may have it: one with a token elsewhere than in its prefix is not repeated."""
+    """Return a path for the log: one with a token elsewhere than in its prefix is not repeated."""
     return "(a path with a token in it)" if TOKEN_HEAD in unquote(path) else path
 
 
 def _check_local(request: Request) -> None:
-    """Browsers send an Origin; a name that was made to point here sends a foreign Host. Neither is served."""
+    """Refuse browsers, which send an Origin, and foreign Hosts, which a name sends that was made to point here."""
     if "origin" in request.headers:
         raise permission_denied("The local cloud does not serve browsers (the request has an Origin header).")
     if not loopback(request.headers.get("host", "")):

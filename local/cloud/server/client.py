@@ -1,4 +1,4 @@
-"""What the local cloud is asked as its owner, by a process on the same machine."""
+"""Requests to the local cloud as its owner, by a process on the same machine."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ class CloudError(Exception):
 
 
 def call(record: Record, method: str, path: str, body: Any = None) -> Any:
-    """One request to the cloud as its owner. Raises CloudError."""
+    """Send a request to the cloud as its owner and return its answer. Raises CloudError."""
     request = urllib.request.Request(
         record.url + path,
         method=method,
@@ -32,7 +32,7 @@ def call(record: Record, method: str, path: str, body: Any = None) -> Any:
 
 
 def _refused(body: bytes, what: str) -> str:
-    """What the cloud has to say against a request."""
+    """Return the cloud's reason against a request."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, KeyError, TypeError):
@@ -41,7 +41,7 @@ def _refused(body: bytes, what: str) -> str:
 
 
 def answers(record: Record, seconds: float) -> bool:
-    """Whether the record's own process answers within some seconds."""
+    """Return whether the record's own process answers within some seconds."""
     until = time.monotonic() + seconds
     while True:
         with contextlib.suppress(OSError, ValueError), _opener().open(record.url + "/healthz", timeout=2) as answer:

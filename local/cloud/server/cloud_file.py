@@ -1,4 +1,4 @@
-"""`cloud.json`: where the local cloud is, which process it is, and the roles' tokens."""
+"""The file `cloud.json`: the local cloud's address, its process, and the roles' tokens."""
 
 import json
 import os
@@ -20,12 +20,13 @@ PORT_TAKEN = 98
 
 
 class RecordError(Exception):
-    """cloud.json is there and can't be read; the text says what, why and what to do."""
+    """An unreadable cloud.json; the text says what, why and what to do."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """`tokens` are those of the project that each local cloud has, `projects` of those that were named, by id.
+    """The content of cloud.json. `tokens` are those of the project that each local cloud has, `projects` of those that
+    were named, by id.
 
     `pid_started` is the process's start in seconds since the epoch, so that a reused pid is told apart.
     """
@@ -38,18 +39,18 @@ class Record:
     projects: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     def token(self, project: str, who: str) -> str | None:
-        """The token of a role, or of somebody by email, in a project."""
+        """Return the token of a role, or of somebody by email, in a project."""
         return (self.tokens if project == PROJECT_ID else self.projects.get(project, {})).get(who)
 
 
 def state_folder() -> Path:
-    """`$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the project's folder."""
+    """Return `$SLIPWAY_LOCAL_STATE`, else `.slipway/local` in the project's folder."""
     chosen = os.environ.get("SLIPWAY_LOCAL_STATE")
     return Path(chosen).absolute() if chosen else project_folder() / ".slipway" / "local"
 
 
 def read_record(folder: Path) -> Record | None:
-    """The record of a state folder, None when there is none yet. Raises RecordError."""
+    """Return the record of a state folder, None when there is none yet. Raises RecordError."""
     file = folder / "cloud.json"
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -100,7 +101,7 @@ def this_process() -> tuple[int, float]:
 
 
 def process_of(record: Record) -> psutil.Process | None:
-    """The record's process if it still lives; another one that got its pid does not count."""
+    """Return the record's process if it still lives; another process with its pid does not count."""
     try:
         process = psutil.Process(record.pid)
         if abs(process.create_time() - record.pid_started) < _SAME_START and process.status() != psutil.STATUS_ZOMBIE:

@@ -12,13 +12,13 @@ class Connections:
         self._open: dict[tuple[str, int], asyncio.Transport] = {}
 
     def abort(self, client: tuple[str, int] | None) -> None:
-        """Close the client's connection at once, unless the client did."""
+        """Close the client's connection at once, unless the client has done so."""
         transport = self._open.get(tuple(client)) if client else None  # type: ignore[arg-type]
         if transport is not None:
             transport.abort()
 
     def protocol(self) -> type[H11Protocol]:
-        """A protocol class for uvicorn that keeps this registry."""
+        """Return a protocol class for uvicorn that keeps this registry."""
         registry = self._open
 
         class Protocol(H11Protocol):
@@ -27,7 +27,7 @@ class Connections:
                 super().connection_made(transport)
 
             def send_400_response(self, msg: str) -> None:
-                """Not to a request that has its answer: a body can turn to nonsense after it was refused."""
+                """Send a 400, unless the request has its answer: a body can turn to nonsense after it was refused."""
                 if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
                     super().send_400_response(msg)
                 else:

@@ -35,7 +35,7 @@ _MOST_AHEAD_S = 366 * 24 * 3600.0
 
 
 def token(projects: Projects, body: bytes) -> Reply:
-    """The token for what a role's key signed, which is the same text: it says for how long it is good."""
+    """Return the token for a text that a role's key signed, which is the same text with its time of validity."""
     sent = dict(parse_qsl(body.decode(errors="replace")))
     signed = sent.get("assertion", "")
     if sent.get("grant_type") != _GRANT or projects.identify(signed) is None:
@@ -151,7 +151,7 @@ def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
 
 
 def _shown(each: Sequence[Loaded]) -> dict[str, object]:
-    """The scenario in force, which each project has machines of its own by."""
+    """Return the scenario in force, by which each project has machines of its own."""
     loaded = each[0]
     return {"scenario": dict(loaded.document)} | ({"since": timestamp(loaded.since)} if loaded.document else {})
 
@@ -164,7 +164,7 @@ def _text(body: dict[str, object], key: str) -> str:
 
 
 def _declared(world: World) -> dict[str, object]:
-    """A project, without the tokens of those who can sign in, which are in cloud.json."""
+    """Return a project, without the tokens of those who can sign in, which are in cloud.json."""
     return {
         "project": world.project.id,
         "number": world.project.number,
@@ -175,7 +175,7 @@ def _declared(world: World) -> dict[str, object]:
 
 
 def _find(worlds: Sequence[World], text: str) -> tuple[World, Job]:
-    """A job that has not ended by its full name, its id or, where only one has it, its display name."""
+    """Return a job that has not ended by its full name, its id or, where only one has it, its display name."""
     found = [
         (world, job)
         for world in worlds

@@ -21,9 +21,9 @@ from .client import CloudError
 from .cloud_file import PORT_TAKEN, Record, process_of, read_record
 
 DEFAULT_PORT = 8470
-_RUNNER = "local.cloud.nodes.runner"  # of a checkout, or installed
+_RUNNER = "local.cloud.nodes.runner"  # in a checkout, or installed
 _LOG_BYTES = 10 * 1024**2
-# By these a state folder is known, and these may be there before its first start.
+# A state folder is known by the first set; the second may be there before its first start.
 _OWN = {"lock", "serving", "cloud.json"}
 _BEFORE = {"settings.toml", "demo.lock", "jobs", "pools", "images", "pulumi-home", "pulumi-state"}
 _START_SECONDS = 60
@@ -77,13 +77,14 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
 
 
 def foreign(folder: Path) -> list[str]:
-    """What is in a folder and not the local cloud's. Once one was started in it, everything is."""
+    """Return the files of a folder that are not the local cloud's; all are its own once it was started there."""
     names = {entry.name for entry in folder.iterdir()}
     return [] if names & _OWN else sorted(names - _BEFORE)
 
 
 def stop(folder: Path) -> tuple[bool, int]:
-    """Stop the cloud of a state folder and end its jobs' processes. Whether it ran, and how many processes ended."""
+    """Stop the cloud of a state folder and end its jobs' processes. Return whether it ran, and how many processes
+    ended."""
     if not folder.is_dir() or foreign(folder):
         return False, 0
     with _alone(folder):
@@ -95,10 +96,11 @@ def stop(folder: Path) -> tuple[bool, int]:
 
 
 def clear(folder: Path) -> None:
-    """Delete what is in a state folder whose cloud has stopped.
+    """Delete the content of a state folder whose cloud has stopped.
 
-    By what it is known goes last: wherever this ends early, the next call finds a folder of ours and goes on. What
-    vanishes meanwhile is as good as deleted; a killed cloud may have left a process that empties its trash.
+    The files that a state folder is known by go last: wherever this ends early, the next call finds a folder of ours
+    and goes on. A file that vanishes meanwhile is as good as deleted; a killed cloud may have left a process that
+    empties its trash.
     """
     for entry in sorted(folder.iterdir(), key=lambda one: (one.name in _OWN, one.name)):
         if entry.is_symlink() or not entry.is_dir():
@@ -110,16 +112,16 @@ def clear(folder: Path) -> None:
 
 
 def running(folder: Path) -> Record | None:
-    """The record of the cloud if its process lives."""
+    """Return the record of the cloud if its process lives."""
     record = read_record(folder)
     return record if record and process_of(record) else None
 
 
 def job_processes(folder: Path) -> list[psutil.Process]:
-    """The processes of jobs that this state folder's cloud started: replica runners and whatever runs under them.
+    """Return the processes of jobs that this state folder's cloud started: replica runners and everything under them.
 
-    They are known by what they are (a runner with its specification in the folder, a working folder in `jobs/`),
-    not by a list that a kill could leave behind.
+    They are known by what they are (a runner with its specification in the folder, a working folder in `jobs/`), not by
+    a list that a kill could leave behind.
     """
     found: dict[int, psutil.Process] = {}
     inside = str(folder.resolve()) + os.sep
@@ -189,7 +191,7 @@ def _spawn(folder: Path, port: int) -> Record:
 
 
 def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
-    """Check what is chosen, and write it to the settings file so that the next start has it too."""
+    """Check the chosen settings, and write them to the settings file for the next start."""
     file = folder / settings.FILE
     from_environment = settings.pairs(os.environ.get("SLIPWAY_LOCAL_SET", ""))
     settings.load(file, {**from_environment, **chosen})
@@ -209,7 +211,7 @@ def _keep_settings(folder: Path, chosen: Mapping[str, str]) -> None:
 
 
 def _end(processes: list[psutil.Process]) -> int:
-    """Ask to end, then kill what is left after a while. How many there were."""
+    """Ask processes to end, then kill those left after a while. Return how many there were."""
     for act in (psutil.Process.terminate, psutil.Process.kill):
         for process in processes:
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -223,7 +225,7 @@ def _end(processes: list[psutil.Process]) -> int:
 
 
 def _lives(process: psutil.Process) -> bool:
-    """Whether it runs; one that has ended and waits for its parent to notice does not."""
+    """Return whether a process runs; one that has ended and waits for its parent to notice does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -232,7 +234,7 @@ def _lives(process: psutil.Process) -> bool:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One `up` or `down` at a time. The kernel frees the lock of a killed one."""
+    """Hold the lock of `up` and `down`, so that only one runs at a time. The kernel frees a killed one's."""
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

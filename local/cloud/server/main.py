@@ -43,11 +43,11 @@ _TURN_S = 0.0005
 def serve(state_folder: Path, port: int) -> None:
     """Serve until SIGTERM. Raises OSError when the port is taken, or the state folder is served by another."""
     _limit_files()
-    # Threads that wait for each other's turn take it at every call of the system. A page of a thousand jobs would hold
-    # the scheduler up for the usual 5 ms at each of its hundreds.
+    # Threads that wait for each other's turn take it at every system call. A page of a thousand jobs would hold the
+    # scheduler up for the usual 5 ms at each of its hundreds.
     sys.setswitchinterval(_TURN_S)
     held = _hold(state_folder)
-    # The protocol is named because asyncio sets TCP_NODELAY only where it is; without, an answer waits for an ACK.
+    # The protocol is named because asyncio sets TCP_NODELAY only then; without it an answer waits for an ACK.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
@@ -85,8 +85,8 @@ def serve(state_folder: Path, port: int) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Sleeps until it is told to end. The library's own wakes ten times a second to see whether it was, which is most
-    of what an idle cloud costs."""
+    """A server that sleeps until it is told to end. The library's own wakes ten times a second to look, which is most
+    of an idle cloud's cost."""
 
     def __init__(self, config: uvicorn.Config, clock: Clock) -> None:
         super().__init__(config)
@@ -97,12 +97,12 @@ class _Server(uvicorn.Server):
     async def main_loop(self) -> None:
         self._loop = asyncio.get_running_loop()
         while not await self.on_tick(0):
-            # The date that answers bear is set in each round.
+            # Each round sets the date that answers bear.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._told.wait(), 1)
 
     async def on_tick(self, counter: int) -> bool:
-        """Answers bear the cloud's own time, which somebody may have moved ahead of the machine's."""
+        """Set the date of answers to the cloud's own time, which somebody may have moved ahead of the machine's."""
         ended = await super().on_tick(counter)
         date = format_datetime(self._clock.now(), usegmt=True).encode()
         self.server_state.default_headers = [(b"date", date), *self.config.encoded_headers]
@@ -127,7 +127,7 @@ def _start(world: World, modules: Sequence[ModuleType], loops: dict[str, list[Lo
 
 
 def _publish(projects: Projects, port: int) -> None:
-    """Write cloud.json with the tokens people already have, or new ones, and accept exactly these."""
+    """Write cloud.json with the tokens that people already have, or new ones, and accept exactly these."""
     home = projects.home
     before = read_record(home.state_folder)
     known = {home.project.id: before.tokens, **before.projects} if before else {}
@@ -137,7 +137,7 @@ def _publish(projects: Projects, port: int) -> None:
 
 
 def _adopted(world: World, known: Mapping[str, str]) -> dict[str, str]:
-    """The tokens of all who can sign in to a project, by role or email."""
+    """Return the tokens of everybody who can sign in to a project, by role or email."""
     tokens = {}
     with world.store.transaction():
         for who, principal in world.project.principals.items():
@@ -149,7 +149,7 @@ def _adopted(world: World, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _hold(state_folder: Path) -> TextIO:
-    """The folder's lock, held while this process lives, so that no two ever serve one state. Raises OSError."""
+    """Return the folder's lock, held while this process lives, so that no two ever serve one state. Raises OSError."""
     state_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = (state_folder / "serving").open("w")
     try:
@@ -161,8 +161,8 @@ def _hold(state_folder: Path) -> TextIO:
 
 
 def _limit_files() -> None:
-    """`SLIPWAY_LOCAL_FILE_LIMIT` (bytes a file) stands for a full disk in tests. Only the soft limit is set, so that
-    job processes can lift it again."""
+    """Limit the size of files, which stands for a full disk in tests (`SLIPWAY_LOCAL_FILE_LIMIT`, bytes a file). Only
+    the soft limit is set, so that job processes can lift it again."""
     limit = os.environ.get("SLIPWAY_LOCAL_FILE_LIMIT")
     if limit:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

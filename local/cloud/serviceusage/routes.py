@@ -1,4 +1,4 @@
-"""What the server takes of Service Usage."""
+"""Routes of Service Usage."""
 
 from .services import routes
 

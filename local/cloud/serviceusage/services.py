@@ -74,7 +74,7 @@ def routes(world: World) -> list[Route]:
 
 
 def _named(world: World, name: str) -> str:
-    """The service of a name in full. Raises 400, 403."""
+    """Return the service with a full name. Raises 400, 403."""
     match = _NAME.fullmatch(name)
     if match is None or not world.project.is_called(match[1]):
         raise invalid_argument(f"Invalid service name '{name}': it is projects/PROJECT/services/SERVICE.")

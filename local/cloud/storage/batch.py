@@ -26,7 +26,7 @@ class Batch:
         return [Route("POST", "/batch/storage/v1", self.post), Route("POST", "/batch", self.post)]
 
     def post(self, call: Call) -> Reply:
-        """Each part is one call by the same principal; one that fails does not undo the others."""
+        """Answer each part as one call by the same principal; a failed part does not undo the others."""
         found = parts(call.raw, boundary(call.headers.get("content-type", "")))
         if len(found) > _LIMIT:
             raise errors.invalid(f"The batch request exceeds the limit of {_LIMIT} calls.")

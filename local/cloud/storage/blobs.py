@@ -20,7 +20,7 @@ import google_crc32c
 
 @dataclass(frozen=True)
 class Blob:
-    """`md5` and `crc32c` (big-endian) in base64, as the API writes them."""
+    """A blob, with `md5` and `crc32c` (big-endian) in base64, as the API writes them."""
 
     name: str
     size: int
@@ -34,7 +34,7 @@ class Blobs:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def write(self, chunks: Iterable[bytes]) -> Blob:
-        """A new blob of these chunks. Raises OSError (a full disk) and then leaves nothing."""
+        """Write a new blob of these chunks and return it. Raises OSError (a full disk) and then leaves nothing."""
         name = self._new_name()
         md5, crc = hashlib.md5(usedforsecurity=False), google_crc32c.Checksum()  # type: ignore[no-untyped-call]
         size = 0
@@ -52,7 +52,7 @@ class Blobs:
         return Blob(name, size, base64.b64encode(md5.digest()).decode(), base64.b64encode(digest).decode())
 
     def copy(self, name: str) -> str:
-        """A second name for the same content; the two are deleted apart."""
+        """Return a second name for the same content; the two are deleted apart."""
         copy = self._new_name()
         try:
             os.link(self.path(name), self.path(copy))
@@ -63,7 +63,7 @@ class Blobs:
         return copy
 
     def open(self, name: str) -> BinaryIO:
-        """Raises FileNotFoundError when it was deleted meanwhile."""
+        """Open a blob. Raises FileNotFoundError when it was deleted meanwhile."""
         return self.path(name).open("rb")
 
     def chunks(self, name: str, size: int = 1 << 20) -> Iterable[bytes]:
@@ -79,7 +79,8 @@ class Blobs:
         return self._folder / name[:2] / name
 
     def sweep(self, named: set[str], before: float) -> int:
-        """Remove files that nothing names and that are older than `before` (seconds since the epoch). How many."""
+        """Remove files that nothing names and that are older than `before` (seconds since the epoch). Return how
+        many."""
         removed = 0
         for file in self._folder.glob("??/*"):
             if file.name not in named and file.stat().st_mtime < before:

@@ -1,4 +1,4 @@
-"""Buckets: the whole resource document is kept as sent, with the service's defaults added."""
+"""Buckets, whose whole resource documents are kept as sent, with the service's defaults added."""
 
 import re
 import threading
@@ -182,7 +182,7 @@ class Buckets:
         return _without_empty(bucket)
 
     def _stamp(self, bucket: dict[str, Any], old: Mapping[str, Any]) -> None:
-        """Policies about time say since when they apply."""
+        """Note in policies about time when they begin to apply."""
         for policy, duration in (
             ("softDeletePolicy", "retentionDurationSeconds"),
             ("retentionPolicy", "retentionPeriod"),
@@ -192,7 +192,7 @@ class Buckets:
                 bucket[policy] = {**now, duration: str(now.get(duration, "0")), "effectiveTime": bucket["updated"]}
 
     def _iam_configuration(self, bucket: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-        """Uniform access under its two names, with the time after which it can't be switched off."""
+        """Return uniform access under its two names, with the time after which it can't be switched off."""
         sent = bucket.get("iamConfiguration", {})
         uniform = sent.get("uniformBucketLevelAccess") or sent.get("bucketPolicyOnly") or {}
         enabled = bool(uniform.get("enabled"))
@@ -217,7 +217,7 @@ def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_empty(bucket: dict[str, Any]) -> dict[str, Any]:
-    """The service drops what says nothing: labels, rules or origins that are empty."""
+    """Return the bucket without its empty labels, rules or origins, as the service does."""
     empty: list[str] = [
         name for name in ("labels", "cors", "acl", "defaultObjectAcl") if name in bucket and not bucket[name]
     ]

@@ -34,7 +34,7 @@ def condition_not_met() -> ApiError:
 
 
 def forbidden(principal: str, permission: str, kind: str) -> ApiError:
-    """`kind` is `bucket`, `object` or `project`."""
+    """Return a 403; `kind` is `bucket`, `object` or `project`."""
     email = principal.partition(":")[2]
     return error(
         403,

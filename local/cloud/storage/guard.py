@@ -1,4 +1,4 @@
-"""Who may do what in Storage, the preconditions of a call, and its checked body."""
+"""Permissions in Storage, the preconditions of a call, and its checked body."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +17,13 @@ _OWN_KEY = "x-goog-encryption-key"
 
 
 def bucket_owners(project: str) -> dict[str, tuple[str, ...]]:
-    """Who has access to a new bucket of a project."""
+    """Return the owners of a new bucket of a project."""
     return _owners(project, "Bucket")
 
 
 def object_owners(project: str) -> dict[str, tuple[str, ...]]:
-    """Who has access to its objects: by the bucket's policy where access is uniform, and by each object's own access
-    control list where it is not."""
+    """Return the owners of a bucket's objects: by the bucket's policy where access is uniform, and by each object's own
+    access control list where it is not."""
     return _owners(project, "Object")
 
 
@@ -39,7 +39,7 @@ class Guard:
         self._access, self._store, self._world = world.access, world.store, world
 
     def project(self, call: Call, permission: str, project: str) -> None:
-        """Raises 400 for a missing project, 403 unless granted on it."""
+        """Raise 400 for a missing project, 403 unless the permission is granted on it."""
         if not project:
             raise errors.required("project")
         known = self._world.project.is_called(project)
@@ -47,8 +47,8 @@ class Guard:
             raise errors.forbidden(call.principal, permission, "project")
 
     def bucket(self, call: Call, permission: str, bucket: str) -> None:
-        """Raises 403 unless granted on the bucket or, for objects of one without uniform access, by what their access
-        control list is by default."""
+        """Raise 403 unless the permission is granted on the bucket or, for objects of a bucket without uniform access,
+        by their default access control list."""
         of_objects = permission.startswith("storage.objects.")
         listed = of_objects and not is_uniform(self._store.get(BUCKET, bucket) or {})
         more = object_owners(self._world.project.id) if listed else {}
@@ -62,7 +62,8 @@ class Guard:
 def check_object_conditions(
     call: Call, version: Version | None, *, source: bool = False, reading: bool = False
 ) -> None:
-    """`ifGenerationMatch` and its kin, or `ifSource…`. Raises 412 conditionNotMet; 304 for a reader's NotMatch."""
+    """Check `ifGenerationMatch` and its kin, or `ifSource…`. Raises 412 conditionNotMet; 304 for a reader's
+    NotMatch."""
     check_conditions(
         call,
         version.generation if version else 0,
@@ -75,7 +76,7 @@ def check_object_conditions(
 def check_conditions(
     call: Call, generation: int, metageneration: int, prefix: str = "if", reading: bool = False
 ) -> None:
-    """The preconditions of a call against what exists (0 when nothing does)."""
+    """Check the preconditions of a call against the existing generation (0 when there is none)."""
     for word, actual in (("Generation", generation), ("Metageneration", metageneration)):
         match, no_match = f"{prefix}{word}Match", f"{prefix}{word}NotMatch"
         if match in call.query and call.integer(match) != actual:
@@ -85,7 +86,7 @@ def check_conditions(
 
 
 def refuse_lists(call: Call, body: Mapping[str, Any]) -> None:
-    """Raises 501 for access control lists, and for what opens something to the public by one."""
+    """Raise 501 for access control lists, and for predefined ones that open a resource to the public."""
     for name in _PREDEFINED:
         if call.query.get(name) in _PUBLIC:
             raise errors.not_implemented(f"{name}={call.query[name]} (access control lists)")
@@ -95,14 +96,14 @@ def refuse_lists(call: Call, body: Mapping[str, Any]) -> None:
 
 
 def refuse_keys(call: Call) -> None:
-    """Raises 501 for a key of the client's own: the content would not be kept encrypted by it."""
+    """Raise 501 for a key of the client's own, since the content would not be kept encrypted by it."""
     if _OWN_KEY in call.headers:
         raise errors.not_implemented("A customer-supplied encryption key")
 
 
 def page_start(call: Call) -> str:
-    """Return the object after which a list goes on, "" where it begins: all that a page token says, so that it is as
-    good for another prefix. Raises 400 invalid."""
+    """Return the object after which a list goes on, "" where it begins. A page token has no more, so it is as good for
+    another prefix. Raises 400 invalid."""
     token = call.query.get("pageToken", "")
     try:
         return str(page_tokens.position(token, _PAGES)) if token else ""
@@ -115,15 +116,15 @@ def page_token(position: str) -> str:
 
 
 def checked(call: Call, schema: str) -> dict[str, Any]:
-    """The body, checked against a schema of the discovery document. A patch keeps its nulls, as it removes what they
-    stand for. Raises 400 invalid."""
+    """Return the body, checked against a schema of the discovery document. A patch keeps its nulls, which remove
+    fields. Raises 400 invalid."""
     sent = call.object()
     found = checked_body(sent, schema)
     return sent if call.method == "PATCH" else found
 
 
 def checked_body(body: dict[str, Any], schema: str) -> dict[str, Any]:
-    """The body without its nulls. Raises 400 invalid."""
+    """Return the body without its nulls. Raises 400 invalid."""
     try:
         return bodies.parsed("storage.v1", schema, body)
     except ApiError as problem:

@@ -12,14 +12,14 @@ _BLANK = re.compile(rb"\r?\n\r?\n")
 
 @dataclass(frozen=True)
 class Part:
-    """`headers` are lower-case."""
+    """A part of a multipart body; `headers` are lower-case."""
 
     headers: Mapping[str, str]
     content: bytes
 
 
 def boundary(content_type: str) -> bytes:
-    """The boundary of a Content-Type header. Raises 400 when it has none."""
+    """Return the boundary of a Content-Type header. Raises 400 when it has none."""
     match = re.search(r"""boundary=(?:"([^"]+)"|'([^']+)'|([^;\s]+))""", content_type)
     if not match:
         raise errors.invalid("The Content-Type of a multipart body names no boundary.")
@@ -27,7 +27,7 @@ def boundary(content_type: str) -> bytes:
 
 
 def parts(body: bytes, mark: bytes) -> list[Part]:
-    """The parts between the boundaries, each at the start of a line (CRLF or LF)."""
+    """Return the parts between the boundaries, each at the start of a line (CRLF or LF)."""
     separator = re.compile(rb"(?:\A|\r?\n)--" + re.escape(mark) + rb"(--)?[ \t]*(?=\r?\n|\Z)")
     marks = list(separator.finditer(body))
     return [_part(body[this.end() : following.start()]) for this, following in itertools.pairwise(marks) if not this[1]]
@@ -41,7 +41,7 @@ def _part(text: bytes) -> Part:
 
 
 def headers(text: bytes) -> dict[str, str]:
-    """Header lines as a mapping with lower-case names."""
+    """Return header lines as a mapping with lower-case names."""
     found = {}
     for line in text.decode("latin-1").splitlines():
         name, colon, value = line.partition(":")

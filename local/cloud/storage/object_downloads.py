@@ -1,4 +1,4 @@
-"""Reading an object: its metadata, its content, or a range of it."""
+"""The methods that read an object: its metadata, its content, or a range of it."""
 
 import base64
 import re
@@ -34,7 +34,7 @@ class Downloads:
         return Reply(body=show_object(version.resource, call))
 
     def content(self, call: Call) -> Reply:
-        """The bytes, whole or in a range; gzip content is unpacked for a client that does not take gzip."""
+        """Return the bytes, whole or in a range; gzip content is unpacked for a client that does not take gzip."""
         try:
             return self._content(call)
         except FileNotFoundError:
@@ -72,7 +72,7 @@ class Downloads:
 
 
 def _span(header: str, size: int) -> tuple[int, int] | None:
-    """(start, stop) of a single range, None for none or one the service ignores. Raises 416."""
+    """Return (start, stop) of a single range, None for none or one that the service ignores. Raises 416."""
     match = _RANGE.fullmatch(header.strip())
     if not match or match.groups() == ("", ""):
         return None
@@ -110,7 +110,7 @@ def _headers(version: Version) -> dict[str, str]:
 
 
 def _header_text(value: str) -> str:
-    """Header values are printable Latin-1 on the wire; anything else travels in base64, as in MIME."""
+    """Return a header's value: printable Latin-1 goes as it is, anything else travels in base64, as in MIME."""
     if _HEADER_VALUE.fullmatch(value):
         return value
     return f"=?UTF-8?B?{base64.b64encode(value.encode()).decode()}?="

@@ -1,4 +1,4 @@
-"""Listing objects: prefix, delimiter, offsets, versions and pages."""
+"""The list of objects: prefix, delimiter, offsets, versions and pages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Listing:
         ]
 
     def managed_folders(self, call: Call) -> Reply:
-        """None: nobody can make one here. gcloud asks for them before it removes a bucket."""
+        """Return no folders: nobody can make one here. gcloud asks for them before it removes a bucket."""
         bucket = call.params["bucket"]
         self._records.bucket(bucket)
         self._guard.bucket(call, "storage.managedFolders.list", bucket)
@@ -100,7 +100,7 @@ class Listing:
             inclusive = False
 
     def _versions(self, bucket: str, start: str, stop: str, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """All generations by name and age. Reads what the prefix selects at once: versions are few."""
+        """Yield all generations by name and age. The whole prefix is read at once: versions are few."""
         found = [version.resource for version in self._records.noncurrent(bucket, "")]
         found += [resource for _, resource in self._current(bucket, "", _TOP, "")]
         found.sort(key=lambda resource: (resource["name"], int(resource["generation"])))
@@ -119,6 +119,6 @@ def _position(name: str, resource: dict[str, Any]) -> str:
 
 
 def _group(name: str, prefix: str, delimiter: str) -> str:
-    """The part of a name up to and with the first delimiter after the prefix, "" when there is none."""
+    """Return the part of a name up to and with the first delimiter after the prefix, "" when there is none."""
     at = name.find(delimiter, len(prefix)) if delimiter else -1
     return name[: at + len(delimiter)] if at >= 0 else ""

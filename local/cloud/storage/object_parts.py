@@ -94,7 +94,7 @@ class Parts:
         return _answer("ListPartsResult", known, {"Part": parts})
 
     def complete(self, call: Call) -> Reply:
-        """The object of the parts that the body names, in their order."""
+        """Return the object made of the parts that the body names, in their order."""
         upload, found = self._find(call)
         parts = self._named(upload, _listed(call.raw))
         blobs = Blobs(self._folder / upload)
@@ -124,7 +124,7 @@ class Parts:
         self._guard.bucket(call, "storage.objects.create", call.params["bucket"])
 
     def _find(self, call: Call) -> tuple[str, dict[str, Any]]:
-        """The upload that a call names, by its id. Raises 403, 404."""
+        """Return the upload that a call names, by its id. Raises 403, 404."""
         self._enter(call)
         upload = call.query["uploadId"]
         found = self._records.store.get(_UPLOAD, upload)
@@ -136,7 +136,8 @@ class Parts:
         return [part for _, part in sorted(self._records.store.list(_PART, f"{upload}/"))]
 
     def _named(self, upload: str, listed: Sequence[tuple[int, str]]) -> Sequence[dict[str, Any]]:
-        """The parts that a completion names. Raises 400 for one that was not sent, is another now, or is too small."""
+        """Return the parts that a completion names. Raises 400 for a part that was not sent, was replaced, or is too
+        small."""
         known = {(part["number"], part["etag"].strip('"')): part for part in self._parts(upload)}
         if [number for number, _ in listed] != sorted({number for number, _ in listed}):
             raise errors.error(400, "InvalidPartOrder", "The parts must be listed in ascending order.")
@@ -155,7 +156,7 @@ class Parts:
 
 
 def _in_xml(handler: Handler) -> Handler:
-    """The handler, with its errors as the XML API writes them."""
+    """Return the handler, with its errors as the XML API writes them."""
 
     def answered(call: Call) -> Reply:
         try:
@@ -182,7 +183,7 @@ def _text(known: Mapping[str, Any]) -> str:
 
 
 def _listed(body: bytes) -> Sequence[tuple[int, str]]:
-    """The numbers and ETags of a completion. Raises 400 for what is none."""
+    """Return the numbers and ETags of a completion. Raises 400 for an invalid one."""
     try:
         if len(body) > _LIST_BYTES:
             raise ValueError("the list is too long")

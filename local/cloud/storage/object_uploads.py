@@ -49,7 +49,7 @@ class Uploads:
         raise errors.invalid(f"Invalid value for uploadType: '{kind}'")
 
     def put(self, call: Call) -> Reply:
-        """A chunk of a resumable upload, or a question how far it is (`Content-Range: bytes */…`)."""
+        """Take a chunk of a resumable upload, or answer how far it is (`Content-Range: bytes */…`)."""
         identifier = call.query.get("upload_id", "")
         with self._records.store.transaction():
             session = self._session(identifier, call.params["bucket"])
@@ -111,7 +111,7 @@ class Uploads:
         return Reply(200, b"", headers={"location": location, "x-guploader-uploadid": identifier})
 
     def _append(self, identifier: str, session: dict[str, Any], call: Call) -> tuple[int, int | None]:
-        """Take the chunk. Bytes received so far, and the total if it is known."""
+        """Take the chunk. Return the bytes received so far, and the total if it is known."""
         received: int = session["received"]
         match = _CONTENT_RANGE.fullmatch(call.headers.get("content-range", "").strip())
         if not match:
@@ -136,7 +136,8 @@ class Uploads:
         return received, known
 
     def _finish(self, call: Call, identifier: str, session: dict[str, Any]) -> Reply:
-        """The object from all chunks. The session keeps the answer, so that a lost one can be asked again."""
+        """Return the object made of all chunks. The session keeps the answer, so that a lost one can be asked for
+        again."""
         path = self._file(identifier)
         with path.open("rb") as file:
             blob = self._records.blobs.write(iter(lambda: file.read(1 << 20), b""))
@@ -175,7 +176,7 @@ def _with_query(call: Call, conditions: Mapping[str, str]) -> Call:
 
 
 def check_sums(call: Call, metadata: Mapping[str, Any], blob: Blob) -> None:
-    """Raises 400 when a checksum that the client sent is not the content's."""
+    """Raise 400 when a checksum that the client sent is not the content's."""
     sent = {key: metadata[key] for key in _CHECKSUMS if metadata.get(key)}
     for part in call.headers.get("x-goog-hash", "").split(","):
         word, _, value = part.strip().partition("=")

@@ -55,7 +55,7 @@ class Objects:
         ]
 
     def find(self, call: Call, permission: str) -> Version:
-        """The version that the call names. Raises 403, 404."""
+        """Return the version that the call names. Raises 403, 404."""
         bucket, name = call.params["bucket"], call.params["object"]
         self._records.bucket(bucket)
         self._guard.bucket(call, permission, bucket)
@@ -74,10 +74,11 @@ class Objects:
         also: Callable[[dict[str, Any]], None] = lambda resource: None,
         components: int = 0,
     ) -> dict[str, Any]:
-        """Put a finished blob under a name, if the call's preconditions hold; the new resource as it is stored.
+        """Put a finished blob under a name, if the call's preconditions hold, and return the new resource as it is
+        stored.
 
-        `also` runs in the same transaction; `components` is the count of a composed object.
-        On any error the blob is deleted. Raises 400, 403, 404, 412.
+        `also` runs in the same transaction; `components` is the count of a composed object. On any error the blob is
+        deleted. Raises 400, 403, 404, 412.
         """
         try:
             rules.check_object(metadata)

@@ -21,7 +21,7 @@ _SELF = "https://www.googleapis.com/storage/v1/b"
 
 @dataclass(frozen=True)
 class Version:
-    """One generation of an object: its metadata without links, and the name of its blob."""
+    """A generation of an object: its metadata without links, and the name of its blob."""
 
     resource: dict[str, Any]
     blob: str
@@ -36,7 +36,7 @@ class Version:
 
 
 class Records:
-    """What Storage keeps. Callers hold a transaction where they read and then write."""
+    """The documents of Storage. Callers hold a transaction where they read and then write."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -44,7 +44,7 @@ class Records:
         self.blobs = Blobs(world.state_folder / "objects")
 
     def bucket(self, name: str) -> dict[str, Any]:
-        """Raises 404 notFound."""
+        """Return a bucket. Raises 404 notFound."""
         found = self.store.get(BUCKET, name)
         if found is None:
             raise errors.no_bucket()
@@ -54,14 +54,14 @@ class Records:
         return _version(self.store.get(OBJECT, f"{bucket}/{name}"))
 
     def version(self, bucket: str, name: str, generation: int) -> Version | None:
-        """A generation of an object, current or not; 0 means the current one."""
+        """Return a generation of an object, current or not; 0 means the current one."""
         current = self.current(bucket, name)
         if not generation or (current and current.generation == generation):
             return current
         return _version(self.store.get(NONCURRENT, _noncurrent_key(bucket, name, generation)))
 
     def next_generation(self, current: Version | None) -> int:
-        """Microseconds since the epoch, and more than the current generation."""
+        """Return the next generation: microseconds since the epoch, and more than the current one."""
         now = int(self.world.clock.now().timestamp() * 1_000_000)
         return max(now, current.generation + 1 if current else 0)
 
@@ -79,8 +79,8 @@ class Records:
             self.store.put(NONCURRENT, key, {"resource": version.resource, "blob": version.blob})
 
     def retire(self, bucket: str, name: str, version: Version, versioned: bool) -> str | None:
-        """Take the current version away: kept as noncurrent in a versioned bucket; else its blob's name is
-        returned, to be deleted after the commit."""
+        """Take the current version away: a versioned bucket keeps it as noncurrent, else its blob's name is returned,
+        to be deleted after the commit."""
         self.store.delete(OBJECT, f"{bucket}/{name}")
         if not versioned:
             return version.blob
@@ -90,7 +90,7 @@ class Records:
         return None
 
     def remove(self, bucket: str, name: str, version: Version) -> str:
-        """Remove one version for good; its blob's name, to be deleted after the commit."""
+        """Remove one version for good and return its blob's name, to be deleted after the commit."""
         current = self.current(bucket, name)
         if current and current.generation == version.generation:
             self.store.delete(OBJECT, f"{bucket}/{name}")
@@ -107,7 +107,7 @@ class Records:
         return not any(self.store.count(kind, f"{bucket}/") for kind in (OBJECT, NONCURRENT))
 
     def blob_names(self) -> set[str]:
-        """All blobs that a document names."""
+        """Return all blobs that a document names."""
         return {body["blob"] for kind in (OBJECT, NONCURRENT) for _, body in self.store.list(kind)}
 
 
@@ -116,18 +116,18 @@ def is_versioned(bucket: Mapping[str, Any]) -> bool:
 
 
 def is_uniform(bucket: Mapping[str, Any]) -> bool:
-    """Tell whether policies alone say who may do what with a bucket's objects."""
+    """Return whether policies alone decide the access to a bucket's objects."""
     return bool(bucket.get("iamConfiguration", {}).get("uniformBucketLevelAccess", {}).get("enabled"))
 
 
 def etag(*numbers: int) -> str:
-    """Storage's etags: a protocol buffer of the generation and metageneration in base64."""
+    """Return an etag as Storage makes it: a protocol buffer of the generation and metageneration in base64."""
     packed = b"".join(bytes([(at << 3)]) + _varint(number) for at, number in enumerate(numbers, 1))
     return base64.b64encode(packed).decode()
 
 
 def show_bucket(bucket: Mapping[str, Any]) -> dict[str, Any]:
-    """The stored bucket with the fields that follow from it."""
+    """Return the stored bucket with the fields that follow from it."""
     name = bucket["name"]
     return {
         "kind": "storage#bucket",
@@ -139,8 +139,8 @@ def show_bucket(bucket: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def show_object(resource: Mapping[str, Any], call: Call) -> dict[str, Any]:
-    """The stored object with the fields that depend on how it was asked for. The media link, which clients follow,
-    leads here, and carries the token's prefix when the request did."""
+    """Return the stored object with the fields that depend on the request. The media link, which clients follow, leads
+    here, and carries the token's prefix when the request did."""
     bucket, name, generation = resource["bucket"], resource["name"], resource["generation"]
     quoted = quote(name, safe="")
     return {
@@ -154,7 +154,7 @@ def show_object(resource: Mapping[str, Any], call: Call) -> dict[str, Any]:
 
 
 def merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """A patch on a resource: objects are merged, null removes, anything else replaces."""
+    """Return a resource after a patch: objects are merged, null removes, anything else replaces."""
     result = dict(old)
     for name, value in patch.items():
         if value is None:
@@ -168,7 +168,7 @@ def merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def moment(when: datetime) -> str:
-    """A time as Storage writes it, to the millisecond."""
+    """Return a time as Storage writes it, to the millisecond."""
     return timestamp(when)[:-4] + "Z"
 
 

@@ -1,4 +1,4 @@
-"""What the server takes of Cloud Storage."""
+"""Routes of Cloud Storage."""
 
 import contextlib
 import threading
@@ -38,7 +38,7 @@ def summary(world: World) -> dict[str, int]:
 
 
 class _Sweep:
-    """Removes, once after the start, contents that a kill left without a name."""
+    """A sweep that removes, once after the start, contents that a kill left without a name."""
 
     def __init__(self, world: World) -> None:
         self._records, self._before = Records(world), world.clock.now().timestamp()

@@ -1,4 +1,4 @@
-"""Rules for a bucket or an object, where its discovery document has a text for a choice."""
+"""Rules for a bucket or an object, where its discovery document has a text instead of a choice."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ def location_type(location: str, pair: bool) -> LocationType:
 
 
 def check_bucket(bucket: Mapping[str, Any]) -> None:
-    """Raises 400 for a bucket that can't be, 501 for one that the local cloud has not."""
+    """Raise 400 for a bucket that can't be, 501 for one that the local cloud does not support."""
     if bucket.get("hierarchicalNamespace", {}).get("enabled"):
         raise errors.not_implemented("A hierarchical namespace")
     for why in _mistakes(bucket):
@@ -50,7 +50,7 @@ def check_bucket(bucket: Mapping[str, Any]) -> None:
 
 
 def check_object(metadata: Mapping[str, Any]) -> None:
-    """Raises 400 for metadata that an object can't have."""
+    """Raise 400 for metadata that an object can't have."""
     for why in _choices(metadata):
         raise errors.invalid(why)
 

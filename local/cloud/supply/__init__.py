@@ -1,1 +1,1 @@
-"""How many machines there are: by region, machine and strategy, as a scenario says, and what a scenario takes away."""
+"""The supply of machines: by region, machine and strategy, as a scenario gives them and takes them away."""

@@ -1,4 +1,4 @@
-"""What a region can still give: machines by type and strategy, and those that are reserved. All derived, all pure."""
+"""The machines that a region can still give, by type and strategy, reserved ones too. All derived, all pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ _UNUSED: Mapping[tuple[str, Strategy], int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Affinity:
-    """Which reservations a worker pool may use: `none`, `any` that fits, or only the `paths` it names."""
+    """The reservations that a worker pool may use: `none`, `any` that fits, or only the `paths` it names."""
 
     kind: Kind = "none"
     paths: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Affinity:
 
 @dataclass(frozen=True)
 class Want:
-    """`count` machines of one kind for the worker pool at `index`."""
+    """A want of `count` machines of one kind for the worker pool at `index`."""
 
     index: int
     machine: str
@@ -35,7 +35,7 @@ class Want:
 
 @dataclass(frozen=True)
 class Allotment:
-    """One machine for a worker pool; from a reservation (its path) or from what the region has."""
+    """A machine given to a worker pool, from a reservation (its path) or from the region's."""
 
     index: int
     machine: str
@@ -44,8 +44,9 @@ class Allotment:
 
 @dataclass(frozen=True)
 class Supply:
-    """`limits` by (machine, strategy or `any`), missing is unlimited; `used` by (machine, strategy), without reserved
-    machines; `reserved` is what of each of the region's `reservations` is taken."""
+    """The supply of a region. `limits` by (machine, strategy or `any`), missing is unlimited; `used` by (machine,
+    strategy), without reserved machines; `reserved` counts the machines in use of each of the region's
+    `reservations`."""
 
     limits: Mapping[tuple[str, str], int] = field(default_factory=lambda: MappingProxyType({}))
     used: Mapping[tuple[str, Strategy], int] = field(default_factory=lambda: _UNUSED)
@@ -53,7 +54,7 @@ class Supply:
     reserved: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
 
     def free(self, machine: str, strategy: Strategy) -> int | None:
-        """Machines left for a strategy, None when there is no bound."""
+        """Return the machines left for a strategy, None when there is no bound."""
         bounds = [
             max(self.limits[machine, bound] - used, 0)
             for bound, used in ((strategy, self._taken(machine, strategy)), ("any", self._taken(machine)))
@@ -62,7 +63,7 @@ class Supply:
         return min(bounds, default=None)
 
     def excess(self, machine: str) -> int:
-        """Spot machines in use beyond what there is now: to be taken back."""
+        """Return the Spot machines in use beyond the present supply, which are to be taken back."""
         spot = self._taken(machine, "spot")
         beyond = max(
             (
@@ -75,7 +76,7 @@ class Supply:
         return min(max(beyond, 0), spot)
 
     def allotted(self, wants: Iterable[Want], strategy: Strategy) -> tuple[Allotment, ...] | None:
-        """A machine for each replica, all at once, or None. A pool bound to reservations gets no others."""
+        """Return a machine for each replica, all at once, or None. A pool bound to reservations gets no others."""
         left, found = self, list[Allotment]()
         for want in wants:
             reserved = left._from_reservations(want)
@@ -91,7 +92,7 @@ class Supply:
         return tuple(found)
 
     def without(self, given: Iterable[Allotment], strategy: Strategy) -> "Supply":
-        """The supply after these machines were given."""
+        """Return the supply after these machines were given."""
         used, reserved = Counter(self.used), Counter(self.reserved)
         for item in given:
             if item.reservation is None:
@@ -116,7 +117,7 @@ class Supply:
 
 
 def unfit(reservation: Reservation, want: Want) -> str:
-    """Why a reservation is not for these machines, "" when it is: not shared, or not of exactly their kind."""
+    """Return why a reservation is not for these machines, "" when it is: not shared, or not of exactly their kind."""
     if reservation.share != SHARED:
         return f"its service share type is {reservation.share}; it must be {SHARED}"
     given = (reservation.machine, reservation.accelerator, reservation.accelerator_count)

@@ -1,4 +1,4 @@
-"""Recordings of GPUs, as `nvidia-smi --query-gpu` writes them: what the GPUs of a job show, as none are here."""
+"""Recordings of GPUs, as `nvidia-smi --query-gpu` writes them, for a job's GPUs to show, as there are none here."""
 
 import csv
 import re
@@ -23,7 +23,8 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(?: (?:%|MiB))?")
 
 @dataclass(frozen=True)
 class GpuSample:
-    """`after_s` seconds after the first sample; `gpu` counts from 0. `use` and `memory` are fractions from 0 to 1."""
+    """A sample, `after_s` seconds after the first; `gpu` counts from 0. `use` and `memory` are fractions from 0 to
+    1."""
 
     after_s: float
     gpu: int
@@ -33,20 +34,21 @@ class GpuSample:
 
 @dataclass(frozen=True)
 class GpuRecording:
-    """At least one sample, the oldest first."""
+    """A recording of at least one sample, the oldest first."""
 
     samples: tuple[GpuSample, ...]
 
     def of(self, gpu: int) -> tuple[GpuSample, ...]:
-        """Those of one GPU of a machine; of one that has more than were recorded, the first ones again."""
+        """Return the recorded samples of one GPU; a machine with more GPUs than were recorded starts again with the
+        first."""
         count = max(sample.gpu for sample in self.samples) + 1
         return tuple(sample for sample in self.samples if sample.gpu == gpu % count)
 
 
 @lru_cache(maxsize=16)
 def parse(text: str) -> GpuRecording:
-    """Read CSV with a header; lines that begin with # are remarks, and a GPU's sample that it does not tell (`[N/A]`)
-    is left out. Raises ValueError, which names the line."""
+    """Return the recording in CSV with a header; lines that begin with # are remarks, and a sample that a GPU does not
+    report (`[N/A]`) is left out. Raises ValueError, which names the line."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()[:1] not in ("", "#")]
     rows = list(csv.reader((line for _, line in lines), skipinitialspace=True))
     names = [name.partition(" [")[0] for name in rows[0]] if rows else []

@@ -26,7 +26,7 @@ _PARTITIONED = (
 
 @dataclass(frozen=True)
 class MachineType:
-    """One machine type. `attachable` maps each accelerator it can carry to the counts allowed; built-in ones too."""
+    """A machine type. `attachable` maps each accelerator it can carry to the counts allowed; built-in ones too."""
 
     name: str
     family: str
@@ -37,7 +37,7 @@ class MachineType:
 
 @dataclass(frozen=True)
 class MachineTable:
-    """`hyperdisk_first`: how the names of those begin whose boot disk is a hyperdisk where nobody names one."""
+    """The machine types. `hyperdisk_first` has the prefixes of those whose default boot disk is a hyperdisk."""
 
     types: Mapping[str, MachineType]
     regions: tuple[str, ...]
@@ -46,7 +46,7 @@ class MachineTable:
 
     @property
     def all_regions(self) -> tuple[str, ...]:
-        """Regions of training, and those named only as having an accelerator."""
+        """The regions of training, and those named only as having an accelerator."""
         return tuple(dict.fromkeys([*self.regions, *(r for where in self.accelerator_regions.values() for r in where)]))
 
     def spec_mistakes(self, spec: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ class MachineTable:
         return found or _partition_mistakes(spec.get("gpuPartitionSize", ""), accelerator, count)
 
     def mistakes(self, machine_type: str, accelerator: str | None, count: int, region: str) -> list[tuple[str, str]]:
-        """The same of a machine and what it carries."""
+        """Return the same of a machine and its accelerators."""
         if not machine_type:
             return [("machine_type", "Machine type is required.")]
         machine = self.types.get(machine_type)
@@ -101,13 +101,13 @@ def default_disk_type(machine_type: str) -> str:
 
 @cache
 def data() -> Mapping[str, Any]:
-    """What machines.toml says, read once."""
+    """Return the content of machines.toml, read once."""
     return tomllib.loads(_DATA.read_text(encoding="utf-8"))
 
 
 @cache
 def table() -> MachineTable:
-    """The machines that the local cloud has."""
+    """Return the machines that the local cloud has."""
     attach = {machine: item["counts"] for item in data()["attach"] for machine in item["machines"]}
     types: dict[str, MachineType] = {}
     for series, sizes in data()["cpu"].items():

@@ -15,11 +15,12 @@ _WORDS: Mapping[type, str] = {int: "a whole number", float: "a number", str: "te
 
 
 class ScenarioError(Exception):
-    """A scenario that can't be: the text names the key and says what would do."""
+    """An invalid scenario; the text names the key and a valid value."""
 
 
 def parse(document: Mapping[str, Any]) -> Scenario:
-    """The scenario of a document with the keys `supply`, `spot`, `reservations`, `gpus`. Raises ScenarioError."""
+    """Return the scenario of a document with the keys `supply`, `spot`, `reservations`, `gpus`. Raises
+    ScenarioError."""
     table = _Table("", document, ("supply", "spot", "reservations", "gpus"))
     spot = table.table("spot", ("preempt", "random", "notice"))
     return Scenario(
@@ -33,7 +34,7 @@ def parse(document: Mapping[str, Any]) -> Scenario:
 
 
 def normal_path(path: str) -> str:
-    """A reservation's path with the project's id, whether id or number was given; blocks within it left off."""
+    """Return a reservation's path with the project's id, whether id or number was given; blocks within it left off."""
     parts = path.split("/")[:6]
     if len(parts) > 1 and parts[1] == identities.PROJECT_NUMBER:
         parts[1] = identities.PROJECT_ID
@@ -41,7 +42,7 @@ def normal_path(path: str) -> str:
 
 
 class _Table:
-    """One table of the document under its path, with typed access to its keys."""
+    """A table of the document under its path, with typed access to its keys."""
 
     def __init__(self, path: str, content: Any, known: tuple[str, ...]) -> None:
         if not isinstance(content, Mapping):

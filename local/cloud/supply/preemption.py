@@ -1,4 +1,4 @@
-"""Which Spot jobs lose a machine now: by schedule, at random with a seed, or because there are fewer. Pure."""
+"""The Spot jobs that lose a machine now: by schedule, at random with a seed, or because there are fewer. Pure."""
 
 import random
 from collections import Counter
@@ -25,15 +25,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Victim:
-    """The job with this number loses `replica`'s machine."""
+    """A victim: the job with this number loses `replica`'s machine."""
 
     number: int
     replica: str
 
 
 def victims(scenario: Scenario, targets: Iterable[Target], excess: Mapping[tuple[str, str], int]) -> tuple[Victim, ...]:
-    """Who is preempted now. `excess` is how many machines by (region, type) are to be given back; the newest job
-    goes first."""
+    """Return the victims of preemption now. `excess` is how many machines by (region, type) are to be given back; the
+    newest job goes first."""
     targets = list(targets)
     found: dict[int, Victim] = {}
     for target in targets:

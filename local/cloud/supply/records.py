@@ -1,4 +1,4 @@
-"""The scenario in force: kept in the store, so that it outlives the cloud's process."""
+"""The scenario in force, kept in the store, so that it outlives the cloud's process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ _KIND, _NAME = "scenario", "current"
 
 @dataclass(frozen=True)
 class Loaded:
-    """A scenario and when it began. `document` is what was written; empty when there is none."""
+    """A scenario and when it began. `document` is the scenario as written; empty when there is none."""
 
     scenario: Scenario
     since: datetime
     document: Mapping[str, Any]
 
     def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:
-        """(machine, strategy) to machines in a region, as they are now. Who looked at the clock before the scenario
-        began, and at the scenario after, sees its beginning."""
+        """Return (machine, strategy) to machines in a region, as they are now. A caller that read the clock before the
+        scenario began sees its beginning."""
         return self.scenario.limits(region, max((now - self.since).total_seconds(), 0.0))
 
 
@@ -34,7 +34,7 @@ def current(world: World) -> Loaded:
 
 
 def load(world: World, document: Mapping[str, Any]) -> Loaded:
-    """Put a scenario in force from now on. Raises ScenarioError, and then the one before stays."""
+    """Put a scenario in force from now on. Raises ScenarioError, and then the former one stays."""
     parse(document)
     world.store.put(_KIND, _NAME, {"document": dict(document), "since": world.now()})
     world.changed.set()
@@ -42,7 +42,7 @@ def load(world: World, document: Mapping[str, Any]) -> Loaded:
 
 
 def clear(world: World) -> Loaded:
-    """Back to unlimited machines that nobody takes away."""
+    """Return to unlimited machines that nobody takes away."""
     world.store.delete(_KIND, _NAME)
     world.changed.set()
     return current(world)

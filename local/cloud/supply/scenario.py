@@ -1,5 +1,5 @@
-"""A scenario: how many machines there are and when, which Spot jobs lose theirs, which reservations there are, and what
-the GPUs of jobs show."""
+"""A scenario: how many machines there are and when, which Spot jobs lose theirs, the reservations, and the values of
+jobs' GPUs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ SHARED = "ALLOW_ALL"
 
 @dataclass(frozen=True)
 class Entry:
-    """From `at` seconds after the scenario's start, a region has `machines` of a type for a strategy.
+    """An entry: from `at` seconds after the scenario's start, a region has `machines` of a type for a strategy.
 
     `any` bounds all strategies together, beside the bounds of each.
     """
@@ -30,8 +30,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Preemption:
-    """`after` seconds in RUNNING, a Spot job whose display name starts with `job` loses `replica`; `times` times
-    (-1 is always)."""
+    """A preemption: `after` seconds in RUNNING, a Spot job whose display name starts with `job` loses `replica`;
+    `times` times (-1 is always)."""
 
     job: str
     replica: str
@@ -49,7 +49,7 @@ class Chance:
 
 @dataclass(frozen=True)
 class Reservation:
-    """`count` machines of one kind set aside under `path`; `share` is its service share type."""
+    """A reservation: `count` machines of one kind set aside under `path`; `share` is its service share type."""
 
     path: str
     machine: str
@@ -69,7 +69,7 @@ class Reservation:
 
 @dataclass(frozen=True)
 class Playback:
-    """The GPUs of a job whose display name starts with `job` show a recording, from the job's start on."""
+    """A playback: the GPUs of a job whose display name starts with `job` show a recording, from the job's start on."""
 
     job: str
     recording: GpuRecording
@@ -77,7 +77,8 @@ class Playback:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is not listed is unlimited. `notice_s` is how long before SIGKILL a Spot replica gets SIGTERM, if at all."""
+    """A scenario, in which a machine without an entry is unlimited. `notice_s` is how long before SIGKILL a Spot
+    replica gets SIGTERM, if at all."""
 
     supply: tuple[Entry, ...] = ()
     preemptions: tuple[Preemption, ...] = ()
@@ -87,7 +88,7 @@ class Scenario:
     playbacks: tuple[Playback, ...] = ()
 
     def limits(self, region: str, elapsed_s: float) -> dict[tuple[str, str], int]:
-        """(machine, strategy) to machines as they are: of each, the entry that began last."""
+        """Return (machine, strategy) to machines as they are: of each, the entry that began last."""
         found: dict[tuple[str, str], int] = {}
         for entry in sorted(self.supply, key=lambda entry: entry.at):
             if entry.region == region and entry.at <= elapsed_s:
@@ -95,5 +96,5 @@ class Scenario:
         return found
 
     def recording_of(self, display_name: str) -> GpuRecording | None:
-        """What a job's GPUs show; None where nothing was recorded for it."""
+        """Return the recording for a job's GPUs, None where there is none."""
         return next((one.recording for one in self.playbacks if display_name.startswith(one.job)), None)

@@ -1,4 +1,4 @@
-"""What one replica is made of: the machine and its disk, as pools and jobs are compared."""
+"""The shape of a replica: its machine and disk, as pools and jobs are compared."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class Shape:
     rest: str = "{}"
 
     def differences(self, other: "Shape") -> list[str]:
-        """The fields in which two shapes differ: `machine_spec.machine_type n1-standard-4 != n1-standard-8`."""
+        """Return the fields in which two shapes differ: `machine_spec.machine_type n1-standard-4 != n1-standard-8`."""
         return [
             f"{path} {getattr(self, name) or 'none'} != {getattr(other, name) or 'none'}"
             for name, path in _PATHS.items()
@@ -39,7 +39,7 @@ class Shape:
 
 
 def shape_of(machine_spec: Mapping[str, Any], disk_spec: Mapping[str, Any]) -> Shape:
-    """The shape of canonical JSON specs (camelCase, enum names)."""
+    """Return the shape of canonical JSON specs (camelCase, enum names)."""
     known = ("machineType", "acceleratorType", "acceleratorCount")
     rest = {key: value for key, value in machine_spec.items() if key not in known}
     if rest.get("reservationAffinity", {}).get("reservationAffinityType") == "NO_RESERVATION":
@@ -56,5 +56,5 @@ def shape_of(machine_spec: Mapping[str, Any], disk_spec: Mapping[str, Any]) -> S
 
 
 def disk_spec(shape: Shape) -> dict[str, Any]:
-    """The disk as the service answers it."""
+    """Return the disk as the service answers it."""
     return {"bootDiskType": shape.disk_type, "bootDiskSizeGb": shape.disk_gb}

@@ -1,4 +1,4 @@
-"""TPU machines (vertex-rules 7.2): what a job may ask for. The local cloud has none (data: machines.toml)."""
+"""TPU machines (vertex-rules 7.2) that a job may ask for. The local cloud has none (data: machines.toml)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ _OLD_KINDS = ("TPU_V2", "TPU_V3")
 
 @dataclass(frozen=True)
 class TpuType:
-    """`kind` is the key of its regions; `topologies` are those that it can be joined to, with the VMs of each."""
+    """A type of TPU. `kind` is the key of its regions; `topologies` are those that it can be joined to, with the VMs of
+    each."""
 
     name: str
     kind: str
@@ -22,13 +23,13 @@ class TpuType:
 
 
 def is_tpu(machine: Mapping[str, Any]) -> bool:
-    """Whether a canonical machine spec is one of TPUs, right or wrong."""
+    """Return whether a canonical machine spec is one of TPUs, valid or not."""
     name = machine.get("machineType", "")
     return name == _OLD or name in table()
 
 
 def is_pod(machine: Mapping[str, Any]) -> bool:
-    """Whether a canonical machine spec joins several VMs to a pod."""
+    """Return whether a canonical machine spec joins several VMs to a pod."""
     accelerator, chips = machine.get("acceleratorType", ""), int(machine.get("acceleratorCount", 0))
     found = table().get(machine.get("machineType", ""))
     several = found is not None and found.topologies.get(machine.get("tpuTopology", ""), 1) > 1
@@ -36,7 +37,7 @@ def is_pod(machine: Mapping[str, Any]) -> bool:
 
 
 def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
-    """What is wrong with the canonical machine spec of a TPU, as (field of machine_spec, message)."""
+    """Return the errors in a TPU's canonical machine spec, as (field of machine_spec, message)."""
     name, accelerator = machine["machineType"], machine.get("acceleratorType")
     chips, topology = int(machine.get("acceleratorCount", 0)), machine.get("tpuTopology", "")
     found = table().get(name)
@@ -63,7 +64,7 @@ def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
 
 @cache
 def table() -> Mapping[str, TpuType]:
-    """Those with a topology, by name."""
+    """Return the types that have a topology, by name."""
     return {name: TpuType(name, kind, topologies) for name, (kind, topologies) in machines.data()["tpu"].items()}
 
 
